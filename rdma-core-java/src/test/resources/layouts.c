@@ -44,10 +44,9 @@ int main(void) {
 #undef N
 #define T struct verbs_context
 #define N VerbsContext
-  SIZE(T, N);
-  FIELD(T, N, query_device_ex, QUERY_DEVICE_EX);
-  FIELD(T, N, sz, SZ);
-  FIELD(T, N, context, CONTEXT);
+  NAMED_VALUE(N, QUERY_DEVICE_EX_TO_CONTEXT, offsetof(T, context) - offsetof(T, query_device_ex));
+  NAMED_VALUE(N, QUERY_DEVICE_EX_TO_END, sizeof(T) - offsetof(T, query_device_ex));
+  NAMED_VALUE(N, SZ_TO_CONTEXT, offsetof(T, context) - offsetof(T, sz));
 #undef T
 #undef N
 #define T struct ibv_device_attr_ex
@@ -87,7 +86,6 @@ int main(void) {
 #undef N
 #define T struct ibv_port_attr
 #define N IbvPortAttr
-  SIZE(T, N);
   FIELD(T, N, state, STATE);
   FIELD(T, N, max_mtu, MAX_MTU);
   FIELD(T, N, active_mtu, ACTIVE_MTU);

@@ -32,8 +32,8 @@ final class ContractIT {
   @Tag("smoke")
   @ParameterizedTest
   @CsvSource({
-    "rocev2, IbverbsVerbsContractOnRoceV2, 118",
-    "iwarp, IbverbsVerbsContractOnIwarp, 109"
+    "rocev2, IbverbsVerbsContractOnRoceV2, 120",
+    "iwarp, IbverbsVerbsContractOnIwarp, 111"
   })
   void shouldKeepTheContract(String transport, String tests, int atLeast) throws Exception {
     JsonNode summary = run(guest(transport), tests, GuestTests.classPath());

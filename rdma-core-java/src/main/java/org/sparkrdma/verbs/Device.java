@@ -10,7 +10,9 @@ import org.sparkrdma.verbs.device.OpenResources;
  *
  * <p>Safe for any thread. The caller that opened it closes it. Closing it closes all objects on it
  * in verbs order (connections, queue pairs, completion queues, regions, protection domains,
- * memory). A second close does nothing.
+ * memory), also when the close of one of them fails. Then it throws the first failure, and another
+ * close closes what is left. Otherwise a second close does nothing; on another thread it waits for
+ * the first.
  */
 public interface Device extends AutoCloseable {
   /** {@return its facts at the time it was opened} */

@@ -28,7 +28,8 @@ public interface QueuePair extends AutoCloseable {
    *
    * @param request the operation with its memory
    * @return false when the send queue is full; nothing was posted
-   * @throws IllegalStateException in {@link QueuePairState#INIT} and after close
+   * @throws IllegalStateException in {@link QueuePairState#INIT} and after close, and for inline
+   *     data of a closed region
    * @throws IllegalArgumentException when the request exceeds a limit (elements, inline or message
    *     length), uses memory of another protection domain, or needs an operation that the device
    *     lacks
@@ -81,7 +82,8 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Destroys it, see ibv_destroy_qp(3). When this returns, the device no longer accesses the memory
-   * of its work. Completions that were not polled are dropped. A second close does nothing.
+   * of its work. Completions that were not polled are dropped. A second close does nothing; on
+   * another thread it waits for the first.
    */
   @Override
   void close();

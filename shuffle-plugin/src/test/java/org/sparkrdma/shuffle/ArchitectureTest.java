@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.apache.spark.SparkContext;
@@ -114,6 +115,25 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("picocli..")
+        .check(CLASSES);
+  }
+
+  /**
+   * Digits and decimal points must not depend on the machine: programs read many of these texts.
+   */
+  @Test
+  void shouldNotFormatByTheLocaleOfTheMachine() {
+    noClasses()
+        .should()
+        .callMethod(String.class, "formatted", Object[].class)
+        .orShould()
+        .callMethod(String.class, "format", String.class, Object[].class)
+        .orShould()
+        .callMethod(PrintWriter.class, "printf", String.class, Object[].class)
+        .orShould()
+        .callMethod(String.class, "toLowerCase")
+        .orShould()
+        .callMethod(String.class, "toUpperCase")
         .check(CLASSES);
   }
 

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.VerbsException;
  * <p>Owned by the thread that polls its connection manager. Closed by the caller that resolved it
  * or polled its {@link ConnectionEvent.Type#CONNECT_REQUEST}, also after a failure. Closing it
  * destroys its queue pair and ends the connection. No event of it is polled afterwards. A second
- * close does nothing.
+ * close does nothing; on another thread it waits for the first.
  */
 public interface Connection extends AutoCloseable {
   /** {@return the address of this end; null before it is resolved} */
@@ -38,6 +38,7 @@ public interface Connection extends AutoCloseable {
    * @param settings depths, limits and completion queues, of the same device
    * @return the queue pair, which {@link #close} destroys
    * @throws IllegalArgumentException when the settings exceed the device's limits
+   * @throws IllegalStateException when the domain or a completion queue is closed
    * @throws VerbsException when the device refuses
    */
   QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)

@@ -92,26 +92,21 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     attributes.cap().setMax_send_wr(settings.sendDepth());
     attributes.cap().setMax_recv_wr(settings.receiveDepth());
     var own = (DisniProtectionDomain) domain;
-    try {
+    try (var acquired = new Acquired()) {
       IbvQP qp = id.createQP(own.pd(), attributes);
-      return register(own, qp, qp.getQp_num(), settings);
+      acquired.add(() -> Failures.check("rdma_destroy_qp", id.destroyQP()));
+      int name = device.queuePairs().take();
+      if (name == -1) {
+        throw new IOException("too many queue pairs");
+      }
+      acquired.add(() -> device.queuePairs().release(name));
+      var created = new DisniQueuePair(device, own, this, qp, name, qp.getQp_num(), settings);
+      device.queuePairs().put(created);
+      acquired.keep();
+      return created;
     } catch (IOException e) {
       throw Failures.of("rdma_create_qp", e, LimitChecks.sizes(settings));
     }
-  }
-
-  private DisniQueuePair register(
-      DisniProtectionDomain domain, IbvQP qp, int number, QueuePairSettings settings)
-      throws IOException {
-    int name = device.queuePairs().take();
-    if (name == -1) {
-      id.destroyQP();
-      throw new IOException("too many queue pairs");
-    }
-    var made = new DisniQueuePair(device, domain, this, qp, name, number, settings);
-    device.queuePairs().put(made);
-    domain.add(made);
-    return made;
   }
 
   @Override
@@ -164,22 +159,18 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
   }
 
   @Override
-  public void close() {
-    DisniQueuePair pair = queuePair();
-    if (pair != null) {
-      pair.close();
-    }
-    whileNoAnswerIsTaken(this::destroyIdentifier);
+  protected Object id() {
+    return id;
   }
 
-  private synchronized void destroyIdentifier() {
-    if (markClosed(id)) {
-      manager.destroy(id);
-    }
+  @Override
+  protected void destroyIdentifier() {
+    manager.destroy(id);
   }
 
   /** Waits while the watcher takes an answer: no lock of this class keeps the library from it. */
-  private void whileNoAnswerIsTaken(Runnable destruction) {
+  @Override
+  protected void runDestruction(Runnable destruction) {
     if (answerPending) {
       manager.watcher().runBetweenTurns(destruction);
     } else {
@@ -187,15 +178,8 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     }
   }
 
-  // Called by the queue pair, on any thread.
-
   @Override
-  protected void onQueuePairClosed() {
-    whileNoAnswerIsTaken(this::destroyQueuePair);
-  }
-
-  private synchronized void destroyQueuePair() {
-    endIfEstablished("queue pair closed");
+  protected void destroyQueuePair() {
     try {
       Failures.check("rdma_destroy_qp", id.destroyQP());
     } catch (IOException e) {

@@ -11,6 +11,7 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.ParkingChannel;
+import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.engine.device.QueuePairTable;
 
 /**
@@ -24,6 +25,7 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
   private final DisniSettings settings;
   private final ThreadFactory threads;
   private final TransportRules rules;
+  private final Driver driver;
   private final QueuePairTable<DisniQueuePair> queuePairs = new QueuePairTable<>();
 
   /**
@@ -41,6 +43,8 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
     this.settings = settings;
     this.threads = threads;
     rules = TransportRules.of(context.info().transport());
+    // DiSNI cannot query the vendor.
+    driver = Driver.ofUnknownVendor(context.info().transport());
   }
 
   DeviceContext context() {
@@ -57,6 +61,10 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
 
   TransportRules rules() {
     return rules;
+  }
+
+  Driver driver() {
+    return driver;
   }
 
   QueuePairTable<DisniQueuePair> queuePairs() {

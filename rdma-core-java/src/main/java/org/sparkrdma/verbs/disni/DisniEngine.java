@@ -8,6 +8,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.CloseFailures;
 
 /** Opens the machine's devices, each of which may be open several times. */
 final class DisniEngine implements VerbsEngine {
@@ -48,6 +49,8 @@ final class DisniEngine implements VerbsEngine {
   @Override
   public void close() {
     closed = true;
-    open.forEach(Device::close);
+    var failures = new CloseFailures();
+    failures.closeEach(open, Device::close);
+    failures.throwFirst();
   }
 }

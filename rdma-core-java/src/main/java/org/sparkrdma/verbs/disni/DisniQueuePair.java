@@ -45,10 +45,10 @@ final class DisniQueuePair extends DeviceQueuePair {
         device.info().limits(),
         device.rules().hasImmediateData(),
         device.settings().flushTimeoutNs(),
-        device.rules().mayFailSilently());
-    sendCalls = new SendCalls(qp, device.rules());
+        device.driver().mayFailSilently());
+    sendCalls = new SendCalls(qp, device.driver());
     receiveCalls =
-        new ReceiveCalls(qp, device.rules(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
+        new ReceiveCalls(qp, device.driver(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
   }
 
   // Posting, by the owner.

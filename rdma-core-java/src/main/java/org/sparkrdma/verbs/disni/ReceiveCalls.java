@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.engine.device.Driver;
 
 /**
  * DiSNI's prepared calls that post receives. Their fields cannot be changed, so they are cached by
@@ -20,7 +21,7 @@ final class ReceiveCalls implements AutoCloseable {
   private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
 
   private final IbvQP qp;
-  private final TransportRules rules;
+  private final Driver driver;
   private final long number;
   private final Kept[] kept;
   private final int shift;
@@ -32,9 +33,9 @@ final class ReceiveCalls implements AutoCloseable {
   }
 
   /** At most twice as many calls as the queue's depth are cached. */
-  ReceiveCalls(IbvQP qp, TransportRules rules, int depth, long number) {
+  ReceiveCalls(IbvQP qp, Driver driver, int depth, long number) {
     this.qp = qp;
-    this.rules = rules;
+    this.driver = driver;
     this.number = number;
     int size = Integer.highestOneBit(depth) * 4;
     kept = new Kept[size];
@@ -79,7 +80,7 @@ final class ReceiveCalls implements AutoCloseable {
       element.setLkey(region.localKey());
       elements.add(element);
     }
-    if (elements.isEmpty() && rules.elementCount(request) == 1) {
+    if (elements.isEmpty() && driver.elementCount(request) == 1) {
       elements.add(new IbvSge());
     }
     var work = new IbvRecvWR();

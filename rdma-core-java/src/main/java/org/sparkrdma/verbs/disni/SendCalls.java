@@ -10,6 +10,7 @@ import java.util.LinkedList;
 import java.util.List;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.engine.device.Driver;
 
 /**
  * DiSNI's prepared calls that post sends, one for each operation and number of elements. All other
@@ -19,13 +20,13 @@ import org.sparkrdma.verbs.WorkRequest;
  */
 final class SendCalls implements AutoCloseable {
   private final IbvQP qp;
-  private final TransportRules rules;
+  private final Driver driver;
   private final SVCPostSend[][] calls =
       new SVCPostSend[Opcode.values().length][SystemDevices.MAX_SGE + 1];
 
-  SendCalls(IbvQP qp, TransportRules rules) {
+  SendCalls(IbvQP qp, Driver driver) {
     this.qp = qp;
-    this.rules = rules;
+    this.driver = driver;
   }
 
   void post(WorkRequest request, long number) throws IOException {
@@ -37,7 +38,7 @@ final class SendCalls implements AutoCloseable {
       return;
     }
     SVCPostSend[] byElements = calls[opcode.ordinal()];
-    int elements = rules.elementCount(request);
+    int elements = driver.elementCount(request);
     if (byElements[elements] == null) {
       byElements[elements] = prepare(request);
     }
@@ -47,7 +48,7 @@ final class SendCalls implements AutoCloseable {
   @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
   private SVCPostSend prepare(WorkRequest request) throws IOException {
     var elements = new LinkedList<IbvSge>();
-    for (int i = 0; i < rules.elementCount(request); i++) {
+    for (int i = 0; i < driver.elementCount(request); i++) {
       elements.add(new IbvSge());
     }
     var work = new IbvSendWR();
@@ -70,10 +71,16 @@ final class SendCalls implements AutoCloseable {
     };
   }
 
+  private int flags(WorkRequest request) {
+    boolean fenced = driver.completesSendsBeforeReads() && request.opcode() != Opcode.READ;
+    return (fenced ? IbvSendWR.IBV_SEND_FENCE : 0)
+        | (request.isSignalled() ? IbvSendWR.IBV_SEND_SIGNALED : 0);
+  }
+
   private void execute(SVCPostSend call, WorkRequest request, long number) throws IOException {
     SVCPostSend.SendWRMod work = call.getWrMod(0);
     work.setWr_id(number);
-    work.setSend_flags(rules.sendFlags(request));
+    work.setSend_flags(flags(request));
     work.getRdmaMod().setRemote_addr(request.remoteAddress());
     work.getRdmaMod().setRkey(request.remoteKey());
     for (int i = 0; i < request.elementCount(); i++) {
@@ -83,7 +90,7 @@ final class SendCalls implements AutoCloseable {
       element.setLength(request.length(i));
       element.setLkey(region.localKey());
     }
-    if (request.elementCount() == 0 && rules.elementCount(request) == 1) {
+    if (request.elementCount() == 0 && driver.elementCount(request) == 1) {
       work.getSgeMod(0).setAddr(0);
       work.getSgeMod(0).setLength(0);
       work.getSgeMod(0).setLkey(0);

@@ -2,11 +2,8 @@
 package org.sparkrdma.verbs.disni;
 
 import com.ibm.disni.verbs.IbvMr;
-import com.ibm.disni.verbs.IbvSendWR;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Opcode;
-import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Differences between InfiniBand (with RoCE) and iWARP. */
@@ -20,27 +17,6 @@ enum TransportRules {
 
   boolean hasImmediateData() {
     return this == INFINIBAND;
-  }
-
-  /** Whether unsignalled work may fail without a completion; siw drops those. */
-  boolean mayFailSilently() {
-    return this == IWARP;
-  }
-
-  /**
-   * siw completes sends and writes before READs that were posted earlier, unless they carry a
-   * fence.
-   */
-  int sendFlags(WorkRequest request) {
-    int order = this == IWARP && request.opcode() != Opcode.READ ? IbvSendWR.IBV_SEND_FENCE : 0;
-    return request.isSignalled() ? order | IbvSendWR.IBV_SEND_SIGNALED : order;
-  }
-
-  /** Elements of a request as the device requires: one of length 0 where it has none. */
-  int elementCount(WorkRequest request) {
-    boolean wanted =
-        this == IWARP && (request.opcode() == Opcode.READ || request.opcode() == Opcode.RECEIVE);
-    return wanted ? Math.max(1, request.elementCount()) : request.elementCount();
   }
 
   /**

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,8 +56,11 @@ final class Watcher implements AutoCloseable {
       synchronized (this) {
         takesTasks = false;
       }
-      runTasks();
-      ended.complete(null);
+      try {
+        runTasks();
+      } finally {
+        ended.complete(null);
+      }
     }
   }
 
@@ -70,21 +74,36 @@ final class Watcher implements AutoCloseable {
     return tasks.poll();
   }
 
-  /** Runs the task between two turns and returns when it has run. Any thread. */
+  /**
+   * Runs the task between two turns and returns when it has run; throws what the task throws. Any
+   * thread.
+   */
   void runBetweenTurns(Runnable task) {
     var done = new CompletableFuture<Void>();
     if (Thread.currentThread() == thread || !offer(() -> run(task, done))) {
       task.run();
     } else {
-      done.join();
+      await(done);
     }
   }
 
   private static void run(Runnable task, CompletableFuture<Void> done) {
     try {
       task.run();
-    } finally {
       done.complete(null);
+    } catch (RuntimeException | Error e) {
+      done.completeExceptionally(e);
+    }
+  }
+
+  private static void await(CompletableFuture<Void> done) {
+    try {
+      done.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      throw (RuntimeException) e.getCause();
     }
   }
 

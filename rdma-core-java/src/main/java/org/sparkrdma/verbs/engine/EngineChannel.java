@@ -47,14 +47,13 @@ public abstract class EngineChannel implements CompletionChannel {
     return least;
   }
 
+  /** Keeps the lock while it destroys, so that a second close waits for the end of the first. */
   @Override
-  public final void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+  public final synchronized void close() {
+    if (closed) {
+      return;
     }
+    closed = true;
     destroy();
     device.onClosed(this);
   }

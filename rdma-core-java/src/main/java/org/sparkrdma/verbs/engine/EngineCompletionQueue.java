@@ -93,18 +93,16 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
     queuePairs.decrementAndGet();
   }
 
+  /** Keeps the lock while it destroys, so that a second close waits for the end of the first. */
   @Override
-  public final void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      if (queuePairs.get() > 0) {
-        throw new IllegalStateException(
-            "queue pairs complete in it: queuePairs=" + queuePairs.get());
-      }
-      closed = true;
+  public final synchronized void close() {
+    if (closed) {
+      return;
     }
+    if (queuePairs.get() > 0) {
+      throw new IllegalStateException("queue pairs complete in it: queuePairs=" + queuePairs.get());
+    }
+    closed = true;
     destroy();
     device.onClosed(this);
   }

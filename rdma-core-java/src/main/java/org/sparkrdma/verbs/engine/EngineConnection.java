@@ -24,6 +24,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
   private volatile InetSocketAddress localAddress;
   private volatile ConnectionPhase phase;
   private volatile Q queuePair;
+  private boolean closing;
   private Object attachment;
 
   /**
@@ -53,6 +54,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
   public final synchronized QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairSettings settings) throws VerbsException {
     if (queuePair != null
+        || closing
         || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
       throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
     }
@@ -61,11 +63,11 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
       throw new IllegalArgumentException("protection domain of another device");
     }
     EngineCompletionQueue.checkQueues(settings, device);
-    queuePair = newQueuePair(own, settings);
+    queuePair = own.create(() -> newQueuePair(own, settings));
     return queuePair;
   }
 
-  /** Creates the queue pair and adds it to the domain; under the lock. */
+  /** Creates the queue pair, or leaves nothing behind when that fails; under the lock. */
   protected abstract Q newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException;
 
@@ -141,6 +143,12 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
 
   protected final boolean isIn(ConnectionPhase expected) {
     return phase == expected;
+  }
+
+  /** The queue pair that its close destroys, or null. No queue pair is created after this call. */
+  protected final synchronized Q beginClose() {
+    closing = true;
+    return queuePair;
   }
 
   /** Moves to a phase, unless the connection is closed; false when it is. */

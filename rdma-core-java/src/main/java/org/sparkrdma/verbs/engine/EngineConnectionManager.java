@@ -27,7 +27,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   private final Map<Object, EngineListener> listeners = new ConcurrentHashMap<>();
   private final Map<Object, EngineConnection<?>> connections = new ConcurrentHashMap<>();
   private volatile OptionalInt trafficClass = OptionalInt.empty();
+  private final Object closing = new Object();
   private volatile boolean closed;
+
+  /** Whether nothing is left to close; guarded by {@link #closing}. */
+  private boolean ended;
 
   protected EngineConnectionManager(EngineDevice<?> device, EngineChannel channel) {
     this.device = device;
@@ -151,20 +155,27 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return listeners.values();
   }
 
-  /** The listener with that identifier, or null. */
+  /** The open listener with that identifier, or null. */
   protected final EngineListener listener(Object id) {
-    return listeners.get(id);
+    EngineListener found = listeners.get(id);
+    return found == null || found.isClosed() ? null : found;
   }
 
-  /** A connection was closed; its identifier is not used any more. */
-  public final void remove(Object id) {
-    connections.remove(id);
+  /**
+   * A connection was closed and its identifier destroyed. Another connection that has got the same
+   * identifier since stays.
+   */
+  public final void remove(Object id, EngineConnection<?> connection) {
+    connections.remove(id, connection);
   }
 
-  /** A listener was closed: drops it and the requests that the owner has not polled. */
-  final void onClosed(EngineListener listener) {
+  /**
+   * Closes a listener: destroys it, drops the requests that the owner has not polled, and forgets
+   * it at last, so that a close of this manager waits for that.
+   */
+  final void close(EngineListener listener) {
     synchronized (this) {
-      listeners.remove(listener.id());
+      listener.markClosed();
     }
     destroyListener(listener.id());
     for (ConnectionEvent event : events) {
@@ -172,6 +183,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
         event.connection().close();
       }
     }
+    listeners.remove(listener.id(), listener);
   }
 
   /** Stops listening; called once for each listener, when no request can find it any more. */
@@ -185,20 +197,32 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return connections.size();
   }
 
+  /** A second close waits for the first. It does nothing, or closes what the first one left. */
   @Override
   public final void close() {
-    synchronized (this) {
-      if (closed) {
+    synchronized (closing) {
+      if (ended) {
         return;
       }
-      closed = true;
+      var failures = new CloseFailures();
+      if (markClosed()) {
+        failures.run(this::stopEvents);
+      }
+      failures.closeEach(listeners.values(), EngineListener::close);
+      failures.closeEach(connections.values(), EngineConnection::close);
+      failures.throwFirst();
+      ended = true;
+      events.clear();
+      failures.run(this::destroy);
+      device.onClosed(this);
+      failures.throwFirst();
     }
-    stopEvents();
-    listeners.values().forEach(EngineListener::close);
-    connections.values().forEach(EngineConnection::close);
-    events.clear();
-    destroy();
-    device.onClosed(this);
+  }
+
+  private synchronized boolean markClosed() {
+    boolean first = !closed;
+    closed = true;
+    return first;
   }
 
   /** Called once at close, before listeners and connections are closed. */

@@ -28,7 +28,11 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
   private final Set<EngineChannel> channels = ConcurrentHashMap.newKeySet();
   private final Set<EngineCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
   private final Set<EngineConnectionManager> managers = ConcurrentHashMap.newKeySet();
+  private final Object closing = new Object();
   private boolean closed;
+
+  /** Whether nothing is left to close; guarded by {@link #closing}. */
+  private boolean ended;
 
   /**
    * @param onClosed called once, after everything was closed
@@ -155,22 +159,36 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
     managers.remove(manager);
   }
 
+  /** A second close waits for the first. It does nothing, or closes what the first one left. */
   @Override
   public final void close() {
     synchronized (this) {
-      if (closed) {
-        return;
-      }
       closed = true;
     }
-    managers.forEach(EngineConnectionManager::close);
+    synchronized (closing) {
+      if (!ended) {
+        closeObjects();
+        ended = true;
+        var failures = new CloseFailures();
+        failures.run(this::closeDevice);
+        failures.run(() -> onClosed.accept(this));
+        failures.throwFirst();
+      }
+    }
+  }
+
+  /** Closes all objects; an object that fails keeps its channel and the device open. */
+  private void closeObjects() {
+    var failures = new CloseFailures();
+    failures.closeEach(managers, EngineConnectionManager::close);
     // Queue pairs went with their connections, so nothing completes in these any more.
-    completionQueues.forEach(EngineCompletionQueue::close);
-    domains.forEach(EngineProtectionDomain::closeAll);
-    memories.forEach(EngineMemory::closeWithDevice);
-    channels.forEach(EngineChannel::close);
-    closeDevice();
-    onClosed.accept(this);
+    failures.closeEach(completionQueues, EngineCompletionQueue::close);
+    failures.closeEach(domains, EngineProtectionDomain::closeAll);
+    failures.closeEach(memories, EngineMemory::closeWithDevice);
+    if (managers.isEmpty() && completionQueues.isEmpty()) {
+      failures.closeEach(channels, EngineChannel::close);
+    }
+    failures.throwFirst();
   }
 
   /** Closes the device itself; called once, after all objects on it were closed. */

@@ -38,14 +38,16 @@ public class EngineListener implements Listener {
     return closed;
   }
 
+  /** Its manager takes no more requests for it; called under the manager's lock. */
+  final void markClosed() {
+    closed = true;
+  }
+
+  /** Keeps the lock while it closes, so that a second close waits for the end of the first. */
   @Override
-  public final void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+  public final synchronized void close() {
+    if (!closed) {
+      manager.close(this);
     }
-    manager.onClosed(this);
   }
 }

@@ -17,8 +17,8 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * A protection domain with its regions and queue pairs: it cannot be closed while it has any. Safe
  * for any thread. Registering does not take the lock: pinning much memory takes long, and several
- * threads may do it at once. Registrations in progress are counted, so that the domain is
- * deallocated after them.
+ * threads may do it at once. Registrations and creations of queue pairs that are in progress are
+ * counted, so that the domain is deallocated after them.
  */
 public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** A registration may hang, as in a read of a page from a disk that hangs. */
@@ -28,7 +28,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   private final Duration closeTimeout;
   private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
-  private int registrations;
+  private int inProgress;
   private boolean closed;
   private boolean deallocated;
 
@@ -37,7 +37,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   }
 
   /**
-   * @param closeTimeout time for which {@link #close} waits for registrations in progress
+   * @param closeTimeout time for which {@link #close} waits for what is in progress
    */
   protected EngineProtectionDomain(EngineDevice<?> device, Duration closeTimeout) {
     this.device = device;
@@ -58,11 +58,11 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     LimitChecks.checkAccess(access);
     LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     LimitChecks.checkOnDemand(access, device.info());
-    beginRegistration();
+    begin();
     try {
       return add(registerRetained(own, offset, lengthBytes, access));
     } finally {
-      endRegistration();
+      end();
     }
   }
 
@@ -96,11 +96,11 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     LimitChecks.checkFileAccess(access);
     LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
     LimitChecks.checkOnDemand(access, device.info());
-    beginRegistration();
+    begin();
     try {
       return add(registerRange(file, offset, lengthBytes, access));
     } finally {
-      endRegistration();
+      end();
     }
   }
 
@@ -112,20 +112,24 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   public final void testQueuePair(QueuePairSettings settings) throws VerbsException {
     LimitChecks.checkQueuePair(settings, device.info().limits());
     EngineCompletionQueue.checkQueues(settings, device);
-    checkOpen();
-    tryQueuePair(settings);
+    begin();
+    try {
+      tryQueuePair(settings);
+    } finally {
+      end();
+    }
   }
 
   /** Creates and destroys a queue pair of the device, where that needs no connection. */
   protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {}
 
-  private synchronized void beginRegistration() {
+  private synchronized void begin() {
     checkOpen();
-    registrations++;
+    inProgress++;
   }
 
-  private synchronized void endRegistration() {
-    registrations--;
+  private synchronized void end() {
+    inProgress--;
     notifyAll();
   }
 
@@ -141,16 +145,37 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     throw closedException();
   }
 
-  /** Adds a queue pair; the caller destroys it when this fails. */
-  public final synchronized void add(QueuePair queuePair) {
-    checkOpen();
-    queuePairs.add(queuePair);
+  /** Creates a queue pair in the domain. */
+  @FunctionalInterface
+  interface Creation<Q extends QueuePair> {
+    Q run() throws VerbsException;
   }
 
   /**
-   * @throws IllegalStateException when it was closed
+   * Creates a queue pair and adds it.
+   *
+   * @throws IllegalStateException when the domain is closed; then it has no new queue pair
    */
-  public final synchronized void checkOpen() {
+  final <Q extends QueuePair> Q create(Creation<Q> creation) throws VerbsException {
+    begin();
+    try {
+      Q created = creation.run();
+      if (!add(created)) {
+        // Closed while it was being created.
+        created.close();
+        throw closedException();
+      }
+      return created;
+    } finally {
+      end();
+    }
+  }
+
+  private synchronized boolean add(QueuePair queuePair) {
+    return !closed && queuePairs.add(queuePair);
+  }
+
+  private synchronized void checkOpen() {
     if (closed) {
       throw closedException();
     }
@@ -182,12 +207,14 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     synchronized (this) {
       closed = true;
     }
-    queuePairs.forEach(QueuePair::close);
-    regions.forEach(MemoryRegion::close);
-    close();
+    var failures = new CloseFailures();
+    failures.closeEach(queuePairs, QueuePair::close);
+    failures.closeEach(regions, MemoryRegion::close);
+    failures.run(this::close);
+    failures.throwFirst();
   }
 
-  /** Waits for registrations in progress, which fail because the domain is closed. */
+  /** Waits for what is in progress, which fails because the domain is closed. */
   @Override
   public final synchronized void close() {
     if (!regions.isEmpty() || !queuePairs.isEmpty()) {
@@ -197,7 +224,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
               + (" queuePairs=" + queuePairs.size()));
     }
     closed = true;
-    awaitRegistrations();
+    awaitProgress();
     if (!deallocated) {
       deallocated = true;
       deallocate();
@@ -206,11 +233,11 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   }
 
   /** Releases the lock while it waits; keeps an interrupt for the caller. */
-  private synchronized void awaitRegistrations() {
+  private synchronized void awaitProgress() {
     boolean interrupted = false;
     long startNs = System.nanoTime();
     long leftNs = closeTimeout.toNanos();
-    while (registrations > 0 && leftNs > 0) {
+    while (inProgress > 0 && leftNs > 0) {
       try {
         TimeUnit.NANOSECONDS.timedWait(this, leftNs);
       } catch (InterruptedException e) {
@@ -221,9 +248,8 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    if (registrations > 0) {
-      throw new IllegalStateException(
-          "protection domain is in use: registrations=" + registrations + " do not end");
+    if (inProgress > 0) {
+      throw new IllegalStateException("protection domain is in use: unfinishedCalls=" + inProgress);
     }
   }
 

@@ -146,8 +146,18 @@ public abstract class EngineQueuePair implements QueuePair {
     if (written && !region.isLocallyWritable()) {
       throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
     }
-    if (request.isInline() && region.isFile()) {
+    if (request.isInline()) {
+      checkInlineElement(region, i);
+    }
+  }
+
+  /** This process copies inline data; the device checks the keys of all other memory itself. */
+  private static void checkInlineElement(EngineRegion region, int i) {
+    if (region.isFile()) {
       throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
+    }
+    if (region.isClosed()) {
+      throw new IllegalStateException("memory region is closed: element=" + i);
     }
   }
 

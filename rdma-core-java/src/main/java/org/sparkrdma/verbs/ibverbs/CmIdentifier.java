@@ -88,8 +88,11 @@ final class CmIdentifier {
     return Memory.getLong(id + RdmaCmId.QP) != 0;
   }
 
+  /** Destroys the device's queue pair, if there is one. */
   void destroyQueuePair() {
-    cm.destroyQp(id);
+    if (hasQueuePair()) {
+      cm.destroyQp(id);
+    }
   }
 
   /** Sets the acknowledge time-out, where the transport has one and the parameters name one. */

@@ -64,14 +64,12 @@ final class DeviceFacts {
    * @param skipped takes the reason for each port that is left out because it cannot be queried
    * @throws VerbsException when the device or all its ports cannot be queried
    */
-  static DeviceInfo of(
-      Libraries libraries, long context, IbverbsSettings settings, Consumer<String> skipped)
+  static DeviceInfo of(Libraries libraries, long context, Consumer<String> skipped)
       throws VerbsException {
-    return new DeviceFacts(libraries, context).info(settings, skipped);
+    return new DeviceFacts(libraries, context).info(skipped);
   }
 
-  private DeviceInfo info(IbverbsSettings settings, Consumer<String> skipped)
-      throws VerbsException {
+  private DeviceInfo info(Consumer<String> skipped) throws VerbsException {
     String name = Contexts.name(context);
     try (NativeArena arena = new NativeArena()) {
       long device = arena.allocate(IbvDeviceAttr.SIZE);
@@ -80,7 +78,7 @@ final class DeviceFacts {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
       queryPorts(arena, name, Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
-      int inline = InlineProbe.of(libraries.verbs(), context, settings.maxInlineBytes());
+      int inline = InlineProbe.of(libraries.verbs(), context);
       var capabilities = EnumSet.copyOf(rules.capabilities());
       if (inline > 0) {
         capabilities.add(Capability.INLINE);
@@ -118,8 +116,7 @@ final class DeviceFacts {
   }
 
   private void queryPort(NativeArena arena, String name, int port) throws VerbsException {
-    // The exported function fills an older, shorter struct; the memory has room for both.
-    long attributes = arena.allocate(2L * IbvPortAttr.SIZE);
+    long attributes = arena.allocate(VerbsLibrary.PORT_ATTRIBUTES_BYTES);
     int rc = libraries.verbs().queryPort(context, port, attributes);
     if (rc != 0) {
       throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);

@@ -138,16 +138,17 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
       throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
     }
     var own = (IbverbsProtectionDomain) domain;
-    long qp;
+    IbverbsQueuePair created = null;
     try {
-      qp = identifier.createQueuePair(own.pd(), settings);
-    } catch (VerbsException e) {
-      device.queuePairs().release(name);
-      throw e;
+      long qp = identifier.createQueuePair(own.pd(), settings);
+      created = new IbverbsQueuePair(device, own, this, name, qp, settings);
+      return created;
+    } finally {
+      if (created == null) {
+        identifier.destroyQueuePair();
+        device.queuePairs().release(name);
+      }
     }
-    var created = new IbverbsQueuePair(device, own, this, name, qp, settings);
-    own.add(created);
-    return created;
   }
 
   @Override
@@ -194,25 +195,21 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   }
 
   @Override
-  public void close() {
-    IbverbsQueuePair pair = queuePair();
-    if (pair != null) {
-      pair.close();
-    }
-    synchronized (this) {
-      if (markClosed(identifier.id())) {
-        identifier.release();
-      }
-    }
+  protected Object id() {
+    return identifier.id();
+  }
+
+  @Override
+  protected void destroyQueuePair() {
+    identifier.destroyQueuePair();
+  }
+
+  @Override
+  protected void destroyIdentifier() {
+    identifier.release();
   }
 
   // Called by the queue pair, on any thread.
-
-  @Override
-  protected synchronized void onQueuePairClosed() {
-    endIfEstablished("queue pair closed");
-    identifier.destroyQueuePair();
-  }
 
   /**
    * The initiator has sent a message: without RTU, which may be lost, the kernel then still regards

@@ -66,13 +66,26 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       throws VerbsException {
     // First, since a machine without memory for a thread throws an Error here.
     RouteResolver routes = RouteResolver.start(device.info().name());
-    long channel = device.libraries().cm().createEventChannel();
-    if (channel == 0) {
-      VerbsException failure = Libraries.failure("rdma_create_event_channel", "");
-      routes.close(() -> {});
-      throw failure;
+    CmLibrary cm = device.libraries().cm();
+    long channel = cm.createEventChannel();
+    IbverbsConnectionManager created = null;
+    try {
+      if (channel == 0) {
+        throw Libraries.failure("rdma_create_event_channel", "");
+      }
+      created = new IbverbsConnectionManager(device, wakeups, routes, channel);
+      return created;
+    } finally {
+      if (created == null) {
+        routes.close(() -> destroyIfCreated(cm, channel));
+      }
     }
-    return new IbverbsConnectionManager(device, wakeups, routes, channel);
+  }
+
+  private static void destroyIfCreated(CmLibrary cm, long channel) {
+    if (channel != 0) {
+      cm.destroyEventChannel(channel);
+    }
   }
 
   @Override
@@ -81,6 +94,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     checkBacklog(backlog);
     checkResolved(address);
     long id = createId();
+    boolean listening = false;
     try (NativeArena one = new NativeArena()) {
       long socket = one.allocate(SocketAddresses.SIZE);
       SocketAddresses.write(socket, address);
@@ -95,13 +109,15 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         }
         var listener =
             new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
-        add(listener);
         listenerPorts.add(Memory.getByte(id + RdmaCmId.PORT_NUM));
+        add(listener);
+        listening = true;
         return listener;
       }
-    } catch (VerbsException e) {
-      cm.destroyId(id);
-      throw e;
+    } finally {
+      if (!listening) {
+        cm.destroyId(id);
+      }
     }
   }
 
@@ -134,14 +150,17 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Called before the address is bound or resolved, since the route takes the class then. */
   private long withTrafficClass(long id) throws VerbsException {
+    boolean set = false;
     try {
       if (trafficClass().isPresent()) {
         device.options().set(id, CmOptions.Option.TOS, trafficClass().getAsInt());
       }
+      set = true;
       return id;
-    } catch (VerbsException e) {
-      cm.destroyId(id);
-      throw e;
+    } finally {
+      if (!set) {
+        cm.destroyId(id);
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.engine.device.QueuePairTable;
 
 /** An open device of libibverbs. Safe for any thread. */

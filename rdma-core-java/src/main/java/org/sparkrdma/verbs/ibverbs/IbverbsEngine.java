@@ -8,6 +8,11 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.CloseFailures;
+import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /** Opens the machine's devices, each of which may be open several times. */
 final class IbverbsEngine implements VerbsEngine {
@@ -44,36 +49,53 @@ final class IbverbsEngine implements VerbsEngine {
     return open(device.name(), context -> device);
   }
 
-  private Device open(String deviceName, DeviceScan.Query facts) throws VerbsException {
+  /** Opens the device of that name, with the facts that the query gives. */
+  Device open(String deviceName, DeviceScan.Query facts) throws VerbsException {
     if (closed) {
       throw new IllegalStateException("engine is closed");
     }
     Contexts contexts = Contexts.open(libraries);
+    Device opened = null;
     try {
       for (long context : contexts.all()) {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = facts.of(context);
-          Driver driver = Driver.of(libraries.verbs(), context);
+          Driver driver = driver(context);
           var device =
               new IbverbsDevice(libraries, settings, contexts, context, driver, info, open::remove);
           open.add(device);
+          opened = device;
           return device;
         }
       }
       throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
-    } catch (VerbsException | RuntimeException e) {
-      contexts.close();
-      throw e;
+    } finally {
+      if (opened == null) {
+        contexts.close();
+      }
+    }
+  }
+
+  private Driver driver(long context) throws VerbsException {
+    try (NativeArena arena = new NativeArena()) {
+      long attributes = arena.allocate(IbvDeviceAttr.SIZE);
+      int rc = libraries.verbs().queryDevice(context, attributes);
+      if (rc != 0) {
+        throw Libraries.failure("ibv_query_device", rc, "device=" + Contexts.name(context));
+      }
+      return Driver.ofVendor(Memory.getInt(attributes + IbvDeviceAttr.VENDOR_ID));
     }
   }
 
   private DeviceInfo facts(long context) throws VerbsException {
-    return DeviceFacts.of(libraries, context, settings, scan::skip);
+    return DeviceFacts.of(libraries, context, scan::skip);
   }
 
   @Override
   public void close() {
     closed = true;
-    open.forEach(Device::close);
+    var failures = new CloseFailures();
+    failures.closeEach(open, Device::close);
+    failures.throwFirst();
   }
 }

@@ -11,17 +11,17 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
  * ever less until the device accepts one.
  */
 final class InlineProbe {
+  /** The first number of bytes that is tried; more would make each work request larger. */
+  private static final int MAX_BYTES = 220;
+
   private InlineProbe() {}
 
-  /** Returns at most {@code wanted} bytes; 0 when the device has no inline sends. */
-  static int of(VerbsLibrary verbs, long context, int wanted) {
-    if (wanted == 0) {
-      return 0;
-    }
+  /** Returns at most {@value #MAX_BYTES} bytes; 0 when the device has no inline sends. */
+  static int of(VerbsLibrary verbs, long context) {
     long pd = verbs.allocPd(context);
     long cq = verbs.createCq(context, 1, 0, 0);
     try (NativeArena arena = new NativeArena()) {
-      for (int bytes = wanted; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
+      for (int bytes = MAX_BYTES; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
         if (agrees(verbs, pd, cq, bytes, arena.allocate(IbvQpInitAttr.SIZE))) {
           return bytes;
         }

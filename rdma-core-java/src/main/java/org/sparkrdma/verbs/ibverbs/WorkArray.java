@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
@@ -23,12 +24,14 @@ final class WorkArray {
   private final long elements;
   private final int maxSge;
   private final Driver driver;
+  private final int fence;
   private final long bad;
 
   private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, Driver driver) {
     this.sends = sends;
     this.maxSge = maxSge;
     this.driver = driver;
+    fence = driver.completesSendsBeforeReads() ? VerbsLibrary.SEND_FENCE : 0;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size);
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
@@ -79,7 +82,7 @@ final class WorkArray {
     } else {
       writeElements(i, request, count);
     }
-    if (count == 0 && driver.requiresElement() && (!sends || request.opcode() == Opcode.READ)) {
+    if (count == 0 && driver.elementCount(request) == 1) {
       Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
       Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
       Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
@@ -111,7 +114,7 @@ final class WorkArray {
     Memory.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
     Memory.putInt(
         at + IbvSendWr.SEND_FLAGS,
-        (opcode == Opcode.READ ? 0 : driver.sendFlags())
+        (opcode == Opcode.READ ? 0 : fence)
             | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
     Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));

@@ -29,6 +29,8 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   /** The endpoint of an incoming connection; else null. */
   private final AcceptorEndpoint acceptor;
 
+  private final Object closing = new Object();
+
   /** An outgoing connection. */
   SoftConnection(SoftContext context, SoftConnectionManager manager, InetSocketAddress remote) {
     super(manager, remote, true);
@@ -128,17 +130,20 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
     }
   }
 
+  /** A second close waits for the end of the first. */
   @Override
   public void close() {
-    if (!moveTo(ConnectionPhase.CLOSED)) {
-      return;
+    synchronized (closing) {
+      if (!moveTo(ConnectionPhase.CLOSED)) {
+        return;
+      }
+      SoftQueuePair pair = queuePair();
+      if (pair != null) {
+        pair.close();
+      }
+      context.thread().call(endpoint::close);
+      manager.remove(this, this);
     }
-    SoftQueuePair pair = queuePair();
-    if (pair != null) {
-      pair.close();
-    }
-    context.thread().call(endpoint::close);
-    manager.remove(this);
   }
 
   // Called when the address is resolved, and by the device thread.

@@ -29,6 +29,7 @@ final class SoftDeviceFacts {
   private static final int MAX_SGE = 16;
   private static final int MAX_COMPLETION_QUEUE_DEPTH = 1 << 20;
   private static final int MAX_READS_IN_FLIGHT = 16;
+  private static final int MAX_INLINE_BYTES = 256;
   private static final int MTU_BYTES = 4_096;
 
   private SoftDeviceFacts() {}
@@ -38,9 +39,6 @@ final class SoftDeviceFacts {
     capabilities.remove(Capability.ACK_TIMEOUT);
     capabilities.remove(Capability.TRAFFIC_CLASS);
     capabilities.remove(Capability.READ_DEPTH);
-    if (settings.maxInlineBytes() == 0) {
-      capabilities.remove(Capability.INLINE);
-    }
     return new DeviceInfo(
         NAME,
         SoftProvider.NAME,
@@ -62,7 +60,7 @@ final class SoftDeviceFacts {
         Long.MAX_VALUE,
         MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
-        settings.maxInlineBytes(),
+        MAX_INLINE_BYTES,
         LinkHello.MAX_PRIVATE_DATA_BYTES,
         1);
   }

@@ -8,6 +8,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.CloseFailures;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
 /** Opens the one soft device, which may be open several times. Safe for any thread. */
@@ -50,6 +51,8 @@ final class SoftEngine implements VerbsEngine {
   @Override
   public void close() {
     closed = true;
-    open.forEach(Device::close);
+    var failures = new CloseFailures();
+    failures.closeEach(open, Device::close);
+    failures.throwFirst();
   }
 }

@@ -79,17 +79,11 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
       throw outOfMemory(
           "ibv_create_qp", "too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS, null);
     }
-    SoftQueuePair created = null;
     try {
-      created = new SoftQueuePair(context, this, number, settings);
-      add(created);
-      return created;
+      return new SoftQueuePair(context, this, number, settings);
     } catch (OutOfMemoryError e) {
       context.shared().queuePairNumbers().release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
-    } catch (IllegalStateException e) {
-      created.close();
-      throw e;
     }
   }
 

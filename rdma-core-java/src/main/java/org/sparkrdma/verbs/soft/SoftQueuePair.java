@@ -40,6 +40,9 @@ final class SoftQueuePair extends EngineQueuePair {
   private final AtomicBoolean rung = new AtomicBoolean();
   private Runnable onFailure = () -> {};
 
+  /** Held while it is closed: a second close waits for the first. */
+  private final Object closing = new Object();
+
   SoftQueuePair(
       SoftContext context, SoftProtectionDomain domain, int number, QueuePairSettings settings) {
     super(domain, number, settings, SoftDeviceFacts.limits(context.settings()), true);
@@ -122,17 +125,19 @@ final class SoftQueuePair extends EngineQueuePair {
 
   @Override
   public void close() {
-    if (setDestroyed()) {
-      context.thread().call(this::destroy);
-      entry.awaitReaders();
-      sendCompletions.discard(this);
-      if (receiveCompletions != sendCompletions) {
-        receiveCompletions.discard(this);
+    synchronized (closing) {
+      if (setDestroyed()) {
+        context.thread().call(this::destroy);
+        entry.awaitReaders();
+        sendCompletions.discard(this);
+        if (receiveCompletions != sendCompletions) {
+          receiveCompletions.discard(this);
+        }
+        sendCompletions.release();
+        receiveCompletions.release();
+        context.shared().queuePairNumbers().release(number());
+        leaveDomain();
       }
-      sendCompletions.release();
-      receiveCompletions.release();
-      context.shared().queuePairNumbers().release(number());
-      leaveDomain();
     }
   }
 

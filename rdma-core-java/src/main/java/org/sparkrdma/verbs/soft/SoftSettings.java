@@ -21,7 +21,6 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * @param receiverNotReadyDelayNs delay before a message is sent again
  * @param acknowledgeDelayNs delay from receiving a message to its acknowledgement
  * @param maxHalfOpen maximum number of connections whose handshake has not ended
- * @param maxInlineBytes maximum number of inline bytes in a work request
  * @param maxQueuePairDepth maximum number of work requests in a send or receive queue
  * @param maxOpenFiles maximum number of open files of one peer
  */
@@ -35,7 +34,6 @@ record SoftSettings(
     long receiverNotReadyDelayNs,
     long acknowledgeDelayNs,
     int maxHalfOpen,
-    int maxInlineBytes,
     int maxQueuePairDepth,
     int maxOpenFiles) {
   static final String PREFIX = "soft.";
@@ -110,14 +108,6 @@ record SoftSettings(
           "Controls the maximum number of connections whose handshake has not ended;"
               + " further ones are closed. A higher number lets strangers hold more sockets."
               + " Raise it when hundreds of processes connect to one at the same time.");
-  private static final EngineSetting MAX_INLINE =
-      setting(
-          "inline.max",
-          "256",
-          "0 to 4096",
-          "Controls the maximum number of bytes inline in a work request. More inline"
-              + " bytes make each work request larger. Change it to test other devices, whose"
-              + " limit differs.");
   private static final EngineSetting MAX_DEPTH =
       setting(
           "depth.max",
@@ -147,7 +137,6 @@ record SoftSettings(
           RECEIVER_NOT_READY_DELAY,
           ACKNOWLEDGE_DELAY,
           MAX_HALF_OPEN,
-          MAX_INLINE,
           MAX_DEPTH,
           MAX_OPEN_FILES);
 
@@ -177,7 +166,6 @@ record SoftSettings(
         duration(given, RECEIVER_NOT_READY_DELAY, 10_000L, 1_000_000_000L),
         duration(given, ACKNOWLEDGE_DELAY, 0, 10_000_000_000L),
         number(given, MAX_HALF_OPEN, 1, 65_536),
-        number(given, MAX_INLINE, 0, 4_096),
         number(given, MAX_DEPTH, 1, 65_536),
         number(given, MAX_OPEN_FILES, 1, 65_536));
   }

@@ -9,7 +9,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
@@ -230,6 +235,48 @@ public abstract class ConnectionContract extends VerbsContract {
       byte[] tooLong = new byte[client.device.info().limits().maxPrivateDataBytes() + 1];
       assertThatThrownBy(() -> connection.connect(withPrivateData(tooLong)))
           .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void shouldCreateNoQueuePairInAClosedProtectionDomain() throws Exception {
+    ProtectionDomain closed = client.device.allocateProtectionDomain();
+    closed.close();
+    try (Listener listener = server.listen(engine());
+        Connection connection = client.resolve(listener.address())) {
+      event(client, ConnectionEvent.Type.RESOLVED);
+      assertThatThrownBy(() -> connection.createQueuePair(closed, client.settings()))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("protection domain is closed");
+      assertThat(connection.queuePair()).isNull();
+      connection.createQueuePair(client.domain, client.settings());
+      assertThat(client.device.openResources().queuePairs()).isOne();
+    }
+    // Which a queue pair that was not destroyed prevents.
+    client.close();
+  }
+
+  @Test
+  void shouldHaveClosedAConnectionWhenTheCloseOfEitherThreadReturns() throws Exception {
+    for (int i = 0; i < 40 / engine().shorter(); i++) {
+      Pair pair = connect();
+      var left = new ConcurrentLinkedQueue<Integer>();
+      var start = new CyclicBarrier(2);
+      Callable<Void> close =
+          () -> {
+            start.await();
+            pair.clientEnd().close();
+            left.add(client.device.openResources().queuePairs());
+            left.add(client.device.openResources().connections());
+            return null;
+          };
+      var other = new FutureTask<>(close);
+      new Thread(other, "second close").start();
+      close.call();
+      other.get();
+      assertThat(left).containsExactly(0, 0, 0, 0);
+      event(server, ConnectionEvent.Type.DISCONNECTED);
+      pair.serverEnd().close();
     }
   }
 

@@ -308,6 +308,28 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
+  void shouldRefuseInlineDataOfAClosedRegion() throws Exception {
+    assumeCan(Capability.INLINE);
+    Pair pair =
+        connect(
+            new QueuePairSettings(client.queue, client.queue, 8, 8, 2, 8, Set.of()),
+            server.settings());
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    Node.Block gone = client.block(8, 7, Node.SINK);
+    WorkRequest ofGone = gone.send(2).inline();
+    gone.region().close();
+    gone.memory().close();
+    assertThatThrownBy(() -> pair.client().postSend(ofGone))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("memory region is closed: element=0");
+    pair.client().postSend(client.block(8, 9, Node.SINK).send(3).inline());
+    assertThat(result(client).id()).isEqualTo(3);
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(inbox.bytes()).containsOnly(9);
+  }
+
+  @Test
   void shouldRefuseWorkThatBreaksALimit() throws Exception {
     Pair pair = connect(depth(4), depth(4, server));
     Node.Block block = client.block(8, 7, Node.SINK);

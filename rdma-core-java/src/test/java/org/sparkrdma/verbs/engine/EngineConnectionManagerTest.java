@@ -196,6 +196,21 @@ class EngineConnectionManagerTest {
   }
 
   @Test
+  void shouldCloseConnectionsAlsoWhenAListenerFailsAndItselfWhenItIsClosedAgain() {
+    manager.listen(at(1), 1);
+    resolve(2);
+    device.onDestroyListener =
+        () -> {
+          throw new IllegalStateException("refused by the test");
+        };
+    assertThatThrownBy(manager::close).hasMessage("refused by the test");
+    assertThat(device.calls).containsExactly("stop events", "close connection 2");
+    manager.close();
+    assertThat(device.calls).endsWith("close connection 2", "destroy manager");
+    assertThat(device.openResources().connectionManagers()).isZero();
+  }
+
+  @Test
   void shouldDropUnpolledEventsWhenItIsClosed() {
     manager.offerOfDevice(ConnectionEvent.Type.DEVICE_REMOVED, "");
     manager.close();

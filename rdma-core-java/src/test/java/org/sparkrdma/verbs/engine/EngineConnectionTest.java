@@ -184,6 +184,28 @@ class EngineConnectionTest {
     assertThat(calls).isEmpty();
   }
 
+  @Test
+  void shouldRefuseAClosedProtectionDomainBeforeTheDeviceCreatesAnything() throws VerbsException {
+    RecordedConnection acceptor = new RecordedConnection(false);
+    ProtectionDomain closed = device.allocateProtectionDomain();
+    closed.close();
+    assertThatThrownBy(() -> acceptor.createQueuePair(closed, settings(queue, queue)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("protection domain is closed");
+    assertThat(acceptor.queuePair()).isNull();
+    assertThat(calls).isEmpty();
+    create(acceptor);
+    assertThat(calls).containsExactly("create");
+  }
+
+  @Test
+  void shouldCreateNoQueuePairOnceItsCloseHasBegun() {
+    RecordedConnection acceptor = new RecordedConnection(false);
+    assertThat(acceptor.beginClose()).isNull();
+    assertThatThrownBy(() -> create(acceptor)).isInstanceOf(IllegalStateException.class);
+    assertThat(calls).isEmpty();
+  }
+
   private static void refusesForeign(
       RecordedConnection connection, ProtectionDomain ofDomain, QueuePairSettings settings) {
     assertThatThrownBy(() -> connection.createQueuePair(ofDomain, settings))

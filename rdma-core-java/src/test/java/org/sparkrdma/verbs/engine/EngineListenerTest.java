@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.RecordedDevice.RecordedConnection;
+import org.sparkrdma.verbs.engine.device.FakeDevice;
 
 /** Address, requests and the end of a listener, on {@link RecordedDevice}. */
 class EngineListenerTest {
@@ -85,6 +88,17 @@ class EngineListenerTest {
     assertThat(polled.isClosed()).isFalse();
     assertThat(ofListener.isClosed()).isTrue();
     assertThat(manager.pollEvent().connection()).isSameAs(ofOther);
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldKeepItsManagerOpenUntilItsIdentifierIsDestroyed() throws Exception {
+    var closing = new AtomicReference<Thread>();
+    device.onDestroyListener = () -> closing.set(FakeDevice.startUntilItWaits(manager::close));
+    listener.close();
+    closing.get().join();
+    assertThat(device.calls)
+        .containsExactly("stop events", "destroy listener 1", "destroy manager");
   }
 
   @Test

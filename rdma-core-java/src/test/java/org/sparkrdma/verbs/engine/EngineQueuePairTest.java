@@ -285,8 +285,8 @@ class EngineQueuePairTest {
   }
 
   @Test
-  void shouldKeepItsDomainOpenUntilItIsClosed() {
-    domain.add(queuePair);
+  void shouldKeepItsDomainOpenUntilItIsClosed() throws VerbsException {
+    domain.create(() -> queuePair);
     region.close();
     readOnly.close();
     file.close();
@@ -294,6 +294,7 @@ class EngineQueuePairTest {
     queuePair.close();
     queuePair.close();
     domain.close();
-    assertThatThrownBy(domain::checkOpen).hasMessage("protection domain is closed");
+    assertThatThrownBy(() -> domain.create(() -> queuePair))
+        .hasMessage("protection domain is closed");
   }
 }

@@ -260,7 +260,7 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
     public void close() {
       if (moveTo(ConnectionPhase.CLOSED)) {
         calls.add("close " + id);
-        manager.remove(id);
+        manager.remove(id, this);
       }
     }
   }

@@ -12,9 +12,9 @@ class IbverbsSettingsTest {
   @Test
   void shouldUseDefaultsAndGivenValues() {
     assertThat(IbverbsSettings.of(EngineSettings.none()))
-        .isEqualTo(new IbverbsSettings(220, 100_000_000));
-    assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.inline.max", "0"))))
-        .isEqualTo(new IbverbsSettings(0, 100_000_000));
+        .isEqualTo(new IbverbsSettings(100_000_000));
+    assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.flush.timeout", "50ms"))))
+        .isEqualTo(new IbverbsSettings(50_000_000));
   }
 
   @Test

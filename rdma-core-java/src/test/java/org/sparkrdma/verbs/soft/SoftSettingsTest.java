@@ -47,7 +47,6 @@ class SoftSettingsTest {
     "soft.handshake.timeout,2m",
     "soft.rnr.delay,1us",
     "soft.handshakes.max,0",
-    "soft.inline.max,5000",
     "soft.depth.max,x",
     "soft.files.max,0"
   })

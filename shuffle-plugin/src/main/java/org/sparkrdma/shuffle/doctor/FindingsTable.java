@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
@@ -110,7 +111,9 @@ final class FindingsTable {
       text.append("\n  ok");
     }
     for (FindingLine line : group.lines()) {
-      text.append("\n  %-8s %-17s %s".formatted(line.level(), line.check(), line.message()));
+      text.append(
+          String.format(
+              Locale.ROOT, "\n  %-8s %-17s %s", line.level(), line.check(), line.message()));
       text.append('\n').append(INDENT).append("To do: ").append(line.advice());
     }
   }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.driver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -66,9 +67,12 @@ public final class DriverParts implements AutoCloseable {
     return engine.equals("auto")
         ? "Its shuffle blocks use TCP"
         : String.format(
+            Locale.ROOT,
             "Its shuffle blocks use TCP. %s=%s was set and cannot be used there; with %s=required"
                 + " the job ends instead",
-            ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
+            ShuffleSetting.ENGINE.key(),
+            engine,
+            ShuffleSetting.MODE.key());
   }
 
   /** Attaches the parts that need the context to it; calls after the first do nothing. */

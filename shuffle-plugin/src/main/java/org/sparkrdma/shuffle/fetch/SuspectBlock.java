@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.io.IOException;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
@@ -44,8 +45,13 @@ public final class SuspectBlock {
 
   public boolean compare(long tcpBytes, long tcpCrc32c) {
     sums =
-        "rdmaBytes=%d tcpBytes=%d rdmaCrc32c=%08x tcpCrc32c=%08x"
-            .formatted(sizeBytes, tcpBytes, crc32c, tcpCrc32c);
+        String.format(
+            Locale.ROOT,
+            "rdmaBytes=%d tcpBytes=%d rdmaCrc32c=%08x tcpCrc32c=%08x",
+            sizeBytes,
+            tcpBytes,
+            crc32c,
+            tcpCrc32c);
     boolean same = tcpBytes == sizeBytes && tcpCrc32c == crc32c;
     verdict.accept(same);
     return same;

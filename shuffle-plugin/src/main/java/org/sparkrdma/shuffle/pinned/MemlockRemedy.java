@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Environment of this process, and how to raise its limit of locked memory there. */
@@ -56,7 +57,7 @@ public enum MemlockRemedy {
   }
 
   private String text(long neededBytes) {
-    return sentence.formatted(neededBytes, (neededBytes + KIB - 1) / KIB);
+    return String.format(Locale.ROOT, sentence, neededBytes, (neededBytes + KIB - 1) / KIB);
   }
 
   /** The innermost environment that can be detected. */

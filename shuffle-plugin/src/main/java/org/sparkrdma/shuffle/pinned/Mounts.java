@@ -2,9 +2,11 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The mounted file systems of this process, see proc_pid_mountinfo(5). Immutable. */
 public final class Mounts {
@@ -37,14 +39,22 @@ public final class Mounts {
       String[] halves = line.split(" - ", 2);
       String[] fields = halves[0].split(" ", -1);
       if (halves.length == 2 && fields.length > OPTIONS) {
-        all.mounts.add(
-            new Mount(
-                Path.of(fields[MOUNT_POINT].replace("\\040", " ")),
-                halves[1].split(" ", 2)[0],
-                List.of(fields[OPTIONS].split(",", -1))));
+        String type = halves[1].split(" ", 2)[0];
+        List<String> options = List.of(fields[OPTIONS].split(",", -1));
+        path(fields[MOUNT_POINT].replace("\\040", " "))
+            .ifPresent(at -> all.mounts.add(new Mount(at, type, options)));
       }
     }
     return all;
+  }
+
+  /** Empty for letters that the locale of this process lacks; it can then open no file there. */
+  private static Optional<Path> path(String name) {
+    try {
+      return Optional.of(Path.of(name));
+    } catch (InvalidPathException e) {
+      return Optional.empty();
+    }
   }
 
   /** The innermost mount that holds a path; of several at one directory the last. */

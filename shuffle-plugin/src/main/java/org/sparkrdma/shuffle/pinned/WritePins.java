@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.pinned;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -57,7 +58,11 @@ public final class WritePins {
     String fileSystem = mounts.holding(directory).type();
     return byKernel(release) && NFS.contains(fileSystem)
         ? Optional.of(
-            "Linux %s would write registered files of %s again".formatted(release, fileSystem))
+            String.format(
+                Locale.ROOT,
+                "Linux %s would write registered files of %s again",
+                release,
+                fileSystem))
         : Optional.empty();
   }
 

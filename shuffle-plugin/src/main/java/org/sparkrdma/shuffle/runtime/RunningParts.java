@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
@@ -106,15 +107,16 @@ record RunningParts(
       Transport transport =
           transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
       String description =
-          "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s"
-              .formatted(
-                  choice.device().name(),
-                  choice.port(),
-                  engine.name(),
-                  transport.endpoint().addresses(),
-                  choice.reason(),
-                  limit.bytes() >> 20,
-                  limit.derivation());
+          String.format(
+              Locale.ROOT,
+              "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s",
+              choice.device().name(),
+              choice.port(),
+              engine.name(),
+              transport.endpoint().addresses(),
+              choice.reason(),
+              limit.bytes() >> 20,
+              limit.derivation());
       started = true;
       return new RunningParts(transport, budget, device, engine, description);
     } finally {

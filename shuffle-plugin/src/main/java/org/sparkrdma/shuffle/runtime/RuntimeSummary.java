@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -26,16 +27,17 @@ final class RuntimeSummary {
         fallbacks.put(reason.label(), counters.value(reason));
       }
     }
-    return ("readBytes=%d readBlocks=%d copiedBytes=%d tcpBytes=%d tcpBlocks=%d fallbacks=%s"
-            + " highestPinnedBytes=%d of %d")
-        .formatted(
-            counters.value(Counter.RDMA_BYTES_READ),
-            counters.value(Counter.RDMA_BLOCKS_READ),
-            counters.value(Counter.BYTES_FROM_SLOTS),
-            counters.value(Counter.TCP_BYTES_READ),
-            counters.value(Counter.TCP_BLOCKS_READ),
-            fallbacks,
-            pinned.map(PinnedBudget::highestBytes).orElse(0L),
-            pinned.map(PinnedBudget::limitBytes).orElse(0L));
+    return String.format(
+        Locale.ROOT,
+        ("readBytes=%d readBlocks=%d copiedBytes=%d tcpBytes=%d tcpBlocks=%d fallbacks=%s"
+            + " highestPinnedBytes=%d of %d"),
+        counters.value(Counter.RDMA_BYTES_READ),
+        counters.value(Counter.RDMA_BLOCKS_READ),
+        counters.value(Counter.BYTES_FROM_SLOTS),
+        counters.value(Counter.TCP_BYTES_READ),
+        counters.value(Counter.TCP_BLOCKS_READ),
+        fallbacks,
+        pinned.map(PinnedBudget::highestBytes).orElse(0L),
+        pinned.map(PinnedBudget::limitBytes).orElse(0L));
   }
 }

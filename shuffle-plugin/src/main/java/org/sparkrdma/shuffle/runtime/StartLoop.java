@@ -146,13 +146,18 @@ final class StartLoop {
    */
   private Attempt restart(Attempt last) {
     Attempt now = last;
+    String known = String.join("; ", lifecycle.reasons());
     while (now == Attempt.REFUSED && backoff.await()) {
       now = attempt();
       if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
-        LOG.info(
-            "RDMA cannot be started; next attempt in {} ms: {}",
-            backoff.delayMs(),
-            String.join("; ", lifecycle.reasons()));
+        String reasons = String.join("; ", lifecycle.reasons());
+        if (reasons.equals(known)) {
+          LOG.info("RDMA still cannot be started: nextAttemptMs={}", backoff.delayMs());
+        } else {
+          // The first reason may be over, and this one may need a person.
+          LOG.warn("RDMA cannot be started; next attempt in {} ms: {}", backoff.delayMs(), reasons);
+        }
+        known = reasons;
       }
     }
     if (now == Attempt.NOT_CLOSED) {

@@ -72,7 +72,9 @@ final class LocateAnswers {
     }
   }
 
-  /** Sends all blocks of a request to TCP after an error on the server's thread. */
+  /**
+   * Sends all blocks of a request to TCP after an error on a thread that must not wait for a disk.
+   */
   void fail(LocateTask task) {
     LocateLane ready = task.ready();
     task.lanes().forEach(LocateLane::clearWaiting);

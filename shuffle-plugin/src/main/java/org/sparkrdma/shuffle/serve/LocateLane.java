@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * <p>Used with the server's lock. While it runs, pieces and lease belong to its thread.
  */
 final class LocateLane {
-  /** The lane on the server's thread, which must not wait for a disk. */
+  /** The lane on the server's thread or the agent's, which must not wait for a disk. */
   static final int NO_DISK = -1;
 
   private enum State {

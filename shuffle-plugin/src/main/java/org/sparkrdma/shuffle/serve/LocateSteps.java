@@ -8,49 +8,65 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
- * Runs each LOCATE from step to step: on the server's thread as far as it needs no disk, then on a
- * thread of each disk that it needs. Takes the server's lock for each step. Safe for any thread.
+ * Runs each LOCATE from step to step: on the server's thread, or a small one on the agent's, as far
+ * as it needs no disk, then on a thread of each disk that it needs. Takes the server's lock for
+ * each step. Safe for any thread.
  */
 final class LocateSteps {
   private static final Logger LOG = LoggerFactory.getLogger(LocateSteps.class);
 
+  /** The deadlines of the server's thread. */
+  interface Deadlines {
+    /** Time of the next one; with the server's lock. */
+    long nextNs();
+
+    /** The next one may be earlier than before; without the lock. */
+    void onChange(long nextNs);
+  }
+
   private final Locator locator;
   private final List<DiskQueue> disks;
   private final StateLock state;
-  private final Runnable onNewDeadline;
+  private final Deadlines deadlines;
   private final LogLimit lines = new LogLimit();
 
-  /**
-   * @param onNewDeadline run on a disk's thread when a lease may have the first deadline
-   */
-  LocateSteps(Locator locator, List<DiskQueue> disks, StateLock state, Runnable onNewDeadline) {
+  LocateSteps(Locator locator, List<DiskQueue> disks, StateLock state, Deadlines deadlines) {
     this.locator = locator;
     this.disks = disks;
     this.state = state;
-    this.onNewDeadline = onNewDeadline;
+    this.deadlines = deadlines;
   }
 
   /** The first steps of a LOCATE, on the server's thread. */
   void begin(LocateTask task) {
-    step(task, () -> locator.begin(task));
+    state.lock();
+    runLocked(task, () -> locator.begin(task));
+  }
+
+  /** The first steps of a LOCATE, on another thread; false when the lock is not free. */
+  boolean tryBegin(LocateTask task) {
+    if (!state.tryLock()) {
+      return false;
+    }
+    deadlines.onChange(runLocked(task, () -> locator.begin(task)));
+    return true;
   }
 
   private void run(LocateLane lane) {
-    step(lane.task(), () -> locator.run(lane));
-    onNewDeadline.run();
-  }
-
-  private void step(LocateTask task, Supplier<List<LocateLane>> work) {
-    List<LocateLane> next = locked(task, work);
-    for (int i = 0; i < next.size(); i++) {
-      queue(next.get(i));
-    }
-  }
-
-  private List<LocateLane> locked(LocateTask task, Supplier<List<LocateLane>> work) {
     state.lock();
+    deadlines.onChange(runLocked(lane.task(), () -> locator.run(lane)));
+  }
+
+  /**
+   * Runs one step with the lock, which this thread has taken, and releases the lock.
+   *
+   * @return time of the next deadline
+   */
+  private long runLocked(LocateTask task, Supplier<List<LocateLane>> step) {
+    List<LocateLane> next = List.of();
+    long deadlineNs;
     try {
-      return work.get();
+      next = step.get();
     } catch (Throwable e) {
       lines
           .next(task.call().peer())
@@ -62,10 +78,17 @@ final class LocateSteps {
                       task.call().peer(),
                       omitted,
                       e));
-      return List.of();
     } finally {
-      state.unlock();
+      try {
+        deadlineNs = deadlines.nextNs();
+      } finally {
+        state.unlock();
+      }
     }
+    for (int i = 0; i < next.size(); i++) {
+      queue(next.get(i));
+    }
+    return deadlineNs;
   }
 
   private void queue(LocateLane lane) {
@@ -77,7 +100,8 @@ final class LocateSteps {
           lane.task().call().peer(),
           lane.disk(),
           e);
-      step(lane.task(), () -> locator.giveUp(lane));
+      state.lock();
+      runLocked(lane.task(), () -> locator.giveUp(lane));
     }
   }
 }

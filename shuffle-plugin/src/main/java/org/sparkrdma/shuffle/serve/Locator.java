@@ -95,7 +95,7 @@ final class Locator {
   }
 
   /**
-   * Locates the blocks that need no disk. On the server's thread.
+   * Locates the blocks that need no disk. On the server's thread or the agent's.
    *
    * @return lanes to run on the threads of their disks
    */

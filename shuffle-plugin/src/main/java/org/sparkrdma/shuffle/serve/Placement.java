@@ -95,7 +95,8 @@ final class Placement {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();
       piece.copied(true);
-    } else if (mode.fromWindows() && placeInWindow(output, fileOffset, lengthBytes, piece)) {
+    } else if (mode.fromWindows()
+        && placeInWindow(output, fileOffset, lengthBytes, piece, mayBlock)) {
       piecesFromWindows++;
       piece.copied(false);
     } else if (slots != null && !mayBlock) {
@@ -133,10 +134,11 @@ final class Placement {
   }
 
   private boolean placeInWindow(
-      ServedOutput output, long fileOffset, long lengthBytes, Piece piece) {
+      ServedOutput output, long fileOffset, long lengthBytes, Piece piece, boolean mayBlock) {
     FileWindow window = files.lease(output, fileOffset, lease);
     boolean needsRoom =
-        window == null
+        mayBlock
+            && window == null
             && lease.share().hasRoomForWindows()
             && !files.isExcluded(output.mapOutput().dataFile());
     if (needsRoom && slots != null && slots.trim()) {
@@ -151,13 +153,16 @@ final class Placement {
     return true;
   }
 
-  /** Ends the answer. */
+  /** Ends the answer; a second call counts nothing. */
   void endAnswer(ShuffleCounters counters) {
     counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
     if (piecesFromSlots > 0) {
       counters.add(Counter.PIECES_FROM_SLOTS, piecesFromSlots);
       counters.add(Counter.BYTES_FROM_SLOTS, bytesFromSlots);
     }
+    piecesFromWindows = 0;
+    piecesFromSlots = 0;
+    bytesFromSlots = 0;
     if (slotWriter != null) {
       slotWriter.close();
     }

@@ -20,6 +20,11 @@ final class ServerThread implements AutoCloseable {
   private final Thread thread = new Thread(this::run, "rdma-block-server");
   private volatile boolean asleep;
   private volatile boolean mayHaveNewDeadline;
+
+  /** Whether {@link #wakesAtNs} is the end of its sleep. */
+  private volatile boolean planned;
+
+  private volatile long wakesAtNs;
   private volatile boolean closing;
 
   ServerThread(BlockServer server) {
@@ -39,10 +44,12 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
-  /** A deadline may be earlier than the end of its sleep. */
-  void onNewDeadline() {
-    mayHaveNewDeadline = true;
-    wakeUp();
+  /** Another thread has set the next deadline: ends a sleep that would last longer. */
+  void onDeadline(long deadlineNs) {
+    if (!planned || deadlineNs - wakesAtNs < 0) {
+      mayHaveNewDeadline = true;
+      wakeUp();
+    }
   }
 
   private void run() {
@@ -60,7 +67,10 @@ final class ServerThread implements AutoCloseable {
 
   private void sleep() {
     mayHaveNewDeadline = false;
+    planned = false;
     long sleepNs = server.untilNextDeadlineNs();
+    wakesAtNs = server.nowNs() + sleepNs;
+    planned = true;
     // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
     // of a wake-up.
     asleep = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.util.Locale;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
@@ -87,8 +88,12 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
 
   @Override
   public String toString() {
-    return "windowUs=%d windowUsPerMib=%d copyUs=%d copyUsPerMib=%d"
-        .formatted(
-            registerNs / 1_000, registerNsPerMib / 1_000, copyNs / 1_000, copyNsPerMib / 1_000);
+    return String.format(
+        Locale.ROOT,
+        "windowUs=%d windowUsPerMib=%d copyUs=%d copyUsPerMib=%d",
+        registerNs / 1_000,
+        registerNsPerMib / 1_000,
+        copyNs / 1_000,
+        copyNsPerMib / 1_000);
   }
 }

@@ -6,9 +6,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Lock of the server's state: windows, slots, leases and indexes. The server's thread and the disk
- * threads hold it for single steps, and never while they wait for a disk. The longest step
- * deregisters a few idle windows, see {@link IdleMemory}.
+ * Lock of the server's state: windows, slots, leases and indexes. The server's thread, the disk
+ * threads and the agent hold it for single steps, and never while they wait for a disk. The agent
+ * waits for it only when the system refuses a disk thread. The longest step deregisters a few idle
+ * windows, see {@link IdleMemory}.
  */
 final class StateLock {
   /** Work that may wait for a disk. */
@@ -21,6 +22,11 @@ final class StateLock {
 
   void lock() {
     lock.lock();
+  }
+
+  /** Takes the lock if no other thread has it; never waits. */
+  boolean tryLock() {
+    return lock.tryLock();
   }
 
   void unlock() {

@@ -12,6 +12,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.jar.JarFile;
 import org.apache.spark.SparkConf;
@@ -78,16 +79,17 @@ public final class ExecutorClassPath {
       return Optional.empty();
     }
     return Optional.of(
-        ("executors of Spark %s cannot load %s, because they do not load a shuffle manager from"
+        String.format(
+            Locale.ROOT,
+            ("executors of Spark %s cannot load %s, because they do not load a shuffle manager from"
                 + " --jars or spark.jars: copy the plug-in's jar to the same path on every node and"
-                + " set both %s and %s to that path (now %s=%s)")
-            .formatted(
-                sparkVersion,
-                manager,
-                EXECUTOR_KEY,
-                DRIVER_KEY,
-                EXECUTOR_KEY,
-                conf.get(EXECUTOR_KEY, "")));
+                + " set both %s and %s to that path (now %s=%s)"),
+            sparkVersion,
+            manager,
+            EXECUTOR_KEY,
+            DRIVER_KEY,
+            EXECUTOR_KEY,
+            conf.get(EXECUTOR_KEY, "")));
   }
 
   /** Spark 4.0 and newer. */

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -52,12 +53,16 @@ final class CollectOptions {
   }
 
   Path path() {
-    return Path.of(
-        file.equals(DEFAULT)
-            ? "rdma-doctor-"
-                + Instant.now().truncatedTo(ChronoUnit.SECONDS).toString().replace(":", "")
-                + ".zip"
-            : file);
+    if (file.equals(DEFAULT)) {
+      String time = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString().replace(":", "");
+      return Path.of("rdma-doctor-" + time + ".zip");
+    }
+    try {
+      return Path.of(file);
+    } catch (InvalidPathException e) {
+      throw new ParameterException(
+          spec.commandLine(), "Cannot write --collect " + file + ": " + FileErrors.reason(e), e);
+    }
   }
 
   /** Creates the archive, before the work begins. */

@@ -22,7 +22,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     versionProvider = Commands.Version.class,
     footer = {
       "",
-      "Exit codes: 0 RDMA will be used, 1 RDMA will not be used, 2 wrong usage, 3 the command failed.",
+      "Exit codes: 0 RDMA will be used, 1 RDMA will not be used, 2 wrong usage or output that cannot be written, 3 the command failed.",
       "With Spark's settings: spark-submit --class org.sparkrdma.shuffle.tools.Main JAR COMMAND"
     })
 public final class Commands implements Callable<Integer> {
@@ -55,8 +55,20 @@ public final class Commands implements Callable<Integer> {
   }
 
   static int run(PrintWriter output, PrintWriter errors, String... arguments) {
-    return new CommandLine(new Commands())
-        .setOut(output)
+    CommandLine line = new CommandLine(new Commands());
+    int code = execute(line, output, errors, arguments);
+    if (output.checkError()) {
+      errors.println(
+          "The output is not complete, because it could not be written: the disk is full, or its"
+              + " reader or the stream is closed");
+      return WRONG_USAGE;
+    }
+    return code;
+  }
+
+  private static int execute(
+      CommandLine line, PrintWriter output, PrintWriter errors, String... arguments) {
+    return line.setOut(output)
         .setErr(errors)
         .setParameterExceptionHandler((wrong, given) -> misuse(errors, wrong))
         .setExecutionExceptionHandler(

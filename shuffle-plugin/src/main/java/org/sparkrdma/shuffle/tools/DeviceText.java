@@ -94,7 +94,7 @@ final class DeviceText {
 
   /** Formats it as ibv_devinfo does. */
   private static String guid(long guid) {
-    return "%016x".formatted(guid).replaceAll("(.{4})(?=.)", "$1:");
+    return String.format(Locale.ROOT, "%016x", guid).replaceAll("(.{4})(?=.)", "$1:");
   }
 
   /** Lines of text, one for each value and each item of a list. */
@@ -107,7 +107,7 @@ final class DeviceText {
       } else if (fact.getValue() instanceof List<?> items && isNested(items)) {
         items.forEach(item -> printItem(text, indent, name + ":", (Map<?, ?>) item));
       } else {
-        text.append("%-30s %s%n".formatted(name + ":", plain(fact.getValue())));
+        text.append(String.format(Locale.ROOT, "%-30s %s%n", name + ":", plain(fact.getValue())));
       }
     }
   }
@@ -115,7 +115,8 @@ final class DeviceText {
   /** One line for an item of plain values, as a GID. */
   private static void printItem(StringBuilder text, String indent, String name, Map<?, ?> item) {
     if (item.values().stream().noneMatch(List.class::isInstance)) {
-      text.append("%-30s %s%n".formatted(name, plain(List.copyOf(item.values()))));
+      text.append(
+          String.format(Locale.ROOT, "%-30s %s%n", name, plain(List.copyOf(item.values()))));
     } else {
       text.append(name).append("\n");
       print(text, indent + "  ", item);

@@ -69,7 +69,9 @@ final class DevicesCommand implements Callable<Integer> {
 
   /** The device with the reason for its choice, or the reasons against all of them. */
   private static String choice(Probe probe) {
-    return probe.usable() ? probe.inWords() : String.join("; ", probe.reasons());
+    return probe.usable()
+        ? probe.inWords()
+        : String.join("; ", probe.reasons()) + ListenerReport.RUN_DOCTOR;
   }
 
   /** Added where these settings alone do not make Spark load this plug-in. */

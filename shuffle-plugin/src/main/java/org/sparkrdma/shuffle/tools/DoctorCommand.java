@@ -158,7 +158,11 @@ final class DoctorCommand implements Callable<Integer> {
         out.println(Json.of(answer));
       } else {
         out.println(report.summary());
-        out.printf("Packed into %s, %s addresses:%n", path, withAddresses ? "with" : "without");
+        out.printf(
+            Locale.ROOT,
+            "Packed into %s, %s addresses:%n",
+            path,
+            withAddresses ? "with" : "without");
         entries.forEach(entry -> out.println("  " + entry));
         out.println("Read it before you send it.");
       }
@@ -188,10 +192,15 @@ final class DoctorCommand implements Callable<Integer> {
   private int listen(ShuffleSettings settings, InetAddress host) {
     PrintWriter out = spec.commandLine().getOut();
     int port = peerOptions.listenPort();
-    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(peerOptions.listenSeconds());
+    int seconds = peerOptions.listenSeconds();
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     try (OpenDevice device = OpenDevice.open(settings, host);
         PeerListener listener = PeerListener.forChecks(device, port)) {
-      out.println(new ListenerReport(listener.port(), listener.addresses()).in(output.json()));
+      HostPort own = new HostPort(host.getHostAddress(), listener.port());
+      String client = "doctor --peer " + own.text(PeerCheck.DEFAULT_PORT);
+      out.println(
+          new ListenerReport(listener.port(), listener.addresses(), seconds, client)
+              .in(output.json()));
       out.flush();
       listener.serveUntil(endNs);
       return Commands.USABLE;
@@ -254,14 +263,17 @@ final class DoctorCommand implements Callable<Integer> {
             });
     out.println();
     String counts =
-        "Problems: %d, warnings: %d, notes: %d. Findings marked ok need nothing."
-            .formatted(
-                report.count(Level.PROBLEM), report.count(Level.WARNING), report.count(Level.NOTE));
+        String.format(
+            Locale.ROOT,
+            "Problems: %d, warnings: %d, notes: %d. Findings marked ok need nothing.",
+            report.count(Level.PROBLEM),
+            report.count(Level.WARNING),
+            report.count(Level.NOTE));
     out.println(lines.wrap(counts, 0));
   }
 
   private static void printFinding(PrintWriter out, Style style, LineWrap lines, Finding finding) {
-    String level = "%-8s".formatted(lower(finding.level()));
+    String level = String.format(Locale.ROOT, "%-8s", lower(finding.level()));
     String message = lines.wrap(finding.message(), INDENT.length());
     out.println(style.of(finding.level(), level) + " " + message);
     if (finding.level() != Level.OK) {

@@ -26,6 +26,14 @@ record HostPort(String host, int port) {
   private static final Pattern TEXT =
       Pattern.compile("(\\[[0-9a-fA-F:.%\\w]+]|[^:\\[\\]\\s]+)(?::([0-9]{1,5}))?");
 
+  /** The text that users write; without the port where it is the default. */
+  String text(int defaultPort) {
+    if (port == defaultPort) {
+      return host;
+    }
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+  }
+
   /** The port of an option to listen at. */
   static int listenPort(CommandSpec spec, String option, String text) {
     return Commands.number(spec, option, text, 0, MAX_PORT, "a port from 0 to " + MAX_PORT);

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Writes maps, lists, texts, numbers and flags as JSON. Stateless. */
@@ -53,7 +54,7 @@ final class Json {
       if (letter == '"' || letter == '\\') {
         text.append('\\').append(letter);
       } else if (letter < ' ' || letter > '~') {
-        text.append("\\u%04x".formatted((int) letter));
+        text.append(String.format(Locale.ROOT, "\\u%04x", (int) letter));
       } else {
         text.append(letter);
       }

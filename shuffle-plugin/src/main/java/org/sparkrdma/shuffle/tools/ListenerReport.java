@@ -10,12 +10,26 @@ import java.util.Map;
  *
  * @param port its TCP port
  * @param addresses by RDMA
+ * @param seconds for which it answers
+ * @param client the command for another host, with its arguments
  */
-record ListenerReport(int port, List<String> addresses) {
+record ListenerReport(int port, List<String> addresses, int seconds, String client) {
+  /** Advice that follows a reason against RDMA on this host. */
+  static final String RUN_DOCTOR = "; run here: java -jar shuffle-plugin.jar doctor";
+
   private static final int SCHEMA = 1;
 
   String in(boolean json) {
-    return json ? json() : "Listening at TCP port " + port + ", by RDMA at " + addresses;
+    return json
+        ? json()
+        : "Listening at TCP port "
+            + port
+            + ", by RDMA at "
+            + addresses
+            + ", for "
+            + seconds
+            + " s. On another host: java -jar shuffle-plugin.jar "
+            + client;
   }
 
   private String json() {
@@ -24,12 +38,13 @@ record ListenerReport(int port, List<String> addresses) {
     all.put("usable", true);
     all.put("port", port);
     all.put("addresses", addresses);
+    all.put("seconds", seconds);
     return Json.line(all);
   }
 
   /** The line where RDMA cannot be used, so that there is no answer. */
   static String unusable(boolean json, String reason) {
-    String summary = "RDMA will not be used: " + reason;
+    String summary = "RDMA will not be used: " + reason + RUN_DOCTOR;
     if (!json) {
       return summary;
     }

@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
 
 /** Options of {@code doctor} about another host. Confined to the main thread. */
 final class PeerOptions {
-  private static final int DEFAULT_PORT = 7474;
+  private static final int DEFAULT_PORT = PeerCheck.DEFAULT_PORT;
   private static final int DEFAULT_SECONDS = 600;
 
   @Spec(Spec.Target.MIXEE)

@@ -6,7 +6,9 @@ import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +17,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.peer.NoListenerException;
+import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import org.sparkrdma.shuffle.tools.peer.PerfClient;
 import org.sparkrdma.shuffle.tools.peer.PerfPlan;
 import org.sparkrdma.verbs.VerbsException;
@@ -22,6 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -71,7 +75,7 @@ final class PerfClientCommand implements Callable<Integer> {
       names = "--report",
       paramLabel = "FILE",
       description = "Also write the JSON to this file, which is overwritten.")
-  private Path report;
+  private String report;
 
   @Override
   public Integer call() {
@@ -81,32 +85,86 @@ final class PerfClientCommand implements Callable<Integer> {
     PerfPlan plan = plan();
     ShuffleSettings settings = settingsOptions.shuffleSettings();
     InetAddress host = settingsOptions.sparkHost(System.getenv());
-    PrintWriter errors = spec.commandLine().getErr();
-    try (OpenDevice device = OpenDevice.open(settings, host);
-        PerfClient client = new PerfClient(device, at.host(), at.port())) {
+    Path file = reportFile();
+    try (OpenDevice device = OpenDevice.open(settings, host)) {
+      return measure(device, at, plan, file);
+    } catch (VerbsException e) {
+      return fail(
+          "RDMA cannot be used on this host: " + e.getMessage() + ListenerReport.RUN_DOCTOR);
+    }
+  }
+
+  /** Returns the exit code. */
+  private int measure(OpenDevice device, HostPort at, PerfPlan plan, Path file) {
+    String server =
+        "java -jar shuffle-plugin.jar perf server"
+            + (at.port() == PerfCommand.DEFAULT_PORT ? "" : " --port " + at.port());
+    String ended = "is not reached by TCP: ";
+    String advice = "start there: " + server + ", and let a firewall pass that port";
+    try (PerfClient client = new PerfClient(device, at.host(), at.port())) {
+      ended = "has ended the TCP connection: ";
+      advice = "doctor --listen takes no measurements; start there: " + server;
       LiveLine live =
           new LiveLine(spec.commandLine().getOut(), !output.json() && OutputOptions.onTerminal());
       List<PerfClient.Row> rows = client.run(plan, live::show);
       live.clear();
-      return print(device, client, plan, rows);
+      return print(device, client, plan, rows, file);
     } catch (VerbsException e) {
-      errors.println("Peer " + peer + " is not reached by RDMA: " + e.getMessage());
-      return Commands.NOT_USABLE;
+      return fail(
+          "Peer "
+              + peer
+              + " is not reached by RDMA: "
+              + e.getMessage()
+              + "; what to do says: java -jar shuffle-plugin.jar doctor --peer "
+              + at.text(PeerCheck.DEFAULT_PORT));
     } catch (UnknownHostException e) {
-      errors.println("Peer " + peer + " is an unknown host: its name has no address here");
-      return Commands.NOT_USABLE;
+      return fail(
+          "Peer "
+              + peer
+              + " is an unknown host: its name has no address here; correct the name, or give the"
+              + " address of the peer");
     } catch (NoListenerException e) {
-      errors.println(
-          "The port of peer %s %s; start there, with the same jar as here: java -jar"
-                  .formatted(peer, e.getMessage())
-              + " shuffle-plugin.jar perf server");
-      return Commands.NOT_USABLE;
+      return fail(
+          "The port of peer "
+              + peer
+              + " "
+              + e.getMessage()
+              + "; start there, with the same jar as here: "
+              + server
+              + "; if it uses another port, give HOST:PORT");
     } catch (IOException e) {
-      errors.println(
-          "Peer %s is not reached by TCP: %s; start there: java -jar shuffle-plugin.jar perf server"
-              .formatted(peer, e.getMessage()));
-      return Commands.NOT_USABLE;
+      return fail("Peer " + peer + " " + ended + e.getMessage() + "; " + advice);
     }
+  }
+
+  private int fail(String sentence) {
+    spec.commandLine().getErr().println(sentence);
+    return Commands.NOT_USABLE;
+  }
+
+  /** The file of the report, which can be written; null without one. */
+  private Path reportFile() {
+    if (report == null) {
+      return null;
+    }
+    try {
+      Path file = Path.of(report);
+      boolean exists = Files.exists(file);
+      Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+      if (!exists) {
+        Files.delete(file);
+      }
+      return file;
+    } catch (InvalidPathException e) {
+      throw cannotWrite(FileErrors.reason(e));
+    } catch (IOException e) {
+      throw cannotWrite(FileErrors.reason(e));
+    }
+  }
+
+  private ParameterException cannotWrite(String reason) {
+    return new ParameterException(
+        spec.commandLine(), "Cannot write --report " + report + ": " + reason);
   }
 
   private PerfPlan plan() {
@@ -147,7 +205,7 @@ final class PerfClientCommand implements Callable<Integer> {
 
   /** Returns the exit code. */
   private int print(
-      OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows) {
+      OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows, Path file) {
     PerfReport figures =
         new PerfReport(
             device.device().info(),
@@ -158,14 +216,11 @@ final class PerfClientCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.println(output.json() ? figures.json() : figures.text(output.style()));
     out.flush();
-    if (report != null) {
+    if (file != null) {
       try {
-        Files.writeString(report, figures.json() + "\n");
+        Files.writeString(file, figures.json() + "\n");
       } catch (IOException e) {
-        spec.commandLine()
-            .getErr()
-            .println("Cannot write --report " + report + ": " + FileErrors.reason(e));
-        return Commands.WRONG_USAGE;
+        throw cannotWrite(FileErrors.reason(e));
       }
     }
     return Commands.USABLE;

@@ -28,30 +28,38 @@ record PerfReport(
   String text(Style style) {
     StringBuilder text = new StringBuilder();
     text.append(
-        "Engine %s, device %s, RDMA %s; speed: %d transfers at once, %d ms for each%n%n"
-            .formatted(device.engine(), device.name(), pair, atOnce, durationMs));
+        String.format(
+            Locale.ROOT,
+            "Engine %s, device %s, RDMA %s; speed: %d transfers at once, %d ms for each%n%n",
+            device.engine(),
+            device.name(),
+            pair,
+            atOnce,
+            durationMs));
     text.append(
             style.bold(
-                "%9s %-5s %10s %9s %9s %14s %14s"
-                    .formatted(
-                        "bytes",
-                        "by",
-                        "MiB/s",
-                        "p50 us",
-                        "p99 us",
-                        "client s/GiB",
-                        "server s/GiB")))
+                String.format(
+                    Locale.ROOT,
+                    "%9s %-5s %10s %9s %9s %14s %14s",
+                    "bytes",
+                    "by",
+                    "MiB/s",
+                    "p50 us",
+                    "p99 us",
+                    "client s/GiB",
+                    "server s/GiB")))
         .append("\n");
     for (PerfClient.Row row : rows) {
       text.append(line(row.lengthBytes(), "READ", row.read()));
       text.append(line(row.lengthBytes(), "TCP", row.tcp()));
       text.append(
-          "%9s %-5s %10.2f %9.2f%n"
-              .formatted(
-                  "",
-                  "ratio",
-                  row.read().bytesPerSecond() / row.tcp().bytesPerSecond(),
-                  (double) row.read().medianNs() / row.tcp().medianNs()));
+          String.format(
+              Locale.ROOT,
+              "%9s %-5s %10.2f %9.2f%n",
+              "",
+              "ratio",
+              row.read().bytesPerSecond() / row.tcp().bytesPerSecond(),
+              (double) row.read().medianNs() / row.tcp().medianNs()));
     }
     return text.append(
             """

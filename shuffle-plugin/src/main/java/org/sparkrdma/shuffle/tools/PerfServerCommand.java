@@ -57,12 +57,17 @@ final class PerfServerCommand implements Callable<Integer> {
     try (OpenDevice device = OpenDevice.open(settings, host);
         TcpSource source = new TcpSource();
         PeerListener listener = PeerListener.forMeasurements(device, tcpPort, source)) {
-      out.println(new ListenerReport(listener.port(), listener.addresses()).in(json));
+      HostPort own = new HostPort(host.getHostAddress(), listener.port());
+      String client = "perf client " + own.text(PerfCommand.DEFAULT_PORT);
+      out.println(
+          new ListenerReport(listener.port(), listener.addresses(), limitSeconds, client).in(json));
       out.flush();
       listener.serveUntil(endNs);
       return Commands.USABLE;
     } catch (VerbsException e) {
-      spec.commandLine().getErr().println("RDMA cannot be used here: " + e.getMessage());
+      spec.commandLine()
+          .getErr()
+          .println("RDMA cannot be used here: " + e.getMessage() + ListenerReport.RUN_DOCTOR);
       return Commands.NOT_USABLE;
     } catch (IOException e) {
       spec.commandLine()

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -45,9 +46,9 @@ final class SettingsOptions {
     } catch (IOException e) {
       throw new ParameterException(
           spec.commandLine(), "Cannot read --conf " + file + ": " + FileErrors.reason(e), e);
-    } catch (IllegalArgumentException e) {
+    } catch (InvalidPathException e) {
       throw new ParameterException(
-          spec.commandLine(), "Cannot read --conf " + file + ": " + e.getMessage(), e);
+          spec.commandLine(), "Cannot read --conf " + file + ": " + FileErrors.reason(e), e);
     }
   }
 

@@ -306,10 +306,10 @@ final class ConnectionTurns {
     } else if (peer.hasCollided()) {
       // It answers, so it is no failure of the peer.
       peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "both ends send requests");
-    } else if (peer.isAttempted()) {
-      peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
     } else {
-      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "too many connection attempts");
+      // An attempt of the peer's has ended, or none was made: no failure of the peer that is known.
+      String detail = peer.isAttempted() ? "no connection in time" : "too many connection attempts";
+      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, detail);
     }
   }
 }

@@ -99,7 +99,9 @@ final class Connector {
     }
     if (event.connection() == null
         || !(event.connection().attachment() instanceof PeerConnection connection)
-        || connection.isClosed()) {
+        || connection.isClosed()
+        || connection.broken() != null) {
+      // A broken one only waits for its end: what broke it is counted already.
       return;
     }
     switch (event.type()) {
@@ -124,18 +126,23 @@ final class Connector {
 
   private void onConnectFailed(PeerConnection connection, String detail) {
     if (connection.isAttempt() || connection.isUnconfirmed()) {
-      fail(connection, FallbackReason.CONNECT_FAILED, detail);
-    } else {
-      // A responder may use the connection before its device reports ESTABLISHED.
-      connection.markBroken(BrokenConnection.connectionLost(detail));
+      report(connection, FallbackReason.CONNECT_FAILED, detail);
     }
+    // Not ended at once: many may fail together, and a responder may use the connection before its
+    // device reports ESTABLISHED.
+    connection.markBroken(BrokenConnection.connectionLost(detail));
   }
 
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
+    report(connection, reason, detail);
+    peers.end(connection, BrokenConnection.connectionLost(detail));
+  }
+
+  /** A set-up failed; if it was an attempt, pending blocks use TCP. */
+  private void report(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
     context.peerLog().cannotConnect(peer, ours ? pair(peer).toString() : "", reason, detail);
-    peers.end(connection, BrokenConnection.connectionLost(detail));
     if (ours) {
       peer.useNextAddress();
       peers.giveUp(peer, reason, detail);
@@ -171,7 +178,7 @@ final class Connector {
   }
 
   private void onEstablished(PeerConnection connection, byte[] privateData) {
-    if (!connection.isAttempt() || connection.broken() != null) {
+    if (!connection.isAttempt()) {
       return;
     }
     try {

@@ -278,6 +278,12 @@ final class FetchSide {
     return deadlines.silence();
   }
 
+  /** Posts no more READs, and keeps none of other connections waiting. */
+  void stopPosting() {
+    assert context.owner().holds();
+    reads.stop();
+  }
+
   /**
    * Ends all requests after the queue pair is destroyed: releases the sinks and returns the blocks.
    */

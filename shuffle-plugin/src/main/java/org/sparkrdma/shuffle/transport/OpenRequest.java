@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
+import java.util.Locale;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 
 /** A LOCATE or RELEASE that waits for its answer. Owned by the agent. */
@@ -73,8 +74,12 @@ final class OpenRequest implements Posted {
 
   @Override
   public String toString() {
-    return "no answer in time: request=%s blocks=%d sent=%s"
-        .formatted(blocks.isEmpty() ? "RELEASE" : "LOCATE", blocks.size(), sent);
+    return String.format(
+        Locale.ROOT,
+        "no answer in time: request=%s blocks=%d sent=%s",
+        blocks.isEmpty() ? "RELEASE" : "LOCATE",
+        blocks.size(),
+        sent);
   }
 
   private void endWhenOver() {

@@ -220,21 +220,21 @@ final class PeerConnection {
     return broken;
   }
 
-  /**
-   * Marks the connection as one that must be closed. The first cause that names a block counts: a
-   * disconnect event may be received before the failed completion that caused it.
-   */
+  /** Marks the connection as one that must be closed. The cause that says most counts. */
   void markBroken(BrokenConnection cause) {
     assert context.owner().holds();
-    if (broken == null || broken.atFault().isEmpty()) {
+    if (broken == null || broken.isLessThan(cause)) {
       broken = cause;
     }
     requestTurn();
   }
 
-  /** It is broken, and ends in one of the next turns. */
+  /** It is broken, posts nothing more, and ends in one of the next turns. */
   void awaitEnd() {
     awaitsEnd = true;
+    if (fetches != null) {
+      fetches.stopPosting();
+    }
   }
 
   /** Whether it only waits for its end, and is not used any more. */

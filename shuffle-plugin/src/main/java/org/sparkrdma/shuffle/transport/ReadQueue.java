@@ -119,10 +119,15 @@ final class ReadQueue {
     return hasWaited && waitedNs - thenNs >= 0;
   }
 
-  /** Forgets all, after the queue pair is destroyed; the sinks belong to the batches. */
-  void clear() {
+  /** Posts no more READs; those posted may still write. */
+  void stop() {
     limit.remove(this);
     unposted.clear();
+  }
+
+  /** Forgets all, after the queue pair is destroyed; the sinks belong to the batches. */
+  void clear() {
+    stop();
     limit.onDone(postedBytes);
     postedBytes = 0;
   }

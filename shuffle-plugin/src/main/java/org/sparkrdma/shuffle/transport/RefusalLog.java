@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.LongSupplier;
@@ -37,7 +38,12 @@ final class RefusalLog {
             ? ""
             : "; refused for this reason since the last line: " + omitted.getAsInt();
     return Optional.of(
-        "Refusing connection request from %s: reason=%s detail=%s; the peer uses TCP%s"
-            .formatted(from, reason, detail, others));
+        String.format(
+            Locale.ROOT,
+            "Refusing connection request from %s: reason=%s detail=%s; the peer uses TCP%s",
+            from,
+            reason,
+            detail,
+            others));
   }
 }

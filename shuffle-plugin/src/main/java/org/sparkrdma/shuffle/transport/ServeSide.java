@@ -77,7 +77,7 @@ final class ServeSide {
     runWithSendSlot(
         () ->
             buffers.takeForAnswer(
-                buffer -> context.server().locate(new Call(received, message, buffer), nowNs),
+                buffer -> context.server().locateSoon(new Call(received, message, buffer), nowNs),
                 nowNs + context.server().maxWaitNs()));
   }
 

@@ -40,6 +40,7 @@ public final class Locate {
   public static final int BLOCK_BYTES = 32;
 
   private static final int LEASES_AT = 2;
+  private static final int BLOCKS_AT = 4;
   private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
@@ -60,7 +61,7 @@ public final class Locate {
   public static Locate decode(ByteBuffer message) {
     ByteBuffer in = MessageType.LOCATE.view(message, HEADER_BYTES);
     int leases = Short.toUnsignedInt(in.getShort(LEASES_AT));
-    int blocks = Short.toUnsignedInt(in.getShort(4));
+    int blocks = Short.toUnsignedInt(in.getShort(BLOCKS_AT));
     if (blocks == 0
         || in.remaining() != HEADER_BYTES + leases * LEASE_BYTES + blocks * BLOCK_BYTES) {
       throw new MalformedMessageException(
@@ -83,10 +84,17 @@ public final class Locate {
 
   /** Number of leases that a LOCATE releases, before it is decoded; 0 when it is too short. */
   public static int releasedLeases(ByteBuffer message) {
-    int at = message.position() + LEASES_AT;
-    return message.remaining() < HEADER_BYTES
-        ? 0
-        : Byte.toUnsignedInt(message.get(at)) | Byte.toUnsignedInt(message.get(at + 1)) << 8;
+    return message.remaining() < HEADER_BYTES ? 0 : unsignedShort(message, LEASES_AT);
+  }
+
+  /** Number of blocks that a LOCATE requests, before it is decoded; 0 when it is too short. */
+  public static int requestedBlocks(ByteBuffer message) {
+    return message.remaining() < HEADER_BYTES ? 0 : unsignedShort(message, BLOCKS_AT);
+  }
+
+  private static int unsignedShort(ByteBuffer message, int offset) {
+    int at = message.position() + offset;
+    return Byte.toUnsignedInt(message.get(at)) | Byte.toUnsignedInt(message.get(at + 1)) << 8;
   }
 
   /** Chosen by the reader; repeated in the answer. */

@@ -59,6 +59,16 @@ class WritePinsTest {
   }
 
   @Test
+  void shouldLeaveOutAMountThatIsNoPathForThisJvm() throws IOException {
+    WritePins pins =
+        pins(
+            "6.1.192",
+            "30 22 0:40 / /a\0b rw - nfs server:/a rw",
+            "31 22 0:41 / /shared rw - nfs server:/export rw");
+    assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
+  }
+
+  @Test
   void shouldObjectToNothingWhereTheSystemsFilesAreMissing() {
     assertThat(WritePins.of(new SystemFiles(root)).objection(root)).isEmpty();
   }

@@ -14,10 +14,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class TroubleshootingPageTest {
-  /** A warning, its meaning, and what to do. */
+  /** A line at WARN or ERROR, its meaning, and what to do. */
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$");
 
-  private static final Pattern WARNING = Pattern.compile("\\.warn\\(\\s*\"([^\"]*)\"");
+  private static final Pattern WARNING = Pattern.compile("\\.(?:warn|error)\\(\\s*\"([^\"]*)\"");
   private static final Path PAGE = Path.of("..", "docs", "troubleshooting.md");
   private static final Path IBVERBS =
       Path.of(
@@ -51,7 +51,10 @@ class TroubleshootingPageTest {
     }
   }
 
-  /** The constant beginnings of all warnings; without those that are a parameter only. */
+  /**
+   * The constant beginnings of all lines at WARN and ERROR; without those that are a parameter
+   * only.
+   */
   private static Set<String> warnings(Path sources) throws IOException {
     Set<String> found = new TreeSet<>();
     try (Stream<Path> files = Files.walk(sources)) {

@@ -103,9 +103,16 @@ class BlockServerThreadTest {
     assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
+  /** Every second peer answers its requests itself when it can. */
   private static void askOftenThenLeave(BlockServer server, long peer, AtomicInteger located) {
     for (int i = 0; i < ROUNDS; i++) {
-      Located.Decoder answer = ask(server, peer).join();
+      FutureCall call = call(peer, 0);
+      if (peer % 2 == 0) {
+        server.locate(call);
+      } else {
+        server.locateSoon(call, System.nanoTime());
+      }
+      Located.Decoder answer = call.future.join();
       if (answer.nextPiece() && answer.kind() == Located.Kind.LOCATED) {
         located.incrementAndGet();
       }
@@ -121,13 +128,17 @@ class BlockServerThreadTest {
   }
 
   private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer, long map) {
+    FutureCall call = call(peer, map);
+    server.locate(call);
+    return call.future;
+  }
+
+  private static FutureCall call(long peer, long map) {
     ByteBuffer request = ByteBuffer.allocate(100);
     Locate.Encoder encoder = new Locate.Encoder().begin(request, peer);
     encoder.block(1, map, 0, 1, 0, false);
     int length = encoder.finish();
-    FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
-    server.locate(call);
-    return call.future;
+    return new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
   }
 
   @Test
@@ -199,6 +210,25 @@ class BlockServerThreadTest {
       assertThat(forgotten.getCount()).isEqualTo(1);
       server.onPeerGone(9);
       assertThat(forgotten.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldWakeUpForALeaseThatAnotherThreadGrants() throws Exception {
+    try (BlockServer server = server(SHORT_LEASE)) {
+      server.start();
+      CompletableFuture<Void> released = new CompletableFuture<>();
+      long lease = ask(server, 9).join().leaseId();
+      server.release(9, new long[] {lease}, () -> released.complete(null));
+      released.get(30, TimeUnit.SECONDS);
+      Thread thread = part(part(server, "thread", ServerThread.class), "thread", Thread.class);
+      while (thread.getState() != Thread.State.TIMED_WAITING) {
+        Thread.onSpinWait();
+      }
+      FutureCall call = call(8, 0);
+      server.locateSoon(call, System.nanoTime());
+      assertThat(call.future).as("answered by this thread").isDone();
+      assertThat(expired.get(30, TimeUnit.SECONDS)).isEqualTo(8);
     }
   }
 

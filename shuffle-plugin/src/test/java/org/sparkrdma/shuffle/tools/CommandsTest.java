@@ -8,12 +8,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -184,7 +186,8 @@ class CommandsTest {
     assertThat(run("doctor", "--conf", soft, "--host", "127.0.0.1", "--peer", "127.0.0.1:1"))
         .isEqualTo(Commands.NOT_USABLE);
     assertThat(output.toString())
-        .startsWith("RDMA will not be used: Peer 127.0.0.1 port 1 is not reached by TCP: ");
+        .startsWith("RDMA will not be used: Peer 127.0.0.1 port 1 is not reached by TCP: ")
+        .contains("To do: start there: java -jar shuffle-plugin.jar doctor --listen 1, and let");
   }
 
   @Test
@@ -245,7 +248,11 @@ class CommandsTest {
     assertThat(
             run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", "0", "--listen-for", "1"))
         .isZero();
-    assertThat(output.toString()).startsWith("Listening at TCP port ").contains("[127.0.0.1/8:");
+    assertThat(output.toString())
+        .startsWith("Listening at TCP port ")
+        .contains("[127.0.0.1/8:")
+        .contains(
+            ", for 1 s. On another host: java -jar shuffle-plugin.jar doctor --peer 127.0.0.1:");
   }
 
   @Test
@@ -256,6 +263,81 @@ class CommandsTest {
           .isEqualTo(Commands.WRONG_USAGE);
       assertThat(errors.toString()).hasLineCount(1).startsWith("Cannot listen at TCP port " + port);
     }
+  }
+
+  @Test
+  void shouldReportOutputThatCannotBeWritten() {
+    Writer full =
+        new Writer() {
+          @Override
+          public void write(char[] text, int offset, int length) throws IOException {
+            throw new IOException("No space left on device");
+          }
+
+          @Override
+          public void flush() {
+            // Nothing is buffered.
+          }
+
+          @Override
+          public void close() {
+            // Nothing is open.
+          }
+        };
+    PrintWriter errorWriter = new PrintWriter(errors, true);
+    assertThat(Commands.run(new PrintWriter(full, true), errorWriter, "devices", "--conf", soft))
+        .isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .startsWith("The output is not complete, because it could not be written: ");
+  }
+
+  @Test
+  void shouldRefuseNamesThatAreNoPath() {
+    for (String option : List.of("--conf", "--collect")) {
+      errors.getBuffer().setLength(0);
+      assertThat(run("doctor", option, "a\0b")).isEqualTo(Commands.WRONG_USAGE);
+      assertThat(errors.toString())
+          .hasLineCount(1)
+          .contains(option + " a\0b: its name has a NUL character (see ");
+    }
+  }
+
+  @Test
+  void shouldSayWhatToDoWhereNoDeviceIsListed() throws IOException {
+    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
+    assertThat(run("devices", "--conf", none)).isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString().lines().findFirst().orElseThrow())
+        .startsWith("No device would be used: ")
+        .endsWith("; run here: java -jar shuffle-plugin.jar doctor");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ar-EG", "de-DE"})
+  void shouldPrintTheSameFiguresUnderEveryLocale(String locale) {
+    Locale before = Locale.getDefault();
+    try {
+      Locale.setDefault(Locale.forLanguageTag(locale));
+      assertThat(run("doctor", "--conf", soft, "--host=127.0.0.1")).isZero();
+      assertThat(
+              run(
+                  "doctor",
+                  "--conf",
+                  soft,
+                  "--host=127.0.0.1",
+                  "--listen",
+                  "0",
+                  "--listen-for",
+                  "1"))
+          .isZero();
+    } finally {
+      Locale.setDefault(before);
+    }
+    assertThat(output.toString())
+        .containsPattern("An executor may pin [0-9]+ MiB: ")
+        .containsPattern("Problems: 0, warnings: [0-9]+, ")
+        .containsPattern("Listening at TCP port [0-9]+, by RDMA at \\[127.0.0.1/8:[0-9]+[],]")
+        .matches("[\\p{ASCII}]*");
   }
 
   @Test

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,9 +25,10 @@ import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
 
-/** A peer with two addresses, of which the preferred one does not work; virtual time. */
+/** Peers with two addresses, of which the preferred one does not work; virtual time. */
 @Timeout(60)
 class NextAddressTest {
+  private static final int MORE_SERVERS = 2 * ConnectionEnds.MAX_PER_TURN;
   private static final int BLOCK_BYTES = 64 << 10;
   private static final long MS = Duration.ofMillis(1).toNanos();
 
@@ -42,20 +45,22 @@ class NextAddressTest {
     try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
       outputs.setLength(2L * BLOCK_BYTES);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3 + MORE_SERVERS; i++) {
       executors.add(new VirtualExecutor(fabric, i, 1L << 30, 16, file, 2, BLOCK_BYTES));
     }
     reader = executors.get(0);
     server = executors.get(1);
-    Endpoint real = server.endpoint();
-    endpoint =
-        new Endpoint(
-            real.executorId(),
-            List.of(formerAddress(), real.addresses().get(0)),
-            real.engine(),
-            real.protocol(),
-            real.incarnation(),
-            real.token());
+    endpoint = withFormerAddress(server.endpoint());
+  }
+
+  private Endpoint withFormerAddress(Endpoint real) {
+    return new Endpoint(
+        real.executorId(),
+        List.of(formerAddress(), real.addresses().get(0)),
+        real.engine(),
+        real.protocol(),
+        real.incarnation(),
+        real.token());
   }
 
   /** Another executor has it now. */
@@ -74,7 +79,11 @@ class NextAddressTest {
     private FallbackReason failure;
 
     Fetch() {
-      reader.fetch(endpoint, List.of(new BlockRange(0, 1, 0, 1)), this);
+      this(endpoint);
+    }
+
+    Fetch(Endpoint of) {
+      reader.fetch(of, List.of(new BlockRange(0, 1, 0, 1)), this);
     }
 
     @Override
@@ -122,5 +131,28 @@ class NextAddressTest {
     assertThat(fetchUntil(17_100).failure).isEqualTo(FallbackReason.QUARANTINED);
     assertThat(fetchUntil(17_200).read).isTrue();
     assertThat(server.established()).hasSize(1);
+  }
+
+  /** The rejections arrive about the time at which the attempts, which take 15 s, are given up. */
+  @Test
+  void shouldCountAnAttemptOnceWhenItsRejectionArrivesAfterItsTimeOut() {
+    InetAddress former = formerAddress().network().address();
+    fabric.rejectRequests(former, new byte[0]);
+    fabric.slowDestroy(MS);
+    List<VirtualExecutor> servers = executors.subList(3, 3 + MORE_SERVERS);
+    AtomicInteger sent = new AtomicInteger();
+    fabric.delayRequests((from, sentNs) -> 15_000 * MS + sent.getAndIncrement() * MS / 2);
+    servers.forEach(each -> new Fetch(withFormerAddress(each.endpoint())));
+    fabric.runUntil(() -> false, 17_000 * MS);
+    assertThat(sent).as("requests to the former address").hasValue(MORE_SERVERS);
+    fabric.delayRequests((from, sentNs) -> 0);
+
+    // The first fetch after the quarantine only tests the peer.
+    servers.forEach(each -> new Fetch(withFormerAddress(each.endpoint())));
+    fabric.runUntil(() -> false, 17_100 * MS);
+    List<Fetch> fetches =
+        servers.stream().map(each -> new Fetch(withFormerAddress(each.endpoint()))).toList();
+    fabric.runUntil(() -> false, 17_200 * MS);
+    assertThat(fetches).allMatch(fetch -> fetch.read);
   }
 }

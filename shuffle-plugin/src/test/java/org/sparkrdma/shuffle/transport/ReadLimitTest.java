@@ -174,6 +174,17 @@ class ReadLimitTest {
   }
 
   @Test
+  void shouldNotKeepOthersWaitingForAConnectionThatWaitsForItsEnd() {
+    List<Reads> first = fill();
+    Reads broken = new Reads().post(1);
+    Reads next = new Reads().post(1);
+    broken.queue.stop();
+    first.get(0).complete();
+    assertThat(turns).contains(next).doesNotContain(broken);
+    assertThat(next.turn().posted()).isEqualTo(1);
+  }
+
+  @Test
   void shouldKnowWhetherAReadHasWaitedForOtherConnections() {
     List<Reads> first = fill();
     Reads waits = new Reads().post(1);

@@ -93,7 +93,8 @@ final class VirtualConnection implements Connection {
     byte[] rejection = fabric.rejection(remote.getAddress());
     if (rejection != null) {
       fabric.after(
-          2 * VirtualFabric.SETUP_NS, () -> event(ConnectionEvent.Type.REJECTED, rejection));
+          fabric.requestNs(owner) + VirtualFabric.SETUP_NS,
+          () -> event(ConnectionEvent.Type.REJECTED, rejection));
       return;
     }
     fabric.after(

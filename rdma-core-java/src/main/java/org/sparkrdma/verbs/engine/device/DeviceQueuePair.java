@@ -57,6 +57,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   private final DeviceCompletionQueue receiveCompletions;
   private final long flushTimeoutNs;
   private final boolean mayFailSilently;
+  private final Object closing = new Object();
   private volatile long brokenAtNs;
   private boolean receivesFlushed;
 
@@ -232,18 +233,20 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     setReady();
   }
 
+  /** A second close waits for the end of the first. */
   @Override
   public final void close() {
-    if (!setDestroyed()) {
-      return;
+    synchronized (closing) {
+      if (setDestroyed()) {
+        onDestroyed();
+        connection.onQueuePairClosed();
+        table.release(name);
+        sendCompletions.onDestroyed(this);
+        receiveCompletions.onDestroyed(this);
+        free();
+        leaveDomain();
+      }
     }
-    onDestroyed();
-    connection.onQueuePairClosed();
-    table.release(name);
-    sendCompletions.onDestroyed(this);
-    receiveCompletions.onDestroyed(this);
-    leaveDomain();
-    free();
   }
 
   /** Called once at close, while the device still has the queue pair. */

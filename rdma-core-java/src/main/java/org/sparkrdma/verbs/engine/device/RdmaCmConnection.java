@@ -239,16 +239,48 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     endIfEstablished(reason);
   }
 
-  /** The owner closed the queue pair: ends the connection and destroys the device's queue pair. */
-  protected abstract void onQueuePairClosed();
+  // Closing, by any thread. The queue pair is destroyed before the identifier that it was created
+  // on; so a close waits for the close of the queue pair by another thread.
 
-  /** Marks the connection closed under its lock; false when it was. */
-  protected final synchronized boolean markClosed(Object id) {
-    if (!moveTo(ConnectionPhase.CLOSED)) {
-      return false;
+  @Override
+  public final void close() {
+    Q pair = beginClose();
+    if (pair != null) {
+      pair.close();
     }
-    manager.removeAttempt(this);
-    manager.remove(id);
-    return true;
+    runDestruction(this::closeIdentifier);
   }
+
+  private synchronized void closeIdentifier() {
+    if (moveTo(ConnectionPhase.CLOSED)) {
+      manager.removeAttempt(this);
+      destroyIdentifier();
+      // At last, since the manager destroys what its identifiers need when it has none.
+      manager.remove(id(), this);
+    }
+  }
+
+  /** The queue pair is being closed: ends the connection and destroys the device's queue pair. */
+  final void onQueuePairClosed() {
+    runDestruction(this::closeQueuePair);
+  }
+
+  private synchronized void closeQueuePair() {
+    endIfEstablished("queue pair closed");
+    destroyQueuePair();
+  }
+
+  /** Runs a destruction, when the engine's library allows it; returns when it has run. */
+  protected void runDestruction(Runnable destruction) {
+    destruction.run();
+  }
+
+  /** The identifier, as the connection manager knows it. */
+  protected abstract Object id();
+
+  /** See rdma_destroy_qp(3); called once, under the lock. */
+  protected abstract void destroyQueuePair();
+
+  /** See rdma_destroy_id(3); called once, under the lock, without a queue pair. */
+  protected abstract void destroyIdentifier();
 }

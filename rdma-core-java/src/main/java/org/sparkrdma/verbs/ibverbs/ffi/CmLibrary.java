@@ -33,7 +33,8 @@ public final class CmLibrary {
   private final long notify;
   private final long setOption;
 
-  private CmLibrary(Symbols symbols) {
+  /** Looks up every function of the engine; see {@link #load()}. */
+  CmLibrary(Symbols symbols) {
     getDevices = symbols.get("rdma_get_devices");
     freeDevices = symbols.get("rdma_free_devices");
     createEventChannel = symbols.get("rdma_create_event_channel");

@@ -11,6 +11,8 @@ import com.kenai.jffi.MemoryIO;
 import com.kenai.jffi.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The binding on jffi, which calls C through JNI: for Java versions without java.lang.foreign.
@@ -30,6 +32,12 @@ final class JffiBinding implements ForeignBinding {
 
   private static final CallContext THREE = context(3, false);
   private static final CallContext FIVE = context(5, false);
+
+  /**
+   * Every library that was opened. jffi 1.2 unloads one that nothing refers to, by its finalizer,
+   * and callers of this binding keep addresses of functions only.
+   */
+  private static final Queue<Library> OPENED = new ConcurrentLinkedQueue<>();
 
   private JffiBinding() {}
 
@@ -76,6 +84,7 @@ final class JffiBinding implements ForeignBinding {
     if (library == null) {
       throw new IllegalArgumentException(Library.getLastError());
     }
+    OPENED.add(library);
     return new JffiSymbols(file, library);
   }
 
@@ -84,7 +93,6 @@ final class JffiBinding implements ForeignBinding {
     return new JffiSymbols("libc", Library.getDefault());
   }
 
-  /** Keeps the library reachable: jffi unloads an unreachable one. */
   private static final class JffiSymbols extends Symbols {
     private final Library library;
 

@@ -42,17 +42,19 @@ public final class Layouts {
     }
   }
 
-  /** struct verbs_context, whose last member is a struct ibv_context. */
+  /**
+   * struct verbs_context, whose last member is a struct ibv_context. New members come first, so a
+   * member has the same distance from the last one, and from the end, in each version.
+   */
   public static final class VerbsContext {
-    public static final int SIZE = size(Architecture.CURRENT);
-    public static final int QUERY_DEVICE_EX = 216;
-    public static final int SZ = 312;
-    public static final int CONTEXT = 320;
+    public static final int QUERY_DEVICE_EX_TO_CONTEXT = 104;
+    public static final int QUERY_DEVICE_EX_TO_END = queryDeviceExToEnd(Architecture.CURRENT);
+    public static final int SZ_TO_CONTEXT = 8;
 
     private VerbsContext() {}
 
-    public static int size(Architecture architecture) {
-      return CONTEXT + IbvContext.size(architecture);
+    public static int queryDeviceExToEnd(Architecture architecture) {
+      return QUERY_DEVICE_EX_TO_CONTEXT + IbvContext.size(architecture);
     }
   }
 
@@ -95,9 +97,8 @@ public final class Layouts {
     private IbvDeviceAttr() {}
   }
 
-  /** struct ibv_port_attr. */
+  /** struct ibv_port_attr; see {@link VerbsLibrary#PORT_ATTRIBUTES_BYTES} for its size. */
   public static final class IbvPortAttr {
-    public static final int SIZE = 52;
     public static final int STATE = 0;
     public static final int MAX_MTU = 4;
     public static final int ACTIVE_MTU = 8;

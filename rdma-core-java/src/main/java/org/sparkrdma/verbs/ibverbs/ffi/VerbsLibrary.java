@@ -8,6 +8,12 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
 
+  /**
+   * Memory for {@link #queryPort}. The exported function fills 48 bytes in every version, since the
+   * members that struct ibv_port_attr got later are for an inline function of the header.
+   */
+  public static final int PORT_ATTRIBUTES_BYTES = 128;
+
   public static final int QP_TYPE_RC = 2;
   public static final int QP_STATE_ERR = 6;
   public static final int ATTR_STATE = 1;
@@ -51,7 +57,8 @@ public final class VerbsLibrary {
   private final long getAsyncEvent;
   private final long ackAsyncEvent;
 
-  private VerbsLibrary(Symbols symbols) {
+  /** Looks up every function of the engine; see {@link #load()}. */
+  VerbsLibrary(Symbols symbols) {
     getDeviceList = symbols.get("ibv_get_device_list");
     freeDeviceList = symbols.get("ibv_free_device_list");
     queryDevice = symbols.get("ibv_query_device");
@@ -113,16 +120,20 @@ public final class VerbsLibrary {
     if (Memory.getLong(context + Layouts.IbvContext.ABI_COMPAT) != ABI_IS_EXTENDED) {
       return 0;
     }
-    long extended = context - Layouts.VerbsContext.CONTEXT;
-    long known = Memory.getLong(extended + Layouts.VerbsContext.SZ);
-    long function = Memory.getLong(extended + Layouts.VerbsContext.QUERY_DEVICE_EX);
-    if (known < Layouts.VerbsContext.SIZE - Layouts.VerbsContext.QUERY_DEVICE_EX || function == 0) {
+    long known = Memory.getLong(context - Layouts.VerbsContext.SZ_TO_CONTEXT);
+    long function = Memory.getLong(context - Layouts.VerbsContext.QUERY_DEVICE_EX_TO_CONTEXT);
+    if (known < Layouts.VerbsContext.QUERY_DEVICE_EX_TO_END || function == 0) {
       return 0;
     }
     int rc = Downcalls.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
     return rc == Libc.EOPNOTSUPP || rc == Libc.ENOSYS ? 0 : rc;
   }
 
+  /**
+   * See ibv_query_port(3).
+   *
+   * @param attributes address of {@link #PORT_ATTRIBUTES_BYTES} bytes, all zero
+   */
   public int queryPort(long context, int port, long attributes) {
     return Downcalls.callInt(queryPort, context, port, attributes);
   }

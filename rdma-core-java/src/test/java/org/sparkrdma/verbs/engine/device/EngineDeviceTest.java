@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.engine.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,72 @@ class EngineDeviceTest {
             "abandon memory",
             "close device",
             "closed");
+  }
+
+  @Test
+  void shouldCloseAllAndThrowTheFirstFailureThenCloseWhatIsLeft() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    var kept = (FakeDevice.FakeQueue) objects.device.createCompletionQueue(8, objects.channel);
+    kept.retain();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    assertThatThrownBy(objects.device::close)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("queue pairs complete in it: queuePairs=1");
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "stop events",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory");
+    assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
+    kept.release();
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .hasSize(9)
+        .endsWith("abandon memory", "destroy queue", "close device", "closed");
+    objects.device.close();
+    assertThat(objects.device.calls).hasSize(9);
+  }
+
+  @Test
+  void shouldStayOpenDuringARegistrationThatDoesNotEnd() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.device.closeTimeout = Duration.ofMillis(1);
+    var domain = objects.device.allocateProtectionDomain();
+    objects.device.duringRegistration =
+        () ->
+            assertThatThrownBy(objects.device::close)
+                .hasMessage("protection domain is in use: unfinishedCalls=1")
+                .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
+    assertThatThrownBy(() -> domain.register(objects.memory, 0, 64, Set.of()))
+        .hasMessage("protection domain is closed");
+    assertThat(objects.device.calls).doesNotContain("close device");
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .endsWith("deregister", "deallocate domain", "abandon memory", "close device", "closed");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldBeClosedWhenTheCloseOfAnotherThreadReturns() throws Exception {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringDeregistration =
+        () ->
+            closing.set(
+                FakeDevice.startUntilItWaits(
+                    () -> {
+                      objects.device.close();
+                      objects.device.calls.add("second close returned");
+                    }));
+    objects.device.close();
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .containsOnlyOnce("close device", "closed")
+        .endsWith("close device", "closed", "second close returned");
   }
 
   @Test

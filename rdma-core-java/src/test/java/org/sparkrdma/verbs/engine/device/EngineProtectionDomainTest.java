@@ -110,7 +110,7 @@ class EngineProtectionDomainTest {
         () ->
             assertThatThrownBy(domain::close)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("protection domain is in use: registrations=1 do not end");
+                .hasMessage("protection domain is in use: unfinishedCalls=1");
     assertThatThrownBy(() -> domain.register(objects.memory, 0, 64, SINK))
         .hasMessage("protection domain is closed");
     domain.close();

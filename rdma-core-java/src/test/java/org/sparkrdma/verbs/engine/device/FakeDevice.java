@@ -55,6 +55,15 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   /** Time for which the domains that are created next wait at their close. */
   Duration closeTimeout = Duration.ofMinutes(1);
 
+  /** Runs in the middle of each creation of a queue pair. */
+  Runnable duringCreation = () -> {};
+
+  /** Runs at the beginning of each destruction of a queue pair. */
+  Runnable duringDestruction = () -> {};
+
+  /** Runs at the beginning of each destruction of a connection's identifier. */
+  Runnable duringIdentifierDestruction = () -> {};
+
   /** Runs in the middle of each registration. */
   Runnable duringRegistration = () -> {};
 
@@ -298,6 +307,11 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
 
     @Override
+    protected void onDestroyed() {
+      device.duringDestruction.run();
+    }
+
+    @Override
     protected void free() {
       device.calls.add("free queue pair");
     }
@@ -386,9 +400,8 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     @Override
     protected FakeQueuePair newQueuePair(
         EngineProtectionDomain domain, QueuePairSettings settings) {
-      var created = new FakeQueuePair(device, domain, this, device.queuePairs.take(), settings);
-      domain.add(created);
-      return created;
+      device.duringCreation.run();
+      return new FakeQueuePair(device, domain, this, device.queuePairs.take(), settings);
     }
 
     @Override
@@ -435,24 +448,24 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
 
     @Override
-    protected void onQueuePairClosed() {
-      endIfEstablished("queue pair closed");
+    protected Object id() {
+      return this;
+    }
+
+    @Override
+    protected void destroyQueuePair() {
       device.calls.add("destroy queue pair");
     }
 
     @Override
-    public void close() {
-      if (queuePair() != null) {
-        queuePair().close();
-      }
-      if (markClosed(this)) {
-        device.calls.add("destroy connection");
-      }
+    protected void destroyIdentifier() {
+      device.duringIdentifierDestruction.run();
+      device.calls.add("destroy connection");
     }
   }
 
   /** A thread that runs the action, and which has ended or waits for another when this returns. */
-  static Thread startUntilItWaits(Runnable action) {
+  public static Thread startUntilItWaits(Runnable action) {
     var thread = new Thread(action, "closing");
     thread.start();
     while (thread.getState() == Thread.State.RUNNABLE) {

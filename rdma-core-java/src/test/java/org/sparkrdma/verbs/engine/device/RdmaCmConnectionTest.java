@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -114,6 +116,99 @@ class RdmaCmConnectionTest {
     connection.established();
     assertThat(objects.events()).isEmpty();
     assertThat(objects.device.openResources().connections()).isZero();
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldDestroyTheQueuePairBeforeTheIdentifierWhenTwoThreadsClose() throws Exception {
+    FakeConnection connection = objects.connected();
+    objects.device.calls.clear();
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringDestruction =
+        () -> closing.set(FakeDevice.startUntilItWaits(connection::close));
+
+    connection.queuePair().close();
+
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "disconnect", "destroy queue pair", "free queue pair", "destroy connection");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldBeDestroyedWhenTheCloseOfAnotherThreadReturns() throws Exception {
+    FakeConnection connection = objects.connected();
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringDestruction =
+        () ->
+            closing.set(
+                FakeDevice.startUntilItWaits(
+                    () -> {
+                      connection.close();
+                      objects.device.calls.add("second close returned");
+                    }));
+
+    connection.close();
+
+    closing.get().join();
+    assertThat(objects.device.calls).endsWith("destroy connection", "second close returned");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldDestroyAQueuePairThatIsCreatedDuringItsClose() throws Exception {
+    FakeConnection connection =
+        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    objects.device.calls.clear();
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringCreation =
+        () -> closing.set(FakeDevice.startUntilItWaits(connection::close));
+
+    connection.createQueuePair(objects.domain, objects.settings());
+
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .containsExactly("destroy queue pair", "free queue pair", "destroy connection");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldDestroyAQueuePairWhoseDomainIsClosedWhileItIsCreated() throws Exception {
+    FakeConnection connection =
+        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    objects.device.calls.clear();
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringCreation =
+        () -> closing.set(FakeDevice.startUntilItWaits(objects.domain::close));
+
+    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("protection domain is closed");
+
+    closing.get().join();
+    assertThat(connection.queuePair()).isNull();
+    objects.queue.close();
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "destroy queue pair", "free queue pair", "deallocate domain", "destroy queue");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldKeepItsManagerOpenUntilItsIdentifierIsDestroyed() throws Exception {
+    FakeConnection connection = objects.resolved();
+    objects.device.calls.clear();
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringIdentifierDestruction =
+        () -> closing.set(FakeDevice.startUntilItWaits(objects.device::close));
+
+    connection.close();
+
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .containsSubsequence("destroy queue pair", "destroy connection", "destroy manager")
+        .endsWith("close device", "closed");
   }
 
   @Test

@@ -114,7 +114,7 @@ public final class ScriptedLibrary {
   /**
    * Lowers a limit of the device: memlock, rd_atom, inline_data, sge, cqe, mr, qp, or objects,
    * which a control group counts together. infiniband makes its port one of InfiniBand, ports is
-   * their number.
+   * their number, vendor the vendor id.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -161,6 +161,11 @@ public final class ScriptedLibrary {
    */
   public long minRnrTimer() {
     return Downcalls.call(symbols.get("script_min_rnr_timer"));
+  }
+
+  /** The send_flags of the newest request with this number of enum ibv_wr_opcode, at most READ. */
+  public long sendFlags(int opcode) {
+    return Downcalls.call(symbols.get("script_send_flags"), opcode);
   }
 
   /** The completion vector of the newest completion queue. */

@@ -49,7 +49,11 @@ public final class AddressMask {
         part.length() < MIN_HOST_CHARS || name.startsWith("localhost")
             ? null
             : Pattern.compile(
-                "(?<!\\w)(?:%s|%s)(?!\\w)".formatted(Pattern.quote(name), Pattern.quote(part)));
+                String.format(
+                    Locale.ROOT,
+                    "(?<!\\w)(?:%s|%s)(?!\\w)",
+                    Pattern.quote(name),
+                    Pattern.quote(part)));
   }
 
   /** The text without addresses. */

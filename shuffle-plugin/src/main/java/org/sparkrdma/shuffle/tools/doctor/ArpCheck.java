@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
@@ -39,8 +40,10 @@ final class ArpCheck implements Check {
     }
     return List.of(
         Finding.note(
-            "The interfaces %s may answer ARP for each other's addresses (arp_ignore is 0). In one layer-2 network RoCE then loses the packets that arrive at the wrong one."
-                .formatted(String.join(", ", answering)),
+            String.format(
+                Locale.ROOT,
+                "The interfaces %s may answer ARP for each other's addresses (arp_ignore is 0). In one layer-2 network RoCE then loses the packets that arrive at the wrong one.",
+                String.join(", ", answering)),
             "run, unless each is in a layer-2 network of its own: sysctl -w"
                 + " net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, and put both"
                 + " into a file in /etc/sysctl.d"));

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import org.sparkrdma.shuffle.tools.counters.CounterClass;
@@ -87,10 +88,14 @@ final class CountersCheck implements Check {
       grows |= growth > 0;
       if (value > 0) {
         counters.add(
-            counter.getKey() + "=" + value + (growth > 0 ? " (%+d)".formatted(growth) : ""));
+            counter.getKey()
+                + "="
+                + value
+                + (growth > 0 ? String.format(Locale.ROOT, " (%+d)", growth) : ""));
       }
     }
-    String words = "%s, %s: %s. %s.".formatted(port, one.title(), one.meaning(), counters);
+    String words =
+        String.format(Locale.ROOT, "%s, %s: %s. %s.", port, one.title(), one.meaning(), counters);
     return grows
         ? Finding.warning(words + " They grew while this command looked.", one.advice())
         : Finding.note(words + " They did not grow while this command looked.", one.advice());
@@ -100,14 +105,15 @@ final class CountersCheck implements Check {
   private static Finding finding(
       String port, CounterClass one, String counter, long before, long after) {
     String words =
-        "%s, %s: %s=%d (%+d): %s."
-            .formatted(
-                port,
-                one.title(),
-                counter,
-                after,
-                after - before,
-                PortCounters.meaning(one, counter));
+        String.format(
+            Locale.ROOT,
+            "%s, %s: %s=%d (%+d): %s.",
+            port,
+            one.title(),
+            counter,
+            after,
+            after - before,
+            PortCounters.meaning(one, counter));
     if (after > before) {
       return Finding.warning(words, one.advice());
     }

@@ -3,15 +3,18 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.io.File;
 import java.net.InetAddress;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
+import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -95,12 +98,37 @@ public record Facts(
     return localDirectories(spark, environment);
   }
 
+  /** The names of local directories that are no path for this JVM, each with the reason. */
+  Map<String, String> directoriesWithoutPath() {
+    Map<String, String> reasons = new TreeMap<>();
+    directoryNames(spark, environment).forEach(name -> path(name, reasons));
+    return reasons;
+  }
+
   /**
    * The folders into which Spark writes map outputs, as its {@code Utils.getConfiguredLocalDirs}
    * decides: a Worker of a standalone cluster gives its executors SPARK_EXECUTOR_DIRS, and
-   * SPARK_LOCAL_DIRS wins over {@code spark.local.dir}.
+   * SPARK_LOCAL_DIRS wins over {@code spark.local.dir}. Without names that are no path for this
+   * JVM.
    */
   public static List<Path> localDirectories(SparkSettings spark, Map<String, String> environment) {
+    return directoryNames(spark, environment).stream()
+        .flatMap(name -> path(name, new TreeMap<>()).stream())
+        .map(Facts::configured)
+        .toList();
+  }
+
+  /** The path, or empty, and the reason is added. */
+  private static Optional<Path> path(String name, Map<String, String> reasons) {
+    try {
+      return Optional.of(Path.of(name));
+    } catch (InvalidPathException e) {
+      reasons.put(name, FileErrors.reason(e));
+      return Optional.empty();
+    }
+  }
+
+  private static List<String> directoryNames(SparkSettings spark, Map<String, String> environment) {
     String yarn = environment.getOrDefault("LOCAL_DIRS", "");
     String ofExecutor = environment.getOrDefault("SPARK_EXECUTOR_DIRS", "");
     String text;
@@ -117,8 +145,6 @@ public record Facts(
     return Stream.of(text.split(MANY, -1))
         .map(String::trim)
         .filter(name -> !name.isEmpty())
-        .map(Path::of)
-        .map(Facts::configured)
         .toList();
   }
 

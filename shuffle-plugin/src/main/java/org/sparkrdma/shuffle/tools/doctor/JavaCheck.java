@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.doctor;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.WriteTrial;
 
 /**
@@ -52,7 +55,7 @@ final class JavaCheck implements Check {
             .getOrDefault("jffi.extract.dir", facts.java().getOrDefault("java.io.tmpdir", "/tmp"));
     String ofJffi = text + "jffi, which writes its own library to " + folder + ".";
     return List.of(
-        objection(facts, Path.of(folder))
+        objection(facts, folder)
             .map(
                 objection ->
                     facts.against(
@@ -64,13 +67,21 @@ final class JavaCheck implements Check {
   }
 
   /** The reason why jffi cannot write its library to the folder and load it from there. */
-  private static Optional<String> objection(Facts facts, Path folder) {
+  private static Optional<String> objection(Facts facts, String name) {
+    Path folder;
+    try {
+      folder = Path.of(name);
+    } catch (InvalidPathException e) {
+      return Optional.of("That folder cannot be used: " + FileErrors.reason(e) + ".");
+    }
     WriteTrial trial = WriteTrial.in(folder);
     if (!trial.exists()) {
       return Optional.of("That folder does not exist.");
     }
     if (!trial.isWritable()) {
-      return Optional.of("user=%s cannot write there: %s.".formatted(facts.user(), trial.reason()));
+      return Optional.of(
+          String.format(
+              Locale.ROOT, "user=%s cannot write there: %s.", facts.user(), trial.reason()));
     }
     return Mounts.of(facts.files()).holding(folder).allows("exec")
         ? Optional.empty()

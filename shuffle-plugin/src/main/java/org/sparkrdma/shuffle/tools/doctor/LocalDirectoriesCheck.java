@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.shuffle.pinned.Mounts;
 import org.sparkrdma.shuffle.tools.engines.WriteTrial;
@@ -30,6 +31,21 @@ final class LocalDirectoriesCheck implements Check {
   public List<Finding> run(Facts facts) {
     Mounts mounts = Mounts.of(facts.files());
     List<Finding> findings = new ArrayList<>();
+    Map<String, String> withoutPath = facts.directoriesWithoutPath();
+    withoutPath.forEach(
+        (name, reason) ->
+            findings.add(
+                Finding.problem(
+                    "The local directory " + name + " cannot be tested: " + reason + ".",
+                    "set the same locale for Spark's Worker or NodeManager and for this command,"
+                        + " or "
+                        + OTHER_DIRECTORY)));
+    if (withoutPath.isEmpty() && facts.localDirectories().isEmpty()) {
+      findings.add(
+          Finding.warning(
+              "The setting of local directories is empty.",
+              "remove it, so that Spark uses its default, or " + OTHER_DIRECTORY));
+    }
     for (Path directory : facts.localDirectories()) {
       WriteTrial trial = WriteTrial.in(directory);
       String type = mounts.holding(trial.tested()).type();

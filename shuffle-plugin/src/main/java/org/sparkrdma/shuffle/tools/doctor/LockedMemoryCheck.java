@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.MemlockRemedy;
@@ -24,9 +25,15 @@ final class LockedMemoryCheck implements Check {
   public List<Finding> run(Facts facts) {
     PinnedLimit limit = facts.probe().limit();
     List<Finding> findings = new ArrayList<>();
-    findings.add(
-        Finding.ok(
-            "An executor may pin %d MiB: %s.".formatted(limit.bytes() >> 20, limit.derivation())));
+    if (facts.loopback() || !isTooLittle(facts.memory())) {
+      findings.add(
+          Finding.ok(
+              String.format(
+                  Locale.ROOT,
+                  "An executor may pin %d MiB: %s.",
+                  limit.bytes() >> 20,
+                  limit.derivation())));
+    }
     limit
         .warnings()
         .forEach(
@@ -41,8 +48,11 @@ final class LockedMemoryCheck implements Check {
     MachineMemory memory = facts.memory();
     OptionalLong soft = memory.lockableBytes();
     String words =
-        "This process may lock %s bytes (soft limit), at most %s (hard limit)."
-            .formatted(inWords(soft), hard(facts));
+        String.format(
+            Locale.ROOT,
+            "This process may lock %s bytes (soft limit), at most %s (hard limit).",
+            inWords(soft),
+            hard(facts));
     if (memory.locksUnlimited()) {
       return Finding.ok(words + " They do not apply: it has the capability CAP_IPC_LOCK.");
     }
@@ -50,14 +60,19 @@ final class LockedMemoryCheck implements Check {
       return Finding.ok(words);
     }
     String advice = MemlockRemedy.sentences(facts.environment(), facts.files().root(), neededBytes);
-    if (soft.getAsLong() < MIN_BYTES) {
+    String needed = neededBytes + " bytes (" + (neededBytes >> 20) + " MiB)";
+    if (isTooLittle(memory)) {
       return facts.against(
-          words + " That is too little for any RDMA; an executor uses up to " + neededBytes + ".",
+          words + " That is too little for any RDMA; an executor uses up to " + needed + ".",
           advice);
     }
-    String few =
-        words + " An executor uses up to " + neededBytes + "; with less, more blocks use TCP.";
+    String few = words + " An executor uses up to " + needed + "; with less, more blocks use TCP.";
     return facts.loopback() ? Finding.note(few, advice) : Finding.warning(few, advice);
+  }
+
+  private static boolean isTooLittle(MachineMemory memory) {
+    OptionalLong soft = memory.lockableBytes();
+    return !memory.locksUnlimited() && soft.isPresent() && soft.getAsLong() < MIN_BYTES;
   }
 
   private static String inWords(OptionalLong limit) {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.sparkrdma.shuffle.device.DeviceChoice;
@@ -50,8 +51,14 @@ final class PortsCheck implements Check {
       String link = text("link_layer");
       Set<String> interfaces = port.networkInterfaces();
       String words =
-          "%s: link layer %s, state %s, speed %s%s."
-              .formatted(name(), link, state, text("rate"), mtu(interfaces));
+          String.format(
+              Locale.ROOT,
+              "%s: link layer %s, state %s, speed %s%s.",
+              name(),
+              link,
+              state,
+              text("rate"),
+              mtu(interfaces));
       List<Finding> findings = new ArrayList<>();
       if (!state.equals(ACTIVE)) {
         findings.add(

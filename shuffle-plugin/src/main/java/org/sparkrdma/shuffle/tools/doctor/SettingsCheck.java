@@ -8,6 +8,7 @@ import org.sparkrdma.shuffle.settings.MistypedKeys;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.tools.engines.SettingsFile;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /**
@@ -15,6 +16,9 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
  * manager.
  */
 final class SettingsCheck implements Check {
+  /** Number of keys that a finding names. */
+  private static final int MAX_NAMED = 5;
+
   @Override
   public String name() {
     return "settings";
@@ -70,6 +74,7 @@ final class SettingsCheck implements Check {
       findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }
     findings.addAll(mistyped(spark));
+    spark.file().ifPresent(file -> findings.addAll(foreign(file)));
     spark
         .file()
         .ifPresent(
@@ -101,6 +106,24 @@ final class SettingsCheck implements Check {
 
   private static boolean isOff(SparkSettings spark) {
     return spark.value(ShuffleSetting.MODE.key(), "auto").equals("off");
+  }
+
+  /** Keys that Spark drops, in one finding; without those that another finding names. */
+  private static List<Finding> foreign(SettingsFile file) {
+    List<String> keys = new ArrayList<>(file.foreignKeys());
+    keys.removeAll(MistypedKeys.of(keys).keySet());
+    int number = keys.size();
+    if (number == 0) {
+      return List.of();
+    }
+    String named = String.join(", ", keys.subList(0, Math.min(MAX_NAMED, number)));
+    return List.of(
+        Finding.note(
+            "Spark ignores "
+                + named
+                + (number > MAX_NAMED ? ", ... (" + number + " keys)" : "")
+                + ": its keys begin with spark.",
+            "write spark. before a key that is meant for Spark, or remove it"));
   }
 
   /** Keys that do not reach this plug-in, which Spark ignores without an error. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 
 /**
@@ -13,6 +14,13 @@ import java.nio.file.NoSuchFileException;
  */
 public final class FileErrors {
   private FileErrors() {}
+
+  /** The reason why a text is no name of a file for this JVM, in words. */
+  public static String reason(InvalidPathException e) {
+    return e.getInput().indexOf('\0') >= 0
+        ? "its name has a NUL character"
+        : "its name has letters that the locale of this process lacks; set LC_ALL=C.UTF-8";
+  }
 
   /** The reason in words. */
   public static String reason(IOException e) {

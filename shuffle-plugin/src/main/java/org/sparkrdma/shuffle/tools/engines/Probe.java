@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.engines;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.shuffle.device.DeviceChoice;
@@ -34,12 +35,13 @@ public record Probe(
   /** The chosen device with the reason for its choice; for a probe that has chosen one. */
   public String inWords() {
     DeviceChoice chosen = choice.orElseThrow();
-    return "device %s port %d of engine %s at %s: %s"
-        .formatted(
-            chosen.device().name(),
-            chosen.port(),
-            chosen.device().engine(),
-            chosen.addresses(),
-            chosen.reason());
+    return String.format(
+        Locale.ROOT,
+        "device %s port %d of engine %s at %s: %s",
+        chosen.device().name(),
+        chosen.port(),
+        chosen.device().engine(),
+        chosen.addresses(),
+        chosen.reason());
   }
 }

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -24,6 +26,15 @@ import java.util.stream.Collectors;
  * @param remarks no values in them, because a value may be a secret
  */
 public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
+  /** Begins every key that Spark does not ignore. */
+  static final String PREFIX = "spark.";
+
+  private static final int MAX_BYTES = 16 << 20;
+
+  /** Number of lines that a remark names. */
+  private static final int MAX_LISTED = 5;
+
+  private static final String BYTE_ORDER_MARK = "\ufeff";
   private static final char REPLACEMENT = '\ufffd';
   private static final Pattern COMMENT = Pattern.compile("(^|\\s)#");
 
@@ -42,6 +53,16 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
   }
 
   /**
+   * The keys that Spark ignores because of their beginning, without one after a byte order mark.
+   */
+  public List<String> foreignKeys() {
+    return values.keySet().stream()
+        .filter(key -> !key.startsWith(PREFIX) && !key.startsWith(BYTE_ORDER_MARK))
+        .sorted()
+        .toList();
+  }
+
+  /**
    * Reads the file; bytes that are not UTF-8 are replaced, as Spark does. Takes no named pipe or
    * device, because a read there may never end.
    *
@@ -52,10 +73,17 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
     if (!isAllowed(file)) {
       throw new IOException("it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER");
     }
-    byte[] bytes = Files.readAllBytes(file);
+    byte[] bytes = bytes(file);
     String text = new String(bytes, StandardCharsets.UTF_8);
     List<String> lines = text.lines().toList();
     List<Remark> remarks = new ArrayList<>();
+    if (text.startsWith(BYTE_ORDER_MARK)) {
+      remarks.add(
+          new Remark(
+              "Line 1 begins with a byte order mark (U+FEFF). Spark takes it as part of the first"
+                  + " key, so that the key has no effect.",
+              "save the file as UTF-8 without a byte order mark"));
+    }
     if (!isUtf8(bytes)) {
       remarks.add(wrongBytes(lines));
     }
@@ -90,6 +118,17 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
               "give the file that Spark uses"));
     }
     return new SettingsFile(values, remarks);
+  }
+
+  private static byte[] bytes(Path file) throws IOException {
+    try (InputStream input = Files.newInputStream(file)) {
+      byte[] bytes = input.readNBytes(MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) {
+        throw new IOException(
+            "it has more than " + (MAX_BYTES >> 20) + " MiB, so it is no file of settings");
+      }
+      return bytes;
+    }
   }
 
   /** False for a named pipe, a socket or a device, but the files that this process was given. */
@@ -165,12 +204,25 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
       String times = at.size() == 2 ? "twice" : at.size() + " times";
       remarks.add(
           new Remark(
-              "%s is set %s, in lines %s; the last one counts.".formatted(key, times, listed(at)),
+              String.format(
+                  Locale.ROOT,
+                  "%s is set %s, in lines %s; the last one counts.",
+                  key,
+                  times,
+                  listed(at)),
               "remove all but one of these lines"));
     }
   }
 
   private static String listed(List<Integer> numbers) {
+    if (numbers.size() > MAX_LISTED) {
+      return numbers.subList(0, MAX_LISTED).stream()
+              .map(String::valueOf)
+              .collect(Collectors.joining(", "))
+          + ", ... ("
+          + numbers.size()
+          + " in all)";
+    }
     String all =
         numbers.subList(0, numbers.size() - 1).stream()
             .map(String::valueOf)

@@ -23,8 +23,6 @@ public record SparkSettings(Map<String, String> values, Optional<SettingsFile> f
   /** Its value for this plug-in. */
   public static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaShuffleManager";
 
-  private static final String PREFIX = "spark.";
-
   /** The name of SparkRDMA's manager, which selects this plug-in too. */
   private static final String FORMER_PLUG_IN = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
 
@@ -52,14 +50,17 @@ public record SparkSettings(Map<String, String> values, Optional<SettingsFile> f
     for (String key : system.stringPropertyNames()) {
       values.put(key, system.getProperty(key).trim());
     }
-    values.keySet().removeIf(key -> !key.startsWith(PREFIX));
+    values.keySet().removeIf(key -> !key.startsWith(SettingsFile.PREFIX));
     return new SparkSettings(values, read);
   }
 
-  /** Every key that the user may have set, also those of the file that Spark ignores. */
+  /**
+   * Every key that the user may have set, also those of the file that Spark ignores; not one with a
+   * byte order mark, of which the file has a remark.
+   */
   public Set<String> allKeys() {
     Set<String> keys = new TreeSet<>(values.keySet());
-    file.ifPresent(present -> keys.addAll(present.values().keySet()));
+    file.ifPresent(present -> keys.addAll(present.foreignKeys()));
     return keys;
   }
 

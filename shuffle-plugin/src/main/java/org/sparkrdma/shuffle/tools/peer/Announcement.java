@@ -9,6 +9,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,7 +46,9 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
     StringBuilder line = new StringBuilder(BEGIN + engine + " " + mtuBytes + "/" + maxMtuBytes);
     for (ListenerAddress address : addresses) {
       String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
-      line.append(" %s/%d/%d".formatted(literal, address.network().prefixBits(), address.port()));
+      line.append(
+          String.format(
+              Locale.ROOT, " %s/%d/%d", literal, address.network().prefixBits(), address.port()));
     }
     return line.append('\n').toString();
   }

@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
@@ -24,6 +25,9 @@ import org.sparkrdma.verbs.device.Transport;
  * Reaches one peer by TCP and by RDMA, and measures a few READs. Confined to the calling thread.
  */
 public final class PeerCheck {
+  /** TCP port of {@code doctor --listen} where none is given. */
+  public static final int DEFAULT_PORT = 7474;
+
   private static final int LIMIT_MS = 3_000;
   private static final int SMALL_BYTES = 8;
   private static final int SMALL_READS = 200;
@@ -121,14 +125,20 @@ public final class PeerCheck {
     }
     if (e instanceof NoListenerException) {
       return Finding.problem(
-          "Peer %s port %d %s.".formatted(host, port, e.getMessage()),
-          "start there, with the same jar as here: java -jar shuffle-plugin.jar doctor --listen;"
-              + " if it uses another port, give --peer HOST:PORT");
+          String.format(Locale.ROOT, "Peer %s port %d %s.", host, port, e.getMessage()),
+          "start there, with the same jar as here: "
+              + listen()
+              + "; if it uses another port, give --peer HOST:PORT");
     }
     return Finding.problem(
-        "Peer %s port %d is not reached by TCP: %s.".formatted(host, port, e.getMessage()),
-        "start there: java -jar shuffle-plugin.jar doctor --listen, and let a firewall pass"
-            + " that port");
+        String.format(
+            Locale.ROOT, "Peer %s port %d is not reached by TCP: %s.", host, port, e.getMessage()),
+        "start there: " + listen() + ", and let a firewall pass that port");
+  }
+
+  private String listen() {
+    return "java -jar shuffle-plugin.jar doctor --listen"
+        + (port == DEFAULT_PORT ? "" : " " + port);
   }
 
   private Announcement announcement() throws IOException {
@@ -146,8 +156,12 @@ public final class PeerCheck {
     if (!isIwarp(own) && own.mtuBytes() != peer.mtuBytes()) {
       findings.add(
           Finding.warning(
-              "The port here has a path MTU of %d bytes, that of %s %d."
-                  .formatted(own.mtuBytes(), host, peer.mtuBytes()),
+              String.format(
+                  Locale.ROOT,
+                  "The port here has a path MTU of %d bytes, that of %s %d.",
+                  own.mtuBytes(),
+                  host,
+                  peer.mtuBytes()),
               "set the same MTU on all hosts and switches"));
     }
   }
@@ -161,13 +175,21 @@ public final class PeerCheck {
     int most = Math.min(own.maxMtuBytes(), peer.maxMtuBytes());
     return bytes < most
         ? Finding.note(
-            "The path MTU %s is %d bytes, but both ports could use %d: data takes more packets."
-                .formatted(pair, bytes, most),
+            String.format(
+                Locale.ROOT,
+                "The path MTU %s is %d bytes, but both ports could use %d: data takes more packets.",
+                pair,
+                bytes,
+                most),
             "on Ethernet set an MTU of at least 4200 on the interfaces of both hosts and on all"
                 + " switches: ip link set INTERFACE mtu 9000; on InfiniBand raise the MTU of the"
                 + " partition in the subnet manager")
         : Finding.ok(
-            "The path MTU %s is %d bytes, the maximum of both ports.".formatted(pair, bytes));
+            String.format(
+                Locale.ROOT,
+                "The path MTU %s is %d bytes, the maximum of both ports.",
+                pair,
+                bytes));
   }
 
   /** Its packets are those of TCP. */
@@ -241,8 +263,12 @@ public final class PeerCheck {
       double speed = meter.speed(BLOCK_BYTES, READS_AT_ONCE, MEASURE_NS).bytesPerSecond();
       findings.add(
           Finding.ok(
-              "RDMA %s: a READ of 8 bytes takes %.1f us, READs of 64 KiB bring %.0f MiB/s."
-                  .formatted(pair, latencyNs / 1e3, speed / (1 << 20))));
+              String.format(
+                  Locale.ROOT,
+                  "RDMA %s: a READ of 8 bytes takes %.1f us, READs of 64 KiB bring %.0f MiB/s.",
+                  pair,
+                  latencyNs / 1e3,
+                  speed / (1 << 20))));
     } catch (VerbsException e) {
       findings.add(
           new Finding(

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
@@ -51,8 +52,11 @@ public final class PerfClient implements AutoCloseable {
       if (!peer.engine().equals(own.device().info().engine())) {
         throw new VerbsException(
             "connect",
-            "the peer uses engine %s, this host %s"
-                .formatted(peer.engine(), own.device().info().engine()));
+            String.format(
+                Locale.ROOT,
+                "the peer uses engine %s, this host %s",
+                peer.engine(),
+                own.device().info().engine()));
       }
       pair = AddressPair.of(own.choice().addresses(), peer.addresses());
       tcp = new TcpMeter(socket);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.figures;
 
+import java.util.Locale;
+
 /**
  * Sums over the executors of an application, for Spark's metrics system and the summary at the end.
  *
@@ -14,16 +16,17 @@ public record ApplicationTotals(
   /** The line that the driver logs at the end of the application. */
   public String summary() {
     BytesByPath bytes = sums.bytes();
-    return ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
-            + " fallbacks=%s highestPinnedBytes=%d")
-        .formatted(
-            bytes.read(),
-            bytes.copied(),
-            bytes.tcp(),
-            bytes.local(),
-            sums.fallbackBlocks(),
-            sums.quarantines(),
-            sums.fallbacks(),
-            sums.highestPinnedBytes());
+    return String.format(
+        Locale.ROOT,
+        ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
+            + " fallbacks=%s highestPinnedBytes=%d"),
+        bytes.read(),
+        bytes.copied(),
+        bytes.tcp(),
+        bytes.local(),
+        sums.fallbackBlocks(),
+        sums.quarantines(),
+        sums.fallbacks(),
+        sums.highestPinnedBytes());
   }
 }

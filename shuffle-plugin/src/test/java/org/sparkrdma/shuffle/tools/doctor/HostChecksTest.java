@@ -259,7 +259,7 @@ class HostChecksTest {
         .asString()
         .startsWith(
             "PROBLEM This process may lock 65536 bytes (soft limit), at most 131072 (hard limit)."
-                + " That is too little for any RDMA; an executor uses up to 536870912. | in"
+                + " That is too little for any RDMA; an executor uses up to 536870912 bytes (512 MiB). | in"
                 + " Kubernetes add the capability IPC_LOCK");
   }
 

@@ -98,6 +98,31 @@ class LocalDirectoriesCheckTest {
     assertThat(machine.report().reasons()).doesNotContain(reason);
   }
 
+  @Test
+  void shouldNameADirectoryThatIsNoPathForThisJvm() {
+    String name = "/a\0b";
+    machine.setting("spark.local.dir", name + "," + directory);
+    assertThat(machine.findings(new LocalDirectoriesCheck()))
+        .satisfiesExactly(
+            first ->
+                assertThat(first)
+                    .startsWith(
+                        "PROBLEM The local directory "
+                            + name
+                            + " cannot be tested: its name has a NUL character. | set the same"
+                            + " locale"),
+            second -> assertThat(second).startsWith("NOTE " + directory + " is on ext4."));
+  }
+
+  @Test
+  void shouldWarnOfAnEmptySetting() {
+    machine.setting("spark.local.dir", " ,");
+    assertThat(machine.findings(new LocalDirectoriesCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("WARNING The setting of local directories is empty. | remove it");
+  }
+
   private String finding(Path of) {
     return machine
         .setting("spark.local.dir", of.toString())

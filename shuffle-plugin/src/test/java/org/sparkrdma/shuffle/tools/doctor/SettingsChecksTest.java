@@ -69,8 +69,36 @@ class SettingsChecksTest {
                 assertThat(text)
                     .startsWith(
                         "PROBLEM bad setting: key=spark.shuffle.rdma.quarantine.max value=60000ms")
-                    .contains("allowed=at least spark.shuffle.rdma.quarantine.min=120000ms"));
+                    .contains("allowed=at least spark.shuffle.rdma.quarantine.min=120000ms"),
+            text ->
+                assertThat(text)
+                    .startsWith("NOTE Spark ignores other.key: its keys begin with spark."));
     assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(5);
+  }
+
+  @Test
+  void shouldNameAByteOrderMarkAndTheKeysThatSparkIgnores() throws IOException {
+    Path file =
+        Files.writeString(
+            root.resolve("bom"),
+            """
+            \ufeffspark.shuffle.manager org.sparkrdma.shuffle.RdmaShuffleManager
+            a 1
+            b 1
+            c 1
+            d 1
+            e 1
+            f 1
+            """);
+    machine.conf(file);
+    assertThat(machine.findings(new SettingsCheck()))
+        .satisfiesExactly(
+            text ->
+                assertThat(text)
+                    .isEqualTo(
+                        "NOTE Spark ignores a, b, c, d, e, ... (6 keys): its keys begin with spark."
+                            + " | write spark. before a key that is meant for Spark, or remove it"),
+            text -> assertThat(text).startsWith("NOTE Line 1 begins with a byte order mark"));
   }
 
   @Test
@@ -149,7 +177,9 @@ class SettingsChecksTest {
             "WARNING rdma.cards has no effect: Spark and this plug-in do not know it. | keys of"
                 + " this plug-in begin with spark.shuffle.rdma.",
             "WARNING shuffle.rdma.mode has no effect: Spark and this plug-in do not know it. |"
-                + " write spark.shuffle.rdma.mode, if that is meant");
+                + " write spark.shuffle.rdma.mode, if that is meant",
+            "NOTE Spark ignores other.key: its keys begin with spark. | write spark. before a key"
+                + " that is meant for Spark, or remove it");
   }
 
   @Test

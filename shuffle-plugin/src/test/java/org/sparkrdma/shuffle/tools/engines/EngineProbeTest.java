@@ -95,13 +95,6 @@ class EngineProbeTest {
     assertThat(wrong.limit().bytes()).isEqualTo(right.limit().bytes());
   }
 
-  @Test
-  void shouldUseTheAddressThatSparkIsGiven() throws Exception {
-    assertThat(SparkHost.find(Map.of("SPARK_LOCAL_IP", "10.1.2.3")).getHostAddress())
-        .isEqualTo("10.1.2.3");
-    assertThat(Optional.of(SparkHost.find(Map.of()))).isPresent();
-  }
-
   private static Probe probe(Map<String, String> settings, List<Path> directories) {
     return new EngineProbe(
             ShuffleSettings.of(settings),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -101,6 +102,37 @@ class SettingsFileTest {
         .extracting(SettingsFile.Remark::text)
         .containsExactly("The file of --conf sets nothing: it has only comments or is empty.");
     assertThat(read("spark.a 1\n").remarks()).isEmpty();
+  }
+
+  @Test
+  void shouldNameAByteOrderMark() throws IOException {
+    SettingsFile file = read("\ufeffspark.a 1\nspark.b 2\n");
+    assertThat(file.values()).containsOnlyKeys("\ufeffspark.a", "spark.b");
+    assertThat(file.foreignKeys()).isEmpty();
+    assertThat(file.remarks())
+        .extracting(SettingsFile.Remark::text)
+        .containsExactly(
+            "Line 1 begins with a byte order mark (U+FEFF). Spark takes it as part of the first"
+                + " key, so that the key has no effect.");
+  }
+
+  @Test
+  void shouldNameTheFirstLinesOfMany() throws IOException {
+    assertThat(read("spark.a 1\n".repeat(49)).remarks())
+        .extracting(SettingsFile.Remark::text)
+        .containsExactly(
+            "spark.a is set 49 times, in lines 1, 2, 3, 4, 5, ... (49 in all); the last one counts.");
+  }
+
+  @Test
+  void shouldRefuseAFileThatIsTooLargeForSettings() throws IOException {
+    Path huge = directory.resolve("huge");
+    try (RandomAccessFile file = new RandomAccessFile(huge.toFile(), "rw")) {
+      file.setLength(3L << 30);
+    }
+    assertThatThrownBy(() -> SettingsFile.read(huge))
+        .isInstanceOf(IOException.class)
+        .hasMessage("it has more than 16 MiB, so it is no file of settings");
   }
 
   @Test

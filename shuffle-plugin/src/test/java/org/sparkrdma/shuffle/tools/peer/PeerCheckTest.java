@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -306,8 +307,19 @@ class PeerCheckTest {
             finding -> assertThat(finding.message()).contains("engine disni, this host soft"));
   }
 
-  @Test
-  void shouldReadItsOwnLine() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"en-US", "ar-EG", "de-DE"})
+  void shouldReadItsOwnLineUnderEveryLocale(String locale) throws Exception {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag(locale));
+    try {
+      shouldReadItsOwnLine();
+    } finally {
+      Locale.setDefault(before);
+    }
+  }
+
+  private static void shouldReadItsOwnLine() throws Exception {
     Announcement announcement =
         new Announcement(
             "ibverbs",

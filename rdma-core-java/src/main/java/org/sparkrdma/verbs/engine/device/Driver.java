@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine.device;
+
+import java.util.Set;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Drivers that deviate from the specification of their transport, and how. A driver is recognised
+ * by the vendor id that its devices report: administrators choose the names of devices.
+ *
+ * <p>An engine's {@code TransportRules} have what all devices of a transport have in common. A
+ * deviation that the callers of the engines expect of any device has no row: the code that expects
+ * it says so.
+ */
+public enum Driver {
+  /** Soft iWARP of the kernel; SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h. */
+  SIW(0x626d74, Quirk.COMPLETES_SENDS_BEFORE_READS, Quirk.REQUIRES_ELEMENT, Quirk.FAILS_SILENTLY),
+  /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
+  RXE(0xffffff),
+  /** All others. */
+  OTHER(0);
+
+  private enum Quirk {
+    /**
+     * A SEND or WRITE completes when TCP has its data (siw_qp_sq_process in siw_qp_tx.c), so it may
+     * overtake a READ that was posted earlier. One with a fence waits for all earlier READs
+     * (siw_activate_tx_from_sq in siw_qp.c).
+     */
+    COMPLETES_SENDS_BEFORE_READS,
+    /**
+     * A READ uses its first element even if it has none (siw_activate_tx_from_sq), and a receive
+     * without elements is refused (push_recv_wqe in rdma-core's providers/siw/siw.c).
+     */
+    REQUIRES_ELEMENT,
+    /**
+     * A SEND or WRITE is complete before its data can be lost with the connection; if it was
+     * unsignalled, nothing reports the loss (siw_qp_sq_process).
+     */
+    FAILS_SILENTLY
+  }
+
+  private final int vendorId;
+  private final boolean completesSendsBeforeReads;
+  private final boolean requiresElement;
+  private final boolean failsSilently;
+
+  Driver(int vendorId, Quirk... quirks) {
+    this.vendorId = vendorId;
+    Set<Quirk> all = Set.of(quirks);
+    completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
+    requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
+    failsSilently = all.contains(Quirk.FAILS_SILENTLY);
+  }
+
+  /** The driver whose devices report this vendor id. */
+  public static Driver ofVendor(int vendorId) {
+    for (Driver driver : values()) {
+      if (driver.vendorId == vendorId) {
+        return driver;
+      }
+    }
+    return OTHER;
+  }
+
+  /**
+   * The driver to expect where the vendor id cannot be queried: any iWARP device may be siw. The
+   * others work with what siw needs, too, but more slowly.
+   */
+  public static Driver ofUnknownVendor(Transport transport) {
+    return transport == Transport.IWARP ? SIW : OTHER;
+  }
+
+  /** Whether a send or write needs a fence to stay behind READs that were posted earlier. */
+  public boolean completesSendsBeforeReads() {
+    return completesSendsBeforeReads;
+  }
+
+  /** Elements of a request as the device requires: one of length 0 where it has none. */
+  public int elementCount(WorkRequest request) {
+    int count = request.elementCount();
+    return count == 0 && requiresElement && isIntoMemory(request.opcode()) ? 1 : count;
+  }
+
+  private static boolean isIntoMemory(Opcode opcode) {
+    return opcode == Opcode.READ || opcode == Opcode.RECEIVE;
+  }
+
+  /** Whether unsignalled work may fail without a completion. */
+  public boolean mayFailSilently() {
+    return failsSilently;
+  }
+}

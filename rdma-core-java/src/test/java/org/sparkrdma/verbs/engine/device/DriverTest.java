@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.Transport;
+
+class DriverTest {
+  private static final int SIW = 0x626d74;
+  private static final int RXE = 0xffffff;
+
+  /** PCI vendor id of Chelsio, whose cards are iWARP. */
+  private static final int CHELSIO = 0x1425;
+
+  @Test
+  void shouldFenceSendsOfSoftIwarpOnly() {
+    assertThat(Driver.ofVendor(SIW).completesSendsBeforeReads()).isTrue();
+    assertThat(Driver.ofVendor(RXE).completesSendsBeforeReads()).isFalse();
+    assertThat(Driver.ofVendor(CHELSIO).completesSendsBeforeReads()).isFalse();
+  }
+
+  @Test
+  void shouldAssumeThatAnUnknownDriverFollowsItsSpecification() {
+    Driver driver = Driver.ofVendor(CHELSIO);
+
+    assertThat(driver).isEqualTo(Driver.OTHER);
+    assertThat(driver.mayFailSilently()).isFalse();
+    assertThat(driver.elementCount(new WorkRequest(1).read(1, 0, 0))).isZero();
+  }
+
+  @Test
+  void shouldTreatAnyIwarpDeviceAsSoftIwarpWhereTheVendorIsUnknown() {
+    assertThat(Driver.ofUnknownVendor(Transport.IWARP)).isEqualTo(Driver.SIW);
+    assertThat(Driver.ofUnknownVendor(Transport.INFINIBAND)).isEqualTo(Driver.OTHER);
+  }
+
+  @Test
+  void shouldGiveSoftIwarpAnElementWhereARequestWritesIntoMemory() {
+    WorkRequest request = new WorkRequest(1);
+
+    assertThat(Driver.SIW.elementCount(request.read(1, 0, 0))).isEqualTo(1);
+    assertThat(Driver.SIW.elementCount(request.receive(1))).isEqualTo(1);
+    assertThat(Driver.SIW.elementCount(request.send(1))).isZero();
+    assertThat(Driver.SIW.elementCount(request.write(1, 0, 0))).isZero();
+    assertThat(Driver.RXE.elementCount(request.read(1, 0, 0))).isZero();
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/**
+ * Objects of the device that were closed, that two threads close at the same time, or whose
+ * creation ends with an Error.
+ */
+@Tag("slow")
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class ScriptedDeviceClosingTest {
+  private static ScriptedLibrary library;
+
+  private VerbsEngine engine;
+
+  @BeforeAll
+  static void load() throws Exception {
+    library = ScriptedLibrary.load();
+  }
+
+  @BeforeEach
+  void open() {
+    engine = ScriptedEngine.over(library);
+  }
+
+  @AfterEach
+  void leaveNothing() {
+    engine.close();
+    library.reset();
+    assertThat(library.outstanding()).as("objects left in the device").isZero();
+  }
+
+  /** The device would read memory of the domain that is freed. */
+  @Test
+  void shouldNotHandAClosedProtectionDomainToTheDevice() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      Connection initiator = exchange.resolve(Duration.ofSeconds(1));
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+      ProtectionDomain closed = exchange.device.allocateProtectionDomain();
+      closed.close();
+      long before = library.calls("rdma_create_qp");
+
+      assertThatThrownBy(() -> initiator.createQueuePair(closed, exchange.settings()))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("protection domain is closed");
+
+      assertThat(library.calls("rdma_create_qp")).isEqualTo(before);
+    }
+  }
+
+  /** The device keeps an identifier that is destroyed before its queue pair. */
+  @Test
+  void shouldDestroyTheQueuePairBeforeItsIdentifierWhenTwoThreadsClose() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      Connection connection = exchange.responder();
+      Thread first;
+      Thread second;
+      synchronized (connection) {
+        first = startUntilItIsBlocked(connection.queuePair()::close);
+        // The lock goes to the thread that began to wait last.
+        second = startUntilItIsBlocked(connection::close);
+      }
+      first.join();
+      second.join();
+    }
+  }
+
+  @Test
+  void shouldFreeTheContextsWhenTheOpeningOfADeviceEndsWithAnError() {
+    assertThatThrownBy(
+            () ->
+                ((IbverbsEngine) engine)
+                    .open(
+                        ScriptedEngine.DEVICE,
+                        context -> {
+                          throw new OutOfMemoryError("no memory");
+                        }))
+        .isInstanceOf(OutOfMemoryError.class);
+  }
+
+  @Test
+  void shouldDestroyTheIdentifierOfAListenerThatEndsWithAnError() throws Exception {
+    var address =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0) {
+          private static final long serialVersionUID = 1;
+
+          /** Called for the message of the failure. */
+          @Override
+          public String toString() {
+            throw new OutOfMemoryError("no memory");
+          }
+        };
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.listenAt(InetAddress.getLoopbackAddress());
+      library.fail("rdma_bind_addr", 98, 1, 1);
+      assertThatThrownBy(() -> exchange.manager.listen(address, 1))
+          .isInstanceOf(OutOfMemoryError.class);
+    }
+  }
+
+  private static Thread startUntilItIsBlocked(Runnable close) {
+    var thread = new Thread(close, "closing");
+    thread.start();
+    while (thread.getState() != Thread.State.BLOCKED) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+}
