@@ -43,7 +43,7 @@ class SubmittedBenchmarkIT {
                 "--shapes",
                 "4x4x4k",
                 "--modes",
-                "vanilla,rdma",
+                "tuned,rdma",
                 "--rounds",
                 "1",
                 "--warm-ups",
@@ -52,8 +52,17 @@ class SubmittedBenchmarkIT {
                 report.toString()));
 
     assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
-    assertThat(outcome.output()).contains("rdma / vanilla");
-    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
-    assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
+    assertThat(outcome.output()).contains("rdma / tuned");
+    JsonNode json = new ObjectMapper().readTree(report.toFile());
+    assertThat(json.at("/cases/0/runs/1/bytes/read").asLong()).isPositive();
+    JsonNode environment = json.at("/environment");
+    assertThat(environment.at("/version").asText())
+        .matches("[0-9].*, commit (unknown|[^ ]*[0-9a-f]{7,}(-dirty)?)");
+    assertThat(environment.at("/jvm").asText()).contains("-Xmx1024M");
+    assertThat(environment.at("/settings").toString())
+        .contains("spark.shuffle.rdma.engine")
+        .doesNotContain("maxReqsInFlight");
+    assertThat(environment.at("/shuffleSettings/tuned/spark.reducer.maxReqsInFlight").asInt())
+        .isEqualTo(256);
   }
 }

@@ -121,7 +121,8 @@ class TemplatesTest {
     TreeSet<String> instructions = new TreeSet<>();
     image.lines().forEach(line -> instructions.add(line.split(" ", 2)[0]));
 
-    assertThat(instructions).containsExactly("COPY", "FROM", "RUN", "USER");
+    assertThat(instructions).containsExactly("ARG", "COPY", "FROM", "RUN", "USER");
+    assertThat(image).contains("ARG SPARK_IMAGE\nFROM ${SPARK_IMAGE}\n");
     assertThat(image).contains("libibverbs1 librdmacm1 ibverbs-providers");
     String jar = image.lines().filter(line -> line.startsWith("COPY")).findFirst().orElseThrow();
     assertThat(lines("kubernetes.conf.template"))

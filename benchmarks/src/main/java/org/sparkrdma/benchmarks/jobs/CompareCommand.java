@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
@@ -29,7 +31,11 @@ public final class CompareCommand implements Callable<Integer> {
   /** Number of leading columns with text: shape, ratio, metric. */
   private static final int TEXT_COLUMNS = 3;
 
-  private static final int CHANGED_COLUMN = 6;
+  private static final int VERDICT_COLUMN = 6;
+
+  /** Reads reports of newer versions too. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper().configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
 
   @Mixin private LaunchOptions options;
 
@@ -69,7 +75,14 @@ public final class CompareCommand implements Callable<Integer> {
     System.out.println();
     System.out.print(
         TextTable.of(
-            comparison.rows(), column -> column < TEXT_COLUMNS || column == CHANGED_COLUMN));
+            comparison.rows(), column -> column < TEXT_COLUMNS || column == VERDICT_COLUMN));
+    System.out.println();
+    System.out.println(Comparison.RULE);
+    List<List<String>> differences = comparison.differences();
+    if (differences.size() > 1) {
+      System.out.println();
+      System.out.print(TextTable.of(differences, column -> true));
+    }
     if (page != null) {
       Optional<String> notWritten = new ReportFile(page).writeText(comparison.page());
       if (notWritten.isPresent()) {
@@ -84,7 +97,7 @@ public final class CompareCommand implements Callable<Integer> {
       throw misuse("no such report, or not readable: " + file);
     }
     try {
-      BenchmarkReport report = new ObjectMapper().readValue(file.toFile(), BenchmarkReport.class);
+      BenchmarkReport report = JSON.readValue(file.toFile(), BenchmarkReport.class);
       if (report != null && report.isComplete()) {
         return report;
       }
@@ -95,10 +108,12 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private static String describe(BenchmarkReport report) {
-    return "%s, %d rounds, %s, load %.1f, %s"
+    String version = report.environment().version();
+    return "%s, %d rounds, plug-in %s, Spark %s, load %.1f, %s"
         .formatted(
             report.environment().date(),
             report.plan().rounds(),
+            version == null ? "unknown" : version,
             report.environment().spark(),
             report.environment().load(),
             report.plan().command());

@@ -65,6 +65,6 @@ public final class LatencyApplication {
     LatencyTask task = new LatencyTask(layout, round++, plan.seed());
     List<LatencyShare> shares =
         BarrierRound.run(spark, task.round(), task::run, LatencyShare.class);
-    return LatencyRound.of((long) layout.blocks() * layout.blockBytes(), shares);
+    return LatencyRound.of(layout, shares);
   }
 }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.sparkrdma.benchmarks.transfer.Layout;
 import org.sparkrdma.benchmarks.transfer.SampleCheck;
 import org.sparkrdma.benchmarks.transfer.TransferEngine;
 
@@ -18,14 +19,14 @@ record LatencyRound(Latencies rdma, Latencies netty, Optional<String> objection)
   /**
    * Joins the shares of both executors.
    *
-   * @param bytes fetched by each client
+   * @param layout whose blocks each client fetched, those of a reducer with one request
    */
-  static LatencyRound of(long bytes, List<LatencyShare> shares) {
+  static LatencyRound of(Layout layout, List<LatencyShare> shares) {
     return new LatencyRound(
         latencies(shares, TransferEngine.RDMA),
         latencies(shares, TransferEngine.NETTY),
         Stream.of(TransferEngine.values())
-            .flatMap(engine -> objection(engine, bytes, shares).stream())
+            .flatMap(engine -> objection(engine, layout, shares).stream())
             .findFirst());
   }
 
@@ -38,15 +39,24 @@ record LatencyRound(Latencies rdma, Latencies netty, Optional<String> objection)
   }
 
   private static Latencies latencies(List<LatencyShare> shares, TransferEngine engine) {
-    return Latencies.of(
-        shares.stream()
-            .filter(share -> share.engine() == engine)
-            .flatMap(share -> share.ns().stream())
-            .toList());
+    return Latencies.of(times(engine, shares));
+  }
+
+  private static List<Long> times(TransferEngine engine, List<LatencyShare> shares) {
+    return shares.stream()
+        .filter(share -> share.engine() == engine)
+        .flatMap(share -> share.ns().stream())
+        .toList();
   }
 
   private static Optional<String> objection(
-      TransferEngine engine, long bytes, List<LatencyShare> shares) {
+      TransferEngine engine, Layout layout, List<LatencyShare> shares) {
+    int requests = times(engine, shares).size();
+    if (requests != layout.reducers()) {
+      return Optional.of(
+          "%d requests instead of %d: engine=%s".formatted(requests, layout.reducers(), engine));
+    }
+    long bytes = (long) layout.blocks() * layout.blockBytes();
     List<LatencyShare> ends = shares.stream().filter(share -> share.engine() == engine).toList();
     Map<String, Long> counters = new TreeMap<>();
     ends.forEach(

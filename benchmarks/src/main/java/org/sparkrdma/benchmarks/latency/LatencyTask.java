@@ -50,10 +50,7 @@ record LatencyTask(Layout layout, int round, long seed) implements Serializable 
 
   private List<LatencyShare> fetch(SparkEnv env, BarrierTaskContext context, ExecutorAddress server)
       throws IOException, InterruptedException {
-    // Each request has one block of every map output.
-    int requests =
-        Math.toIntExact(FetchPlan.MAX_BYTES_IN_FLIGHT / layout.maps() / layout.blockBytes());
-    List<String[]> plan = FetchPlan.of(layout, round, requests);
+    List<String[]> plan = FetchPlan.ofReducers(layout, round);
     List<LatencyShare> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       BlockSum sum = new BlockSum(true);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.ceiling.NoCopyProvider;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
@@ -110,7 +111,11 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   private void check() {
-    List<String> engines = Verbs.providers().stream().map(VerbsProvider::name).toList();
+    List<String> engines =
+        Verbs.providers().stream()
+            .filter(provider -> !(provider instanceof NoCopyProvider))
+            .map(VerbsProvider::name)
+            .toList();
     if (!engines.contains(engine)) {
       throw new ParameterException(
           spec.commandLine(), "--engine=" + engine + "; allowed are " + String.join(", ", engines));

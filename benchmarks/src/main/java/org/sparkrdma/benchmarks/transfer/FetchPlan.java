@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The requests for all blocks of a round, like those of Spark's fetcher: one reducer after the
@@ -11,7 +12,7 @@ import java.util.List;
  */
 public final class FetchPlan {
   /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
-  public static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
+  static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
 
   private static final int REQUESTS_IN_FLIGHT = 5;
 
@@ -21,8 +22,19 @@ public final class FetchPlan {
     return of(layout, shuffleId, REQUESTS_IN_FLIGHT);
   }
 
+  /** One request for each reducer, with its block of every map output. */
+  public static List<String[]> ofReducers(Layout layout, int shuffleId) {
+    return IntStream.range(0, layout.reducers())
+        .mapToObj(
+            reducer ->
+                IntStream.range(0, layout.maps())
+                    .mapToObj(map -> Layout.blockId(shuffleId, map, reducer))
+                    .toArray(String[]::new))
+        .toList();
+  }
+
   /**
-   * The same with smaller requests, so that more of them are in flight.
+   * The same as {@link #of(Layout, int)} with smaller requests, so that more of them are in flight.
    *
    * @param requestsInFlight least number of requests that fit in {@link #MAX_BYTES_IN_FLIGHT},
    *     unless a block is larger than its share

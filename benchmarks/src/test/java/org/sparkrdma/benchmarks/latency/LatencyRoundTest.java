@@ -12,8 +12,8 @@ import org.sparkrdma.benchmarks.transfer.TransferEngine;
 
 class LatencyRoundTest {
   private static final long SUM = 5;
-  private static final long BYTES = 400;
-  private static final Map<String, Long> BY_READ = Map.of("rdma.bytes.read", BYTES);
+  private static final Layout LAYOUT = new Layout(1024, 4, 100);
+  private static final Map<String, Long> BY_READ = Map.of("rdma.bytes.read", 4 * 100 * 1024L);
 
   /** 1 to 100 us. */
   private static final List<Long> TIMES =
@@ -39,7 +39,13 @@ class LatencyRoundTest {
         .contains("differ")
         .contains("RDMA");
     assertThat(round(SUM, Map.of("rdma.bytes.read", 1L)).objection().orElseThrow())
-        .startsWith("1 of 400 bytes used RDMA READ");
+        .startsWith("1 of 409600 bytes used RDMA READ");
+  }
+
+  @Test
+  void shouldObjectToAnotherNumberOfRequests() {
+    assertThat(round(SUM, BY_READ, TIMES.subList(1, 100)).objection().orElseThrow())
+        .isEqualTo("99 requests instead of 100: engine=RDMA");
   }
 
   @Test
@@ -50,12 +56,17 @@ class LatencyRoundTest {
   }
 
   private static LatencyRound round(long readSum, Map<String, Long> counters) {
+    return round(readSum, counters, TIMES);
+  }
+
+  private static LatencyRound round(
+      long readSum, Map<String, Long> counters, List<Long> rdmaTimes) {
     return LatencyRound.of(
-        BYTES,
+        LAYOUT,
         List.of(
             new LatencyShare(TransferEngine.RDMA, SUM, List.of(), Map.of()),
             new LatencyShare(TransferEngine.NETTY, SUM, List.of(), Map.of()),
-            new LatencyShare(TransferEngine.RDMA, readSum, TIMES, counters),
+            new LatencyShare(TransferEngine.RDMA, readSum, rdmaTimes, counters),
             new LatencyShare(
                 TransferEngine.NETTY, SUM, TIMES.stream().map(ns -> 2 * ns).toList(), Map.of())));
   }

@@ -44,7 +44,8 @@ class ServeCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--engine=tcp", "--sizes=2g", "--sizes=x", "--pairs=0"})
+  @ValueSource(
+      strings = {"--engine=tcp", "--engine=no-copy", "--sizes=2g", "--sizes=x", "--pairs=0"})
   void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
     assertThat(
             ServeCommand.commandLine()

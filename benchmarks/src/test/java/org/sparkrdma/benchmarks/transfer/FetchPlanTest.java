@@ -27,6 +27,17 @@ class FetchPlanTest {
         .doesNotHaveDuplicates();
   }
 
+  @ParameterizedTest
+  @CsvSource({"4096,7", "4096,5", "4096,100", "102400,1", "5242880,1", "1024,128"})
+  void shouldGiveARequestOfAReducerItsBlockOfEveryMapOutput(int blockBytes, int maps) {
+    List<String[]> plan = FetchPlan.ofReducers(new Layout(blockBytes, maps, 3), 7);
+    assertThat(plan).hasSize(3).allSatisfy(request -> assertThat(request).hasSize(maps));
+    assertThat(plan.stream().flatMap(Stream::of))
+        .startsWith("shuffle_7_0_0")
+        .endsWith("shuffle_7_%d_2".formatted(maps - 1))
+        .doesNotHaveDuplicates();
+  }
+
   @Test
   void shouldWarmUpOnceMoreWithTheFirstBlockLength() {
     TransferPlan plan =

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs.regress;
 
-import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.Comparison;
 import org.sparkrdma.benchmarks.jobs.report.Metric;
+import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.Quartiles;
 
 /**
@@ -29,33 +28,14 @@ record PairedChange(
   /** One pair in this number may disagree with the others. */
   private static final int PAIRS_PER_OUTLIER = 6;
 
-  /** Result for one ratio; less is better. */
   /** Stands for the change of a ratio that was 0. */
   private static final double MAX_CHANGE = 1_000;
-
-  enum Verdict {
-    WORSE("worse"),
-    BETTER("better"),
-    WITHIN_SPREAD("within spread");
-
-    private final String label;
-
-    Verdict(String label) {
-      this.label = label;
-    }
-
-    @JsonValue
-    @Override
-    public String toString() {
-      return label;
-    }
-  }
 
   /** The change of each ratio that both reports have in at least {@code minPairs} pairs. */
   static List<PairedChange> of(Comparison comparison, int minPairs) {
     List<PairedChange> changes = new ArrayList<>();
     for (Comparison.Line line : comparison.lines()) {
-      List<Double> pairs = pairs(comparison, line);
+      List<Double> pairs = pairs(line);
       if (pairs.size() >= minPairs) {
         changes.add(
             new PairedChange(
@@ -71,9 +51,9 @@ record PairedChange(
     return changes;
   }
 
-  private static List<Double> pairs(Comparison comparison, Comparison.Line line) {
-    List<Double> base = ratios(comparison.first(), line);
-    List<Double> head = ratios(comparison.second(), line);
+  private static List<Double> pairs(Comparison.Line line) {
+    List<Double> base = line.firstRounds();
+    List<Double> head = line.secondRounds();
     List<Double> pairs = new ArrayList<>();
     for (int i = 0; i < Math.min(base.size(), head.size()); i++) {
       double before = base.get(i);
@@ -86,14 +66,6 @@ record PairedChange(
     return pairs;
   }
 
-  private static List<Double> ratios(BenchmarkReport report, Comparison.Line line) {
-    return report.cases().stream()
-        .filter(one -> one.shape().equals(line.shape()))
-        .findFirst()
-        .orElseThrow()
-        .ratios(line.of(), line.metric());
-  }
-
   /**
    * Beyond its spread is a ratio whose ranges between the quartiles do not overlap and whose pairs
    * agree on the direction, but for one pair in six. Quartiles alone would call one of five ratios
@@ -101,7 +73,7 @@ record PairedChange(
    */
   private static Verdict verdict(Comparison.Line line, List<Double> pairs) {
     int outliers = pairs.size() / PAIRS_PER_OUTLIER;
-    if (line.isBeyondSpread()) {
+    if (quartilesAreApart(line)) {
       if (line.change() > 1 && pairs.stream().filter(pair -> pair <= 1).count() <= outliers) {
         return Verdict.WORSE;
       }
@@ -110,6 +82,11 @@ record PairedChange(
       }
     }
     return Verdict.WITHIN_SPREAD;
+  }
+
+  private static boolean quartilesAreApart(Comparison.Line line) {
+    return line.first().upper() < line.second().lower()
+        || line.second().upper() < line.first().lower();
   }
 
   /** A row of a table. */

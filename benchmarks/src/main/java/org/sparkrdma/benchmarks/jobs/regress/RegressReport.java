@@ -6,6 +6,7 @@ import java.util.List;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.Comparison;
 import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.launch.git.Commit;
 
@@ -45,9 +46,7 @@ record RegressReport(
 
   /** Number of ratios that are worse beyond their spread. */
   long worse() {
-    return changes.stream()
-        .filter(change -> change.verdict() == PairedChange.Verdict.WORSE)
-        .count();
+    return changes.stream().filter(change -> change.verdict() == Verdict.WORSE).count();
   }
 
   /** The report as plain text. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 
 /** A report as CSV, one line for each run. Stateless. */
 final class BenchmarkCsv {
@@ -30,7 +29,9 @@ final class BenchmarkCsv {
           "fallbacks",
           "memory_waits",
           "rows",
-          "digest");
+          "digest",
+          "plug_in",
+          "jvm");
 
   private BenchmarkCsv() {}
 
@@ -38,17 +39,13 @@ final class BenchmarkCsv {
     return Stream.concat(
             Stream.of(String.join(",", COLUMNS)),
             report.cases().stream()
-                .flatMap(
-                    each ->
-                        each.runs().stream()
-                            .map(run -> line(report.plan().job(), each.shape(), run))))
+                .flatMap(each -> each.runs().stream().map(run -> line(report, each.shape(), run))))
         .collect(Collectors.joining("\n", "", "\n"));
   }
 
-  /** No value has a comma or a quotation mark. */
-  private static String line(ShuffleJob job, String shape, RunResult run) {
+  private static String line(BenchmarkReport report, String shape, RunResult run) {
     return Stream.of(
-            job,
+            report.plan().job(),
             shape,
             run.mode(),
             run.round(),
@@ -67,9 +64,22 @@ final class BenchmarkCsv {
             BenchmarkTable.counts(run.fallbacks()),
             BenchmarkTable.counts(run.memoryWaits()),
             run.answer().rows(),
-            run.answer().digest())
-        .map(Object::toString)
+            run.answer().digest(),
+            orEmpty(report.environment().version()),
+            orEmpty(report.environment().jvm()))
+        .map(value -> quote(value.toString()))
         .collect(Collectors.joining(","));
+  }
+
+  private static String orEmpty(String value) {
+    return value == null ? "" : value;
+  }
+
+  /** A value with a comma or a quotation mark is in quotation marks, as RFC 4180 has it. */
+  static String quote(String value) {
+    return value.contains(",") || value.contains("\"")
+        ? "\"" + value.replace("\"", "\"\"") + "\""
+        : value;
   }
 
   private static String seconds(double seconds) {

@@ -17,7 +17,8 @@ final class BenchmarkPage {
         ("Bars are medians of the rounds, thin bars reach from the lower to the upper quartile,"
             + " points are rounds. Each round runs every shuffle once and begins with another"
             + " one. Fetch wait is the time that tasks waited for remote blocks, summed over"
-            + " tasks, as Spark counts it. All answers were equal."));
+            + " tasks, as Spark counts it. All answers were equal. "
+            + BenchmarkTable.ROUNDS));
     for (CaseReport each : report.cases()) {
       page.heading(report.plan().job() + " " + each.shape() + ": " + each.description());
       page.beginCharts();
@@ -52,8 +53,10 @@ final class BenchmarkPage {
     rows.add(List.of("what", "value"));
     rows.add(List.of("command", report.plan().command()));
     rows.add(List.of("date", environment.date()));
+    rows.add(List.of("plug-in", orUnknown(environment.version())));
     rows.add(List.of("Spark", environment.spark()));
     rows.add(List.of("Java", environment.java()));
+    rows.add(List.of("executors' JVM", orUnknown(environment.jvm())));
     rows.add(List.of("master", environment.master()));
     rows.add(List.of("executors", Integer.toString(executors(report))));
     rows.add(List.of("driver's host", environment.host()));
@@ -66,12 +69,17 @@ final class BenchmarkPage {
         .modes()
         .forEach(
             mode ->
-                new TreeMap<>(mode.conf())
+                new TreeMap<>(report.shuffleSettings(mode))
                     .forEach((key, value) -> rows.add(List.of(mode + ": " + key, value))));
     return rows;
   }
 
-  private static int executors(BenchmarkReport report) {
+  /** Reports of older versions have neither. */
+  private static String orUnknown(String value) {
+    return value == null ? "unknown" : value;
+  }
+
+  static int executors(BenchmarkReport report) {
     return report.cases().get(0).runs().get(0).executors();
   }
 }

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Quartiles;
@@ -13,6 +15,11 @@ import org.sparkrdma.launch.TextTable;
 
 /** A report as plain text. Stateless. */
 public final class BenchmarkTable {
+  /** The meaning of bytes, blocks, waits and fallbacks, for users. */
+  static final String ROUNDS =
+      "Bytes are medians (least..most) of the rounds, blocks medians; waits for memory and fallbacks"
+          + " are sums over the rounds.";
+
   private static final int RATIO_DECIMALS = 2;
 
   private BenchmarkTable() {}
@@ -36,7 +43,9 @@ public final class BenchmarkTable {
         text.append(TextTable.of(ratios(each), column -> column == 0)).append('\n');
       }
     }
-    return text.toString().stripTrailing();
+    return report.plan().rounds() == 1
+        ? text.toString().stripTrailing()
+        : text.append(ROUNDS).toString();
   }
 
   /** The shuffles with median and quartiles of each metric, the headings first. */
@@ -53,21 +62,47 @@ public final class BenchmarkTable {
     return rows;
   }
 
-  /** Bytes and blocks are those of the last round; they differ by the placement of tasks only. */
   private static List<String> values(CaseReport report, CaseReport.Summary summary) {
     List<RunResult> runs = report.runs(summary.mode());
-    RunResult last = runs.get(runs.size() - 1);
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
     for (Metric metric : Metric.values()) {
       row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
     }
-    row.add(new DataSize(last.bytes().read()).toString());
-    row.add(new DataSize(last.bytes().tcp()).toString());
-    row.add(new DataSize(last.bytes().local()).toString());
-    row.add(String.format(Locale.ROOT, "%,d", last.blocks().read() + last.blocks().tcp()));
-    row.add(counts(sum(runs)));
-    row.add(counts(last.fallbacks()));
+    row.add(bytes(runs, run -> run.bytes().read()));
+    row.add(bytes(runs, run -> run.bytes().tcp()));
+    row.add(bytes(runs, run -> run.bytes().local()));
+    long[] blocks = sorted(runs, run -> run.blocks().read() + run.blocks().tcp());
+    row.add(String.format(Locale.ROOT, "%,d", blocks[blocks.length / 2]));
+    row.add(counts(sum(runs, RunResult::memoryWaits)));
+    row.add(fallbacks(runs));
     return row;
+  }
+
+  /** Median, and the range if there is one. */
+  private static String bytes(List<RunResult> runs, ToLongFunction<RunResult> value) {
+    long[] sorted = sorted(runs, value);
+    String median = new DataSize(sorted[sorted.length / 2]).toString();
+    String least = new DataSize(sorted[0]).toString();
+    String most = new DataSize(sorted[sorted.length - 1]).toString();
+    return least.equals(most) ? median : "%s (%s..%s)".formatted(median, least, most);
+  }
+
+  private static long[] sorted(List<RunResult> runs, ToLongFunction<RunResult> value) {
+    return runs.stream().mapToLong(value).sorted().toArray();
+  }
+
+  /** Sums of all rounds, and the rounds in which they were if that is not all of them. */
+  private static String fallbacks(List<RunResult> runs) {
+    List<String> rounds =
+        runs.stream()
+            .filter(run -> !run.fallbacks().isEmpty())
+            .map(run -> Integer.toString(run.round()))
+            .toList();
+    String counts = counts(sum(runs, RunResult::fallbacks));
+    return rounds.isEmpty() || rounds.size() == runs.size()
+        ? counts
+        : "%s in round%s %s"
+            .formatted(counts, rounds.size() == 1 ? "" : "s", String.join(" ", rounds));
   }
 
   /** The ratios to the first shuffle, the headings first. */
@@ -96,10 +131,10 @@ public final class BenchmarkTable {
     return rounds == 1 ? quartiles.formatMedian(decimals) : quartiles.format(decimals);
   }
 
-  /** Waits of all rounds, because the longest of them matters. */
-  private static Map<String, Long> sum(List<RunResult> runs) {
+  private static Map<String, Long> sum(
+      List<RunResult> runs, Function<RunResult, Map<String, Long>> counts) {
     Map<String, Long> sums = new TreeMap<>();
-    runs.forEach(run -> run.memoryWaits().forEach((time, n) -> sums.merge(time, n, Long::sum)));
+    runs.forEach(run -> counts.apply(run).forEach((name, n) -> sums.merge(name, n, Long::sum)));
     return sums;
   }
 

@@ -33,6 +33,7 @@ public record CaseReport(
   boolean isComplete() {
     return shape != null
         && summaries != null
+        && runs != null
         && summaries.stream()
             .allMatch(each -> each != null && each.mode() != null && each.ratios() != null);
   }

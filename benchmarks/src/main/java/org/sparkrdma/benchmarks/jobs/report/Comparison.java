@@ -13,22 +13,40 @@ import org.sparkrdma.launch.Quartiles;
  * machines, or of one machine at two times, cannot be compared.
  */
 public record Comparison(BenchmarkReport first, BenchmarkReport second) {
+  /** The meaning of a verdict, for users. */
+  public static final String RULE =
+      "A ratio is worse or better when its rounds in the two reports differ so much that chance"
+          + " does it to at most 1 in 100 ratios of equal systems (rank-sum test). Load that lasted"
+          + " for the whole of one run is not chance. Reports of five rounds are enough for a"
+          + " verdict; with fewer rounds in one, the other needs more.";
+
   private static final int DECIMALS = 2;
 
   /**
    * One ratio in both reports.
    *
-   * @param of the shape, the shuffle and the metric
+   * @param of the shuffle, whose ratio is to the first one
+   * @param firstRounds the ratio in each round of the first report; NaN where there is none
    */
   public record Line(
-      String shape, ShuffleMode of, Metric metric, Quartiles first, Quartiles second) {
+      String shape,
+      ShuffleMode of,
+      Metric metric,
+      Quartiles first,
+      Quartiles second,
+      List<Double> firstRounds,
+      List<Double> secondRounds) {
     public double change() {
       return second.median() / first.median();
     }
 
-    /** Whether the ranges between the quartiles do not overlap. */
-    public boolean isBeyondSpread() {
-      return first.upper() < second.lower() || second.upper() < first.lower();
+    /** Verdict about the second report; its rounds form no pairs with those of the first. */
+    Verdict verdict() {
+      return Verdict.of(known(firstRounds), known(secondRounds));
+    }
+
+    private static List<Double> known(List<Double> ratios) {
+      return ratios.stream().filter(ratio -> !ratio.isNaN()).toList();
     }
   }
 
@@ -57,7 +75,15 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
               (metric, ratio) -> {
                 Quartiles otherRatio = other.get().ratios().get(metric);
                 if (otherRatio != null) {
-                  lines.add(new Line(first.shape(), summary.mode(), metric, ratio, otherRatio));
+                  lines.add(
+                      new Line(
+                          first.shape(),
+                          summary.mode(),
+                          metric,
+                          ratio,
+                          otherRatio,
+                          first.ratios(summary.mode(), metric),
+                          second.ratios(summary.mode(), metric)));
                 }
               });
     }
@@ -84,7 +110,7 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
   /** Rows of a table, the headings first. */
   public List<List<String>> rows() {
     List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("shape", "ratio", "metric", "first", "second", "second / first", "changed"));
+    rows.add(List.of("shape", "ratio", "metric", "first", "second", "second / first", "verdict"));
     String baseline = first.plan().modes().get(0).toString();
     for (Line line : lines()) {
       rows.add(
@@ -95,9 +121,14 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
               line.first().format(DECIMALS),
               line.second().format(DECIMALS),
               String.format(Locale.ROOT, "%.2f", line.change()),
-              line.isBeyondSpread() ? "beyond spread" : "within spread"));
+              line.verdict().toString()));
     }
     return rows;
+  }
+
+  /** Rows of a table, the headings first: other differences that may change a ratio. */
+  public List<List<String>> differences() {
+    return Differences.of(first, second);
   }
 
   /** An HTML page of it. */
@@ -106,8 +137,12 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
     page.paragraph(
         "Ratios to the shuffle "
             + first.plan().modes().get(0)
-            + " of the same report: median and quartiles of the rounds. A ratio changed beyond its"
-            + " spread when the ranges between the quartiles have nothing in common.");
+            + " of the same report: median and quartiles of the rounds. "
+            + RULE);
+    if (differences().size() > 1) {
+      page.paragraph("Other differences between the reports, each of which may change a ratio:");
+      page.textTable(differences());
+    }
     page.beginCharts();
     for (Line line : lines()) {
       page.chart(

@@ -7,32 +7,44 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.plan.FixedSettings;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
 /**
  * Host, versions and settings of a benchmark.
  *
  * @param date start of the first application
+ * @param version version and commit of the plug-in's jar, and of the benchmarks' if it differs;
+ *     null in older reports
+ * @param jvm collectors and flags of an executor; null in older reports
  * @param host the driver's host: processor, number of processors, memory, kernel
  * @param load load average of the driver's host in the last minute
- * @param settings the user's settings that affect a shuffle
+ * @param settings the user's settings that affect a shuffle; in older reports with those of the
+ *     first shuffle
  * @param fixedSettings settings that every benchmark has
+ * @param shuffleSettings settings of single shuffles, which replace the user's, by the shuffle's
+ *     name; empty in older reports
  */
 public record Environment(
     String date,
+    String version,
     String spark,
     String java,
+    String jvm,
     String master,
     String host,
     double load,
     Map<String, String> settings,
-    Map<String, String> fixedSettings) {
+    Map<String, String> fixedSettings,
+    Map<String, Map<String, String>> shuffleSettings) {
   private static final Pattern REPORTED =
       Pattern.compile(
           "spark\\.(shuffle|reducer|executor|network|cores|task|memory|io|local|sql\\.shuffle"
@@ -42,17 +54,42 @@ public record Environment(
   private static final Pattern SECRET =
       Pattern.compile("(?i).*(secret|password|token|credential|accesskey|env|options).*");
 
-  public static Environment of(JavaSparkContext spark) {
+  public Environment {
+    shuffleSettings = shuffleSettings == null ? Map.of() : shuffleSettings;
+  }
+
+  /**
+   * Runs a job that reads the flags of an executor.
+   *
+   * @param user settings of the user, without those of a shuffle
+   */
+  public static Environment of(JavaSparkContext spark, SparkConf user, List<ShuffleMode> modes) {
+    spark.sc().setJobDescription("read the executors' JVM");
     return new Environment(
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+        versions(),
         spark.version() + ", Scala " + scala.util.Properties.versionNumberString(),
         (System.getProperty("java.vendor.version", "") + " " + System.getProperty("java.version"))
             .strip(),
+        spark.parallelize(List.of(0), 1).map(ignored -> JvmFlags.ofThisJvm()).first(),
         spark.master(),
         describeHost(),
         Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),
-        reported(spark.getConf()),
-        FixedSettings.all());
+        reported(user),
+        FixedSettings.all(),
+        settingsOf(modes));
+  }
+
+  private static String versions() {
+    String plugIn = JarBuild.of(RdmaShuffleManager.class);
+    String benchmarks = JarBuild.of(Environment.class);
+    return plugIn.equals(benchmarks) ? plugIn : plugIn + "; benchmarks " + benchmarks;
+  }
+
+  private static Map<String, Map<String, String>> settingsOf(List<ShuffleMode> modes) {
+    Map<String, Map<String, String>> settings = new TreeMap<>();
+    modes.forEach(mode -> settings.put(mode.toString(), new TreeMap<>(mode.conf())));
+    return settings;
   }
 
   public static Map<String, String> reported(SparkConf conf) {

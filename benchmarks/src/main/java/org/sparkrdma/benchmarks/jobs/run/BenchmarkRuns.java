@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
@@ -13,6 +14,7 @@ import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.benchmarks.jobs.report.Environment;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
+import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
@@ -24,29 +26,42 @@ import org.sparkrdma.benchmarks.tera.TaskProgress;
 public final class BenchmarkRuns {
   private final BenchmarkPlan plan;
   private final RunProgress progress;
+  private final Function<String, Workload> workloads;
   private Environment environment;
 
+  /** The first answer of the present shape, with which all others are compared; null before it. */
+  private Answer firstAnswer;
+
   public BenchmarkRuns(BenchmarkPlan plan, RunProgress progress) {
-    this.plan = plan;
-    this.progress = progress;
+    this(plan, progress, plan::workload);
   }
 
   /**
-   * Returns when all runs are done and all answers are equal.
+   * @param workloads the job in a shape
+   */
+  BenchmarkRuns(BenchmarkPlan plan, RunProgress progress, Function<String, Workload> workloads) {
+    this.plan = plan;
+    this.progress = progress;
+    this.workloads = workloads;
+  }
+
+  /**
+   * Returns when all runs are done and all answers are equal, those of warm-ups included.
    *
    * @throws BenchmarkException when an answer differs or the runs cannot be compared
    */
   public BenchmarkReport run() throws Exception {
     List<CaseReport> cases = new ArrayList<>();
     for (String shape : plan.shapes()) {
-      Workload workload = plan.workload(shape);
+      Workload workload = workloads.apply(shape);
+      firstAnswer = null;
       prepare(workload, shape);
       List<RunResult> results = new ArrayList<>();
       for (int round = 1; round <= plan.rounds(); round++) {
         for (ShuffleMode mode : plan.order(round)) {
           RunResult result = measure(workload, shape, mode, round);
           results.add(result);
-          requireSame(results.get(0), result, shape);
+          requireSameExecutors(results.get(0), result, shape);
         }
       }
       cases.add(CaseReport.of(shape, workload.description(), plan.modes(), results));
@@ -74,13 +89,15 @@ public final class BenchmarkRuns {
         mode,
         spark -> {
           for (int i = 1; i <= plan.warmUps(); i++) {
-            spark.sc().setJobDescription(progress.describe(run + ", warm-up"));
-            workload.run(spark, plan.data());
+            String warmUp = run + ", warm-up";
+            spark.sc().setJobDescription(progress.describe(warmUp));
+            requireSameAnswer(workload.run(spark, plan.data()).call(), warmUp);
             progress.onRunDone();
           }
           String description = progress.describe(run);
           RunResult result =
               new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
+          requireSameAnswer(result.answer(), run);
           progress.onRunDone();
           return result;
         });
@@ -97,23 +114,36 @@ public final class BenchmarkRuns {
       // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
       spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
       if (environment == null) {
-        environment = Environment.of(spark);
+        // Not the settings of this application, which has those of its shuffle.
+        environment = Environment.of(spark, new SparkConf(), plan.modes());
       }
       return work.run(spark);
     }
   }
 
-  private void requireSame(RunResult first, RunResult result, String shape)
-      throws BenchmarkException {
-    String run = "%s %s, round %d, %s".formatted(plan.job(), shape, result.round(), result.mode());
-    Optional<String> difference = result.answer().difference(first.answer());
-    if (difference.isPresent()) {
-      throw new BenchmarkException("%s: wrong answer: %s".formatted(run, difference.get()));
+  private void requireSameAnswer(Answer answer, String run) throws BenchmarkException {
+    if (firstAnswer == null) {
+      firstAnswer = answer;
     }
+    Optional<String> difference = answer.difference(firstAnswer);
+    if (difference.isPresent()) {
+      throw new BenchmarkException(
+          "%s %s: wrong answer: %s".formatted(plan.job(), run, difference.get()));
+    }
+  }
+
+  private void requireSameExecutors(RunResult first, RunResult result, String shape)
+      throws BenchmarkException {
     if (result.executors() != first.executors()) {
       throw new BenchmarkException(
-          "%s: %d executors instead of %d: results cannot be compared"
-              .formatted(run, result.executors(), first.executors()));
+          "%s %s, round %d, %s: %d executors instead of %d: results cannot be compared"
+              .formatted(
+                  plan.job(),
+                  shape,
+                  result.round(),
+                  result.mode(),
+                  result.executors(),
+                  first.executors()));
     }
   }
 

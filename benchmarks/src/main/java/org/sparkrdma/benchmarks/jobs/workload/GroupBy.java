@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs.workload;
 
+import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -9,6 +11,7 @@ import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
 import scala.Tuple2;
+import scala.Tuple3;
 
 /**
  * Groups values by key, with as many keys as reducers. All blocks have the same length. Spark's
@@ -66,18 +69,23 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   @Override
   public Callable<Answer> run(JavaSparkContext spark, String data) {
     NoiseBlocks noise = blocks;
-    Tuple2<Long, Long> sum =
+    Tuple3<Long, Long, Long> sum =
         spark
             .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
             .flatMapToPair(noise::ofMap)
             .groupByKey(new HashPartitioner(noise.reducers()))
-            .map(group -> summarize(group._2))
-            .fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
-    return () -> requireAll(spark, Answer.of(sum._1, sum._2));
+            .mapPartitionsWithIndex(
+                (reducer, groups) -> List.of(summarize(reducer, groups)).iterator(), false)
+            .fold(
+                new Tuple3<>(0L, 0L, 0L),
+                (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
+    return () -> requireAll(spark, sum);
   }
 
   /** Generates all records again, without a shuffle, and compares. */
-  private Answer requireAll(JavaSparkContext spark, Answer answer) throws BenchmarkException {
+  private Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
+      throws BenchmarkException {
+    Answer answer = answer(found);
     NoiseBlocks noise = blocks;
     long sum =
         spark
@@ -92,13 +100,32 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
     return answer;
   }
 
-  private static Tuple2<Long, Long> summarize(Iterable<byte[]> values) {
+  /** The answer of the sums of {@link #summarize}. */
+  static Answer answer(Tuple3<Long, Long, Long> found) throws BenchmarkException {
+    if (found._3() != 0) {
+      throw new BenchmarkException(
+          "%d of %d records were read by the wrong reducer".formatted(found._3(), found._1()));
+    }
+    return Answer.of(found._1(), found._2());
+  }
+
+  /**
+   * Number of records, sum of their checksums, and number of the records that belong to another
+   * reducer. These are counted and fail the driver, because Spark would run a failed task again.
+   */
+  static Tuple3<Long, Long, Long> summarize(
+      int reducer, Iterator<Tuple2<Integer, Iterable<byte[]>>> groups) {
     long records = 0;
     long sum = 0;
-    for (byte[] value : values) {
-      records++;
-      sum += NoiseBlocks.checksum(value);
+    long misplaced = 0;
+    while (groups.hasNext()) {
+      Tuple2<Integer, Iterable<byte[]>> group = groups.next();
+      for (byte[] value : group._2) {
+        records++;
+        sum += NoiseBlocks.checksum(group._1, value);
+        misplaced += group._1 == reducer ? 0 : 1;
+      }
     }
-    return new Tuple2<>(records, sum);
+    return new Tuple3<>(records, sum, misplaced);
   }
 }

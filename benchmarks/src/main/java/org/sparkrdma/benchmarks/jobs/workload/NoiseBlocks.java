@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.io.Serializable;
+import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -37,7 +38,8 @@ public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordByte
   long sumOfMap(int map) {
     long sum = 0;
     for (var records = ofMap(map); records.hasNext(); ) {
-      sum += checksum(records.next()._2);
+      Tuple2<Integer, byte[]> next = records.next();
+      sum += checksum(next._1, next._2);
     }
     return sum;
   }
@@ -59,6 +61,14 @@ public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordByte
   /** Payload of the whole shuffle. */
   long totalBytes() {
     return blocks() * blockBytes;
+  }
+
+  /** Checksum of a record together with its key. */
+  static long checksum(int key, byte[] record) {
+    CRC32C checksum = new CRC32C();
+    checksum.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, key));
+    checksum.update(record);
+    return checksum.getValue();
   }
 
   /** Checksum of one record. Sums of them do not depend on the order of the records. */

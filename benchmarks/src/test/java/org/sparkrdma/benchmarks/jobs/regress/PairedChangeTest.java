@@ -10,13 +10,13 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
-import org.sparkrdma.benchmarks.jobs.regress.PairedChange.Verdict;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.benchmarks.jobs.report.Comparison;
 import org.sparkrdma.benchmarks.jobs.report.Metric;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
+import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.git.Commit;
 
 @Timeout(60)

@@ -25,13 +25,16 @@ public final class BenchmarkReports {
             "./bench groupby"),
         new Environment(
             "2026-11-21T09:00:00Z",
+            "1.0, commit 0123456789",
             "4.2.0, Scala 2.13",
             "17",
+            "G1, with commas; -Xmx1024M",
             "spark://host:7077",
             "a processor",
             0.5,
             Map.of("spark.executor.cores", "1"),
-            Map.of()),
+            Map.of(),
+            Map.of("rdma", Map.of("spark.a", "of this shuffle"))),
         List.of(cases));
   }
 
@@ -41,6 +44,19 @@ public final class BenchmarkReports {
       double seconds,
       double fetchWaitSeconds,
       Map<String, Long> fallbacks) {
+    return run(mode, round, seconds, fetchWaitSeconds, fallbacks, 1 << 20);
+  }
+
+  /**
+   * @param readBytes by RDMA READ
+   */
+  static RunResult run(
+      ShuffleMode mode,
+      int round,
+      double seconds,
+      double fetchWaitSeconds,
+      Map<String, Long> fallbacks,
+      long readBytes) {
     return new RunResult(
         mode,
         round,
@@ -50,7 +66,7 @@ public final class BenchmarkReports {
         3.5,
         0.25,
         500L << 20,
-        new RunResult.ByPath(1 << 20, 0, 1 << 20),
+        new RunResult.ByPath(readBytes, 0, 1 << 20),
         new RunResult.ByPath(256, 0, 256),
         fallbacks,
         Map.of("5ms", 3L),

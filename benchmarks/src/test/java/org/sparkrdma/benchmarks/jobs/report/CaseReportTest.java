@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,32 @@ class CaseReportTest {
     assertThat(report.summaries().get(1).ratios()).doesNotContainKey(Metric.FETCH_WAIT);
     assertThat(BenchmarkTable.of(BenchmarkReports.of(1, report)))
         .containsPattern("rdma / vanilla +0.50 +- ");
+  }
+
+  @Test
+  void shouldShowBytesAndFallbacksOfAllRounds() {
+    Map<String, Long> some = Map.of("pool-empty", 3L);
+    String table = BenchmarkTable.of(BenchmarkReports.of(3, rounds(some, some, Map.of())));
+    assertThat(table)
+        .contains("pool-empty=6 in rounds 1 2")
+        .contains("1 MiB (1 MiB..4 MiB)")
+        .endsWith("sums over the rounds.");
+    assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
+        .containsPattern("pool-empty=3\n")
+        .doesNotContain("sums over the rounds");
+  }
+
+  /** Rounds of the plug-in with these fallbacks; in the first it reads 4 MiB, then 1 MiB. */
+  @SafeVarargs
+  private static CaseReport rounds(Map<String, Long>... fallbacks) {
+    List<RunResult> runs = new ArrayList<>();
+    for (int round = 1; round <= fallbacks.length; round++) {
+      runs.add(run(ShuffleMode.VANILLA, round, 10, 1));
+      runs.add(
+          BenchmarkReports.run(
+              ShuffleMode.RDMA, round, 10, 1, fallbacks[round - 1], (round == 1 ? 4 : 1) << 20));
+    }
+    return CaseReport.of("2x2x4k", "4 blocks", MODES, runs);
   }
 
   @Test

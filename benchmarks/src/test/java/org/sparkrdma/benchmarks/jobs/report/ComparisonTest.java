@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.ScriptHelp;
 
@@ -23,13 +24,9 @@ class ComparisonTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldCallAChangeBeyondItsSpreadOnlyWhenTheQuartilesAreApart() {
-    Comparison comparison = new Comparison(report(10, 5, 10, 20), report(10, 10, 10, 11));
-    assertThat(comparison.lines().get(0).isBeyondSpread()).isFalse();
-    Comparison changed = new Comparison(report(10, 5, 10, 5), report(10, 9, 10, 8));
-    assertThat(changed.lines().get(0).isBeyondSpread()).isTrue();
-    assertThat(changed.lines().get(0).change()).isBetween(1.69, 1.71);
-    assertThat(changed.rows().get(1))
+  void shouldJudgeTheRoundsAndNotTheirQuartiles() {
+    Comparison few = new Comparison(report(10, 5, 10, 5), report(10, 9, 10, 8));
+    assertThat(few.rows().get(1))
         .containsExactly(
             "2x2x4k",
             "rdma / vanilla",
@@ -37,7 +34,53 @@ class ComparisonTest {
             "0.50 (0.50..0.50)",
             "0.85 (0.83..0.88)",
             "1.70",
-            "beyond spread");
+            "too few rounds");
+    double[] fast = {10, 5, 10, 5.2, 10, 5.1, 10, 5.3, 10, 5.4};
+    double[] slow = {10, 9, 10, 8, 10, 8.5, 10, 7, 10, 7.5};
+    double[] mixed = {10, 9, 10, 8, 10, 5.25, 10, 7, 10, 7.5};
+    assertThat(verdict(fast, slow)).isEqualTo(Verdict.WORSE);
+    assertThat(verdict(slow, fast)).isEqualTo(Verdict.BETTER);
+    // The quartiles are apart.
+    assertThat(verdict(fast, mixed)).isEqualTo(Verdict.WITHIN_SPREAD);
+  }
+
+  private static Verdict verdict(double[] first, double[] second) {
+    return new Comparison(report(first), report(second)).lines().get(0).verdict();
+  }
+
+  @Test
+  void shouldNameOtherDifferencesBetweenTheReports() {
+    BenchmarkReport first = report(10, 5);
+    assertThat(new Comparison(first, first).differences()).hasSize(1);
+    BenchmarkPlan plan = first.plan();
+    Environment environment = first.environment();
+    BenchmarkReport second =
+        new BenchmarkReport(
+            new BenchmarkPlan(
+                plan.job(), plan.shapes(), plan.modes(), plan.rounds(), 2, 3, "", "another"),
+            new Environment(
+                "another date",
+                null,
+                environment.spark(),
+                environment.java(),
+                environment.jvm(),
+                "another master",
+                environment.host(),
+                7,
+                Map.of("spark.executor.cores", "8", "spark.shuffle.service.port", "7"),
+                Map.of(),
+                Map.of()),
+            first.cases());
+    Comparison comparison = new Comparison(first, second);
+    assertThat(comparison.differences().stream().skip(1))
+        .containsExactly(
+            List.of("--concurrent", "1", "3"),
+            List.of("--warm-ups", "1", "2"),
+            List.of("plug-in", "1.0, commit 0123456789", "-"),
+            List.of("rdma: spark.a", "of this shuffle", "-"),
+            List.of("rdma: spark.shuffle.manager", "-", "org.sparkrdma.shuffle.RdmaShuffleManager"),
+            List.of("spark.executor.cores", "1", "8"));
+    assertThat(comparison.page()).contains("<td>--concurrent</td><td>1</td><td>3</td>");
   }
 
   @Test
@@ -72,12 +115,18 @@ class ComparisonTest {
     assertThat(directory.resolve("a.csv"))
         .content()
         .startsWith("job,shape,shuffle,round,")
-        .contains("\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,524288000,1048576,0,");
+        .contains("\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,524288000,1048576,0,")
+        .contains(",16,ab,\"1.0, commit 0123456789\",\"G1, with commas; -Xmx1024M\"\n");
     String page = Files.readString(files.html());
     assertSelfContained(page);
     assertThat(page)
         .contains(
-            "Shuffle benchmark: groupby", "./bench groupby", "\"labels\":[\"vanilla\",\"rdma\"]");
+            "Shuffle benchmark: groupby",
+            "./bench groupby",
+            "\"labels\":[\"vanilla\",\"rdma\"]",
+            "<td>1.0, commit 0123456789</td>",
+            "<td>G1, with commas; -Xmx1024M</td>",
+            "<td>rdma: spark.a</td><td>of this shuffle</td>");
     assertThat(new ObjectMapper().readValue(files.json().toFile(), BenchmarkReport.class))
         .isEqualTo(report(10, 5, 10, 5));
   }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.run;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.workload.Answer;
+import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.Workload;
+
+/** The driver's side, in an application without executors, which ends at the measured run. */
+@Tag("slow")
+@Timeout(120)
+class BenchmarkRunsTest {
+  /** Settings in the form in which spark-submit passes them. */
+  private static final Map<String, String> PROPERTIES =
+      Map.of(
+          "spark.master", "local[1]",
+          "spark.ui.enabled", "false",
+          "spark.driver.host", "127.0.0.1");
+
+  private final Map<String, String> earlier = new HashMap<>();
+
+  @BeforeEach
+  void setProperties() {
+    PROPERTIES.forEach((key, value) -> earlier.put(key, System.setProperty(key, value)));
+  }
+
+  @AfterEach
+  void restoreProperties() {
+    earlier.forEach(
+        (key, value) -> {
+          if (value == null) {
+            System.clearProperty(key);
+          } else {
+            System.setProperty(key, value);
+          }
+        });
+  }
+
+  @Test
+  void shouldRefuseAWrongAnswerOfAWarmUp() {
+    assertThatThrownBy(() -> run(List.of(5L, 6L)))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessage(
+            "groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer:"
+                + " rows=6 digest=ab instead of rows=5 digest=ab");
+  }
+
+  @Test
+  void shouldMeasureAfterWarmUpsWithEqualAnswers() {
+    assertThatThrownBy(() -> run(List.of(5L, 5L))).hasMessageContaining("at least two are needed");
+  }
+
+  /**
+   * @param rows number of rows in the answer of each warm-up
+   */
+  private static void run(List<Long> rows) throws Exception {
+    BenchmarkPlan plan =
+        new BenchmarkPlan(
+            ShuffleJob.GROUPBY,
+            List.of("2x2x4k"),
+            List.of(ShuffleMode.VANILLA),
+            1,
+            rows.size(),
+            "",
+            "");
+    RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
+    new BenchmarkRuns(plan, progress, shape -> new Answers(rows)).run();
+  }
+
+  /** A job that only has answers. */
+  private record Answers(List<Long> rows, AtomicInteger runs) implements Workload {
+    Answers(List<Long> rows) {
+      this(rows, new AtomicInteger());
+    }
+
+    @Override
+    public String description() {
+      return "";
+    }
+
+    @Override
+    public long diskBytes() {
+      return 0;
+    }
+
+    @Override
+    public int tasks() {
+      return 1;
+    }
+
+    @Override
+    public Callable<Answer> run(JavaSparkContext spark, String data) {
+      long answer = rows.get(runs.getAndIncrement());
+      return () -> new Answer(answer, "ab");
+    }
+  }
+}
