@@ -169,14 +169,20 @@ final class Peers {
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     peer.pending().forEach(connection::fetch);
     peer.pending().clear();
-    replace(old);
-    replace(attempt);
-  }
-
-  private void replace(PeerConnection old) {
     if (old != null) {
       end(old, BrokenConnection.connectionLost("replaced"));
     }
+    if (attempt != null) {
+      giveWay(attempt, "replaced");
+    }
+  }
+
+  /** Ends an attempt: a request that the peer made at the same time wins. */
+  void giveWay(PeerConnection attempt, String detail) {
+    if (attempt.broken() == null && attempt.setup().isRequested()) {
+      context.counters().increment(Counter.CONNECTIONS_COLLIDED);
+    }
+    end(attempt, BrokenConnection.connectionLost(detail));
   }
 
   /** Closes a connection or an attempt. Blocks at fault fail, the others are reissued once. */

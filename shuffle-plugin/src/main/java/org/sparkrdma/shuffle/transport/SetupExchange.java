@@ -81,6 +81,11 @@ final class SetupExchange {
     return setup.state() == ConnectionSetup.State.OPENING;
   }
 
+  /** Whether the request, or that for the queue pair, is sent and not answered. */
+  boolean isRequested() {
+    return isOpening() || setup.state() == ConnectionSetup.State.CONNECTING;
+  }
+
   /**
    * Sends the request.
    *

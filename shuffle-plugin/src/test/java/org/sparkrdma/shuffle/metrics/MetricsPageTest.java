@@ -38,6 +38,7 @@ class MetricsPageTest {
           Map.entry("Waits", "waits"),
           Map.entry("Connections", "connections"),
           Map.entry("Refused connection requests", "requests"),
+          Map.entry("Connection requests", "requests"),
           Map.entry("Quarantines", "quarantines"),
           Map.entry("LOCATE messages", "messages"),
           Map.entry("Messages", "messages"),

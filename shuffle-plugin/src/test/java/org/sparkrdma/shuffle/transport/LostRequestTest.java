@@ -126,6 +126,35 @@ class LostRequestTest {
   }
 
   @Test
+  void shouldCountTheRequestThatGivesWayWhenRequestsCross() {
+    Fetch one = new Fetch(lower, higher);
+    Fetch two = new Fetch(higher, lower);
+
+    passUntil(100);
+
+    assertThat(one.read).isTrue();
+    assertThat(two.read).isTrue();
+    assertThat(lower.requests()).isEqualTo(1);
+    assertThat(higher.requests()).isEqualTo(1);
+    assertThat(lower.count(Counter.CONNECTIONS_COLLIDED)).isZero();
+    assertThat(higher.count(Counter.CONNECTIONS_COLLIDED)).isEqualTo(1);
+    assertOneConnection("after the collision");
+  }
+
+  @Test
+  void shouldCountNoCollisionWhenOneExecutorConnects() {
+    Fetch one = new Fetch(lower, higher);
+    passUntil(100);
+    Fetch two = new Fetch(higher, lower);
+    passUntil(200);
+
+    assertThat(one.read).isTrue();
+    assertThat(two.read).isTrue();
+    assertThat(lower.count(Counter.CONNECTIONS_COLLIDED)).isZero();
+    assertThat(higher.count(Counter.CONNECTIONS_COLLIDED)).isZero();
+  }
+
+  @Test
   void shouldUseTheConnectionOfThePeerWhenTheOwnRequestIsLost() {
     fabric.delayRequests((from, sentNs) -> from == lower ? REPEAT_NS : 0);
     Fetch one = new Fetch(lower, higher);
@@ -142,6 +171,10 @@ class LostRequestTest {
     assertThat(lower.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
     assertThat(higher.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
     assertThat(lower.requests()).isEqualTo(1);
+    assertThat(lower.count(Counter.CONNECTIONS_COLLIDED)).as("yields").isEqualTo(1);
+    assertThat(higher.count(Counter.CONNECTIONS_COLLIDED))
+        .as("all requests but the one that is accepted")
+        .isEqualTo(higher.requests() - 1);
   }
 
   @Test
