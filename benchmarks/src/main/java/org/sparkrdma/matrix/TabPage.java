@@ -17,10 +17,12 @@ import java.util.regex.Pattern;
  */
 public record TabPage(List<String> engines, List<String> devices, long bytesByRead) {
   private static final String TITLE = "RDMA shuffle";
+
+  /** Executor, host and state, then engine, device and the rest. */
   private static final Pattern ROW =
       Pattern.compile(
-          "<tr><td>[^<]*</td><td>[^<]*</td><td>([^<]*)</td><td>([^<]*)</td>(.*?)</tr>",
-          Pattern.DOTALL);
+          "<tr>(?:<td>[^<]*</td>){3}<td>([^<]*)</td><td>([^<]*)</td>(.*?)</tr>", Pattern.DOTALL);
+
   private static final Pattern NUMBER = Pattern.compile("sorttable_customkey=\"(\\d+)\"");
 
   /** Index of the bytes by READ, after pinned memory, connections and quarantines. */

@@ -64,7 +64,7 @@ class TabCheckTest {
   @Test
   void shouldReadThePage() {
     String row =
-        "<tr><td>0</td><td>up</td><td>soft</td><td>soft0</td>"
+        "<tr><td>0</td><td>192.0.2.2</td><td>up</td><td>soft</td><td>soft0</td>"
             + "<td style=\"text-align:right\" sorttable_customkey=\"1\">1 B</td>".repeat(3)
             + "<td style=\"text-align:right\" sorttable_customkey=\"7\">7 B</td></tr>";
     assertThat(TabPage.parse("<table id=\"rdma-executors\">" + row + row + "</table>"))

@@ -5,6 +5,7 @@ import java.io.File;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.apache.spark.ContextCleaner;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -12,6 +13,7 @@ import org.apache.spark.TestUtils$;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend;
 import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.status.api.v1.ExecutorSummary;
 import org.apache.spark.util.Utils$;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Option;
@@ -43,6 +45,15 @@ public final class SparkInternals {
   /** Ids of the executors known to the scheduler. */
   public static List<String> executorIds(SparkContext context) {
     return CollectionConverters.asJava(context.getExecutorIds());
+  }
+
+  /** Host of each executor as Spark's own UI shows it. */
+  public static Map<String, String> executorHosts(SparkContext context) {
+    return CollectionConverters.asJava(context.statusStore().executorList(true)).stream()
+        .filter(executor -> !executor.id().equals("driver"))
+        .collect(
+            Collectors.toMap(
+                ExecutorSummary::id, executor -> executor.hostPort().replaceFirst(":.*", "")));
   }
 
   /**

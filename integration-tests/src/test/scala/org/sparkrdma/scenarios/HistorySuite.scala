@@ -40,6 +40,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   private val FrozenParts = Seq(
     "By READ:</strong> 106.3 MiB",
     "<td>lost: Command exited with code 137</td>",
+    "<tr><td>1</td><td>192.0.2.2</td><td>",
     "192.0.2.2:45753"
   )
 

@@ -36,10 +36,13 @@ final class TabSuite extends ScenarioSuite with Eventually {
   /** Id of the application that has no RDMA; empty until it has run. */
   private var withoutRdma = ""
 
+  /** Its executors with their hosts. */
+  private var hostsWithoutRdma = Map.empty[String, String]
+
   private val Latency = ".. (µs|ms)</td>".r
 
   test("should say why RDMA is not used") {
-    withoutRdma = SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
+    val (id, ofHosts) = SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       val page = await(cluster)(page =>
@@ -47,13 +50,16 @@ final class TabSuite extends ScenarioSuite with Eventually {
           page.contains("<td>unavailable</td>")
       )
       assert(page.contains("ibverbs: "), page)
+      assertReasons(page, hosts(cluster))
       assert(up(page) === 0, page)
       val stages = awaitStages(cluster, spark)
       info(s"bytes by stage: $stages")
       assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
       Screenshots.save("live-without-rdma", url(cluster))
-      cluster.sc.applicationId
+      (cluster.sc.applicationId, hosts(cluster))
     }
+    withoutRdma = id
+    hostsWithoutRdma = ofHosts
   }
 
   test("should show executors with their devices, bytes by READ and a lost executor") {
@@ -77,8 +83,11 @@ final class TabSuite extends ScenarioSuite with Eventually {
       info(s"bytes by stage: $stages")
       assertScraped(cluster)
       Screenshots.save("live", url(cluster))
+      hosts(cluster).foreach { case (one, host) =>
+        assert(row(busy, one).startsWith(s"<tr><td>$one</td><td>$host</td><td>up</td>"), busy)
+      }
       assert(row(busy, "1").contains("<td>soft</td>"), busy)
-      assert("<td>[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
+      assert(">[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
       ProcessHandle
         .of(cluster.processes()(lost))
@@ -101,7 +110,9 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(!hasSecret(page))
       assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
       Screenshots.save("history", history.url(id))
-      awaitPage(history.url(withoutRdma))(_.contains("Not used in 2 executors:</strong>"))
+      val reasons =
+        awaitPage(history.url(withoutRdma))(_.contains("Not used in 2 executors:</strong>"))
+      assertReasons(reasons, hostsWithoutRdma)
       Screenshots.save("history-without-rdma", history.url(withoutRdma))
     } finally history.close()
     val without = HistoryServer.start(logs, jars = Nil)
@@ -195,6 +206,20 @@ final class TabSuite extends ScenarioSuite with Eventually {
     val bytes = Secret.getBytes("UTF-8")
     Seq(Secret, Base64.getEncoder.encodeToString(bytes), HexFormat.of.formatHex(bytes))
       .exists(text.contains(_))
+  }
+
+  /** Hosts of the executors that Spark itself names. */
+  private def hosts(cluster: SparkCluster): Map[String, String] =
+    SparkInternals.executorHosts(cluster.sc).asScala.toMap
+
+  /** Asserts that both tables have each executor with its host, and the first its reason. */
+  private def assertReasons(page: String, hosts: Map[String, String]): Unit = {
+    assert(hosts.size === 2)
+    hosts.foreach { case (id, host) =>
+      val row = s"<tr><td>$id</td><td>$host</td><td>off</td><td>"
+      assert(page.contains(row + "ibverbs: "), page)
+      assert(page.contains(row + "</td>"), page)
+    }
   }
 
   private def up(page: String): Int = number(page, """up in (\d+) of """)

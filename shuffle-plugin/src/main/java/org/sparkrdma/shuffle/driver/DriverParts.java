@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ExecutorIds;
+import org.sparkrdma.shuffle.spark.ExecutorHosts;
 import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
 
 /**
@@ -87,7 +87,7 @@ public final class DriverParts implements AutoCloseable {
     Optional<ApplicationMonitor> monitor =
         ApplicationMonitor.start(
             context,
-            ExecutorIds.of(context),
+            ExecutorHosts::ofDriver,
             notesForUi(context),
             directory == null ? Duration.ZERO : LAST_REPORTS);
     if (directory != null) {

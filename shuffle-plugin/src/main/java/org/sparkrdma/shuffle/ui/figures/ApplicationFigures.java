@@ -40,8 +40,8 @@ public final class ApplicationFigures {
   }
 
   /** An executor has started. */
-  public synchronized void start(String executorId) {
-    executor(executorId);
+  public synchronized void start(String executorId, String host) {
+    executor(executorId).setHost(host);
   }
 
   /** An executor has reported figures. */

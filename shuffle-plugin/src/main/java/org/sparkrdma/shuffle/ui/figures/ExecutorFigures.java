@@ -11,6 +11,7 @@ import org.sparkrdma.shuffle.metrics.Figure;
  */
 public final class ExecutorFigures {
   private final Map<String, Object> values = new HashMap<>();
+  private String host = "";
   private String removedReason;
   private long remoteBytes;
   private long localBytes;
@@ -25,6 +26,16 @@ public final class ExecutorFigures {
     if (number(Figure.PINNED_HIGHEST) < highest) {
       values.put(Figure.PINNED_HIGHEST.label(), highest);
     }
+  }
+
+  /** Spark has named the host. */
+  void setHost(String name) {
+    host = name;
+  }
+
+  /** Its host as Spark names it; empty when Spark has not named it. */
+  public String host() {
+    return host;
   }
 
   /** Adds the bytes that a task has read of other executors and of its own. */
@@ -107,6 +118,7 @@ public final class ExecutorFigures {
     ExecutorFigures copy = new ExecutorFigures();
     copy.values.putAll(values);
     copy.addRead(remoteBytes, localBytes);
+    copy.host = host;
     copy.removedReason = removedReason;
     return copy;
   }
@@ -115,6 +127,7 @@ public final class ExecutorFigures {
   Map<String, Object> toMap() {
     Map<String, Object> map = new HashMap<>();
     map.put("values", values);
+    map.put("host", host);
     map.put("remote", remoteBytes);
     map.put("local", localBytes);
     if (removedReason != null) {
@@ -129,6 +142,7 @@ public final class ExecutorFigures {
       values.forEach((name, value) -> executor.values.put(String.valueOf(name), value));
     }
     executor.addRead(Stored.number(map.get("remote")), Stored.number(map.get("local")));
+    executor.host = map.get("host") instanceof String host ? host : "";
     executor.removedReason = map.get("removed") instanceof String reason ? reason : null;
     return executor;
   }

@@ -46,7 +46,7 @@ public class FiguresListener extends SparkListener {
 
   @Override
   public void onExecutorAdded(SparkListenerExecutorAdded added) {
-    guarded(() -> figures.start(added.executorId()));
+    guarded(() -> figures.start(added.executorId(), added.executorInfo().executorHost()));
   }
 
   @Override

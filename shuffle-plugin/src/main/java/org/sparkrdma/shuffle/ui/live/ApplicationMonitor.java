@@ -6,11 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Figure;
@@ -33,36 +36,40 @@ public final class ApplicationMonitor {
 
   private ApplicationMonitor(
       SparkContext context,
-      List<String> executorIds,
+      Supplier<Map<String, String>> hosts,
       List<String> notes,
       Duration lastReports,
       boolean hasPages) {
     this.lastReports = lastReports;
     notes.forEach(figures::note);
-    executorIds.forEach(figures::start);
     SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     ui = hasPages ? ui(context, notes) : Optional.empty();
     context.addSparkListener(new LiveListener());
+    // After the listener, which receives those that register from now on.
+    hosts.get().forEach(figures::start);
   }
 
   /**
    * Begins to collect.
    *
-   * @param executorIds of the executors that run already
+   * @param hosts of the executors that run already, by executor id
    * @param notes sentences for the top of the tab
    * @param lastReports maximum wait for figures at the end, which {@code SparkContext.stop()} waits
    *     too; zero where executors send none
    * @return empty where Spark refuses
    */
   public static Optional<ApplicationMonitor> start(
-      SparkContext context, List<String> executorIds, List<String> notes, Duration lastReports) {
+      SparkContext context,
+      Supplier<Map<String, String>> hosts,
+      List<String> notes,
+      Duration lastReports) {
     boolean hasPages = UiSupport.hasPages();
     if (!hasPages) {
       LOG.info(
           "The UI of this version of Spark does not show the RDMA shuffle; metrics and logs have its"
               + " figures");
     }
-    return start(context, executorIds, notes, lastReports, hasPages);
+    return start(context, hosts, notes, lastReports, hasPages);
   }
 
   /**
@@ -72,13 +79,12 @@ public final class ApplicationMonitor {
    */
   static Optional<ApplicationMonitor> start(
       SparkContext context,
-      List<String> executorIds,
+      Supplier<Map<String, String>> hosts,
       List<String> notes,
       Duration lastReports,
       boolean hasPages) {
     try {
-      return Optional.of(
-          new ApplicationMonitor(context, executorIds, notes, lastReports, hasPages));
+      return Optional.of(new ApplicationMonitor(context, hosts, notes, lastReports, hasPages));
     } catch (Throwable e) {
       // Also a LinkageError of a version of Spark that is not known: the job must run without it.
       LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
@@ -108,6 +114,15 @@ public final class ApplicationMonitor {
   private final class LiveListener extends FiguresListener {
     LiveListener() {
       super(figures);
+    }
+
+    /** Finds an executor that was added before this listener, and registers afterwards. */
+    @Override
+    public void onBlockManagerAdded(SparkListenerBlockManagerAdded added) {
+      BlockManagerId manager = added.blockManagerId();
+      if (!manager.isDriver()) {
+        guarded(() -> figures.start(manager.executorId(), manager.host()));
+      }
     }
 
     @Override

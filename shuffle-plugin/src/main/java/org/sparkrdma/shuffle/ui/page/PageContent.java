@@ -38,6 +38,7 @@ final class PageContent {
     return "<div id=\"rdma-shuffle\">"
         + summary()
         + section("Shuffle bytes by path", Chart.svg(points))
+        + section("Executors without RDMA", withoutRdma())
         + section("Executors", executors())
         + section("Blocks that used TCP, by reason", fallbacks())
         + section("Stages", stages())
@@ -105,6 +106,29 @@ final class PageContent {
         .append("</li>");
   }
 
+  /** The reason of each executor; empty where no executor has one. */
+  private String withoutRdma() {
+    if (reasons().isEmpty()) {
+      return "";
+    }
+    Table table =
+        new Table("rdma-without", List.of("Executor", "Host", "RDMA", "Reason|As in its log"));
+    executors.forEach(
+        (executorId, executor) -> {
+          String reason = executor.text(Figure.REASONS);
+          if (!reason.isEmpty()) {
+            table
+                .beginRow()
+                .text(executorId)
+                .text(executor.host())
+                .text(state(executor))
+                .text(reason)
+                .endRow();
+          }
+        });
+    return table.end();
+  }
+
   private String executors() {
     if (executors.isEmpty()) {
       return "";
@@ -114,6 +138,7 @@ final class PageContent {
             "rdma-executors",
             List.of(
                 "Executor",
+                "Host",
                 "RDMA",
                 "Engine",
                 "Device",
@@ -140,10 +165,11 @@ final class PageContent {
     table
         .beginRow()
         .text(executorId)
+        .text(executor.host())
         .text(state(executor))
         .text(executor.text(Figure.ENGINE))
         .text(executor.text(Figure.DEVICE))
-        .text(executor.text(Figure.ADDRESSES))
+        .breakable(executor.text(Figure.ADDRESSES))
         .text(executor.text(Figure.SPEED))
         .number(
             pinned, Html.bytes(pinned) + " / " + Html.bytes(executor.number(Figure.PINNED_LIMIT)))

@@ -44,6 +44,12 @@ final class Table {
     return this;
   }
 
+  /** A text that may break at any character, so that it does not widen the table. */
+  Table breakable(String text) {
+    html.append("<td style=\"overflow-wrap:anywhere\">").append(Html.escape(text)).append("</td>");
+    return this;
+  }
+
   /** A number with its text, sorted by the number. */
   Table number(long number, String text) {
     html.append("<td style=\"text-align:right\" sorttable_customkey=\"")

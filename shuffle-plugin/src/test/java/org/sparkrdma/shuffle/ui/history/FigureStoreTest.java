@@ -20,6 +20,7 @@ class FigureStoreTest {
   void shouldReadTheSameFiguresFromTheStore() throws Exception {
     ApplicationFigures figures = new ApplicationFigures();
     figures.note("a note");
+    figures.start("1", "host-a");
     figures.report("1", Map.of("state", "up", "engine", "soft", "read", 1L << 40), 1_000);
     figures.addTask("1", 4, 10, 20, 5_000);
     figures.addTask("2", 5, 30, 40, 9_000);
@@ -30,6 +31,7 @@ class FigureStoreTest {
     assertThat(json(read)).isEqualTo(json(figures));
     assertThat(json(figures).findValue("read").asLong()).isEqualTo(1L << 40);
     assertThat(read.lastTimeMs()).isEqualTo(9_000);
+    assertThat(read.snapshot(0).executors().get("1").host()).isEqualTo("host-a");
   }
 
   @Test
@@ -47,10 +49,11 @@ class FigureStoreTest {
   @Test
   void shouldReadStagesOfAnEarlierVersion() throws Exception {
     StoredFigures earlier = new StoredFigures();
-    earlier.json = "{\"stages\":[[5,30,40]]}";
+    earlier.json = "{\"stages\":[[5,30,40]],\"executors\":{\"1\":{\"values\":{}}}}";
     store.write(earlier);
     assertThat(FigureStore.read(store).snapshot(0).stages())
         .containsExactly(new StageBytes(5, 30, 40, BytesByPath.NONE));
+    assertThat(FigureStore.read(store).snapshot(0).executors().get("1").host()).isEmpty();
   }
 
   private static JsonNode json(ApplicationFigures figures) throws Exception {

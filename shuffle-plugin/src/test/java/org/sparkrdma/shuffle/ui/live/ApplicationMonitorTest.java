@@ -54,7 +54,11 @@ class ApplicationMonitorTest {
         spark.sc().addSparkListener(events);
         ApplicationMonitor monitor =
             ApplicationMonitor.start(
-                    spark.sc(), List.of("7"), List.of("a note"), Duration.ZERO, hasPages)
+                    spark.sc(),
+                    () -> Map.of("7", "host-a"),
+                    List.of("a note"),
+                    Duration.ZERO,
+                    hasPages)
                 .orElseThrow();
         monitor.report("7", FIGURES);
         assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);

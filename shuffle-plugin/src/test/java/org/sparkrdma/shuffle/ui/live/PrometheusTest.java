@@ -122,7 +122,7 @@ class PrometheusTest {
     figures.report("3", figures("off", 0, 0, 0), 3);
     figures.report("4", figures("up", 100, 100, 30), 4);
     figures.remove("4", "lost");
-    figures.start("5");
+    figures.start("5", "host-a");
 
     ApplicationTotals totals = figures.totals();
 

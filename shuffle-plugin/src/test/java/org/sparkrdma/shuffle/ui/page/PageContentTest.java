@@ -22,6 +22,7 @@ class PageContentTest {
   @Test
   void shouldEscapeAllThatExecutorsSend() throws Exception {
     figures.note(SCRIPT);
+    figures.start(SCRIPT, SCRIPT);
     figures.report(
         SCRIPT,
         Map.of(
@@ -62,6 +63,24 @@ class PageContentTest {
         .contains("Not used in 1 executor:</strong> no device")
         .contains("By TCP:</strong> 2.0 KiB")
         .contains("From local disks:</strong> 1.0 KiB");
+  }
+
+  @Test
+  void shouldShowTheHostOfEachExecutorAndTheReasonOfEachWithoutRdma() {
+    figures.start("1", "host-a");
+    figures.start("2", "host-b");
+    figures.start("3", "host-c");
+    figures.report("1", Map.of("state", "off", "reasons", "no device"), 0);
+    figures.report("2", Map.of("state", "up", "reasons", ""), 0);
+    figures.report("3", Map.of("state", "restarting", "reasons", "port down"), 0);
+    figures.remove("3", "idle");
+    assertThat(page(20))
+        .contains("<tr><td>1</td><td>host-a</td><td>off</td><td>no device</td></tr>")
+        .contains("<tr><td>2</td><td>host-b</td><td>up</td><td></td>")
+        .contains("<tr><td>3</td><td>host-c</td><td>lost: idle</td><td>port down</td></tr>");
+    figures.report("1", Map.of("state", "up", "reasons", ""), 0);
+    figures.report("3", Map.of("reasons", ""), 0);
+    assertThat(page(20)).as("no executor has a reason").doesNotContain("rdma-without");
   }
 
   @Test
