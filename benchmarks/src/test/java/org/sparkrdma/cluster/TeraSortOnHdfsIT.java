@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
+import org.sparkrdma.launch.Installation;
+
+/** The job terasort with its input and output in HDFS: a NameNode and a DataNode in this JVM. */
+@Timeout(300)
+@Tag("nightly")
+class TeraSortOnHdfsIT {
+  private static final String SIZE = "8m";
+
+  /** Whole records of 100 bytes in 8 MiB. */
+  private static final long INPUT_BYTES = 8_388_600;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldSortFilesOfHdfsUnderEachShuffle() throws Exception {
+    Configuration configuration = new Configuration();
+    try (MiniDFSCluster hdfs =
+        new MiniDFSCluster.Builder(configuration, directory.resolve("hdfs").toFile())
+            .numDataNodes(1)
+            .build()) {
+      hdfs.waitActive();
+      URI data = hdfs.getURI().resolve("/benchmark");
+      Path report = directory.resolve("terasort.json");
+
+      SparkSubmit.Outcome outcome = SparkSubmit.run(directory, arguments(data, report));
+
+      assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
+      assertThat(outcome.output()).contains("rdma / vanilla");
+      JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+      assertThat(runs).hasSize(2);
+      assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
+      assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
+      assertThat(inputBytes(hdfs.getFileSystem(), data)).isEqualTo(INPUT_BYTES);
+    }
+  }
+
+  private static List<String> arguments(URI data, Path report) throws Exception {
+    Installation installation = SparkSubmit.installation();
+    Path jars = installation.jobs().resolveSibling("job-jars");
+    return List.of(
+        "--master",
+        "local-cluster[2,1,1024]",
+        "--jars",
+        installation.plugIn()
+            + ","
+            + jars.resolve("picocli-4.7.7.jar")
+            + ","
+            + jars.resolve("hadoop-mapreduce-examples-3.3.4.jar"),
+        "--conf",
+        "spark.shuffle.readHostLocalDisk=false",
+        "--conf",
+        "spark.shuffle.rdma.engine=soft",
+        "--class",
+        ShuffleBenchmark.class.getName(),
+        installation.jobs().toString(),
+        "terasort",
+        "--data",
+        data.toString(),
+        "--shapes",
+        SIZE,
+        "--modes",
+        "vanilla,rdma",
+        "--rounds",
+        "1",
+        "--warm-ups",
+        "0",
+        "--report",
+        report.toString());
+  }
+
+  /** Bytes of the input, which stays for the next benchmark. */
+  private static long inputBytes(FileSystem files, URI data) throws Exception {
+    long bytes = 0;
+    for (FileStatus directory : files.listStatus(new org.apache.hadoop.fs.Path(data))) {
+      for (FileStatus file : files.listStatus(directory.getPath())) {
+        bytes += file.getLen();
+      }
+    }
+    return bytes;
+  }
+}
