@@ -12,7 +12,7 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.launch.ScriptHelp;
 import picocli.CommandLine;
 

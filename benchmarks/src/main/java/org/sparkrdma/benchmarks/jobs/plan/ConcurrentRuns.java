@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.plan;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,6 +10,7 @@ import java.util.concurrent.Future;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
 /**
@@ -44,10 +44,10 @@ public record ConcurrentRuns(Workload job, int count) implements Workload {
 
   /** Returns when all jobs have ended. */
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     ExecutorService threads = Executors.newFixedThreadPool(count);
     try {
-      List<Future<Callable<Answer>>> running = new ArrayList<>();
+      List<Future<PendingAnswer>> running = new ArrayList<>();
       for (int i = 1; i <= count; i++) {
         String pool = "job-" + i;
         running.add(
@@ -57,8 +57,8 @@ public record ConcurrentRuns(Workload job, int count) implements Workload {
                   return job.run(spark, data);
                 }));
       }
-      List<Callable<Answer>> answers = new ArrayList<>();
-      for (Future<Callable<Answer>> each : running) {
+      List<PendingAnswer> answers = new ArrayList<>();
+      for (Future<PendingAnswer> each : running) {
         answers.add(each.get());
       }
       return () -> same(answers);
@@ -72,9 +72,9 @@ public record ConcurrentRuns(Workload job, int count) implements Workload {
     }
   }
 
-  private static Answer same(List<Callable<Answer>> answers) throws Exception {
+  private static Answer same(List<PendingAnswer> answers) throws Exception {
     Answer first = answers.get(0).call();
-    for (Callable<Answer> answer : answers) {
+    for (PendingAnswer answer : answers) {
       String difference = answer.call().difference(first).orElse(null);
       if (difference != null) {
         throw new BenchmarkException("jobs at once have different answers: " + difference);

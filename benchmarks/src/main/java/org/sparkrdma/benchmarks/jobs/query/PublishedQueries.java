@@ -4,15 +4,17 @@ package org.sparkrdma.benchmarks.jobs.query;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.sparkrdma.benchmarks.jobs.workload.Answer;
+import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Shape;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
@@ -75,13 +77,28 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   }
 
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
     tables(data).register(session);
-    List<List<Row>> results =
-        queries.stream().map(query -> session.sql(suite.text(query)).collectAsList()).toList();
-    return () -> answer(results);
+    List<List<Row>> results = new ArrayList<>();
+    Map<String, Double> seconds = new LinkedHashMap<>();
+    for (String query : queries) {
+      long startNs = System.nanoTime();
+      results.add(session.sql(suite.text(query)).collectAsList());
+      seconds.put(query, (System.nanoTime() - startNs) / 1e9);
+    }
+    return new PendingAnswer() {
+      @Override
+      public Answer call() {
+        return answer(results);
+      }
+
+      @Override
+      public Map<String, Double> querySeconds() {
+        return seconds;
+      }
+    };
   }
 
   private TableFiles tables(String data) {

@@ -3,9 +3,9 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.Comparison;
-import org.sparkrdma.benchmarks.jobs.report.Environment;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.launch.git.Commit;

@@ -31,7 +31,8 @@ final class BenchmarkCsv {
           "rows",
           "digest",
           "plug_in",
-          "jvm");
+          "jvm",
+          "query_s");
 
   private BenchmarkCsv() {}
 
@@ -66,9 +67,17 @@ final class BenchmarkCsv {
             run.answer().rows(),
             run.answer().digest(),
             orEmpty(report.environment().version()),
-            orEmpty(report.environment().jvm()))
+            orEmpty(report.environment().jvm()),
+            querySeconds(run))
         .map(value -> quote(value.toString()))
         .collect(Collectors.joining(","));
+  }
+
+  /** Such as {@code 1=0.512 2=1.250}. */
+  private static String querySeconds(RunResult run) {
+    return run.querySeconds().entrySet().stream()
+        .map(entry -> entry.getKey() + "=" + seconds(entry.getValue()))
+        .collect(Collectors.joining(" "));
   }
 
   private static String orEmpty(String value) {

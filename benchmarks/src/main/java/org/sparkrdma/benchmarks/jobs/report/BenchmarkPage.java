@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 
 /** A report as an HTML page. Stateless. */
 final class BenchmarkPage {
@@ -29,6 +30,10 @@ final class BenchmarkPage {
       page.table(BenchmarkTable.values(each));
       if (each.summaries().size() > 1) {
         page.table(BenchmarkTable.ratios(each));
+      }
+      if (QueryTable.isFor(each)) {
+        page.table(QueryTable.rows(each));
+        QueryTable.slowerQueries(each).forEach(page::paragraph);
       }
     }
     page.heading("Command and environment");

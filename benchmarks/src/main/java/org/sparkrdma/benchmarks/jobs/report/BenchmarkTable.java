@@ -42,6 +42,10 @@ public final class BenchmarkTable {
       if (each.summaries().size() > 1) {
         text.append(TextTable.of(ratios(each), column -> column == 0)).append('\n');
       }
+      if (QueryTable.isFor(each)) {
+        text.append(TextTable.of(QueryTable.rows(each), column -> column == 0)).append('\n');
+        QueryTable.slowerQueries(each).forEach(line -> text.append(line).append('\n'));
+      }
     }
     return report.plan().rounds() == 1
         ? text.toString().stripTrailing()

@@ -17,6 +17,7 @@ import org.sparkrdma.benchmarks.jobs.workload.Answer;
  * @param peakMemoryBytes largest resident memory of any executor since it started
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
+ * @param querySeconds wall time of each query, of a job that consists of queries; else empty
  */
 public record RunResult(
     ShuffleMode mode,
@@ -31,9 +32,11 @@ public record RunResult(
     ByPath blocks,
     Map<String, Long> fallbacks,
     Map<String, Long> memoryWaits,
-    Answer answer) {
-  /** Reports of older versions have no waits. */
+    Answer answer,
+    Map<String, Double> querySeconds) {
+  /** Reports of older versions have neither waits nor times of queries. */
   public RunResult {
+    querySeconds = querySeconds == null ? Map.of() : querySeconds;
     memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
   }
 
@@ -52,7 +55,8 @@ public record RunResult(
         blocks,
         fallbacks,
         memoryWaits,
-        answer);
+        answer,
+        querySeconds);
   }
 
   /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */

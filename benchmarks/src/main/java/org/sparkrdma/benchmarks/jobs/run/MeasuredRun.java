@@ -3,14 +3,13 @@ package org.sparkrdma.benchmarks.jobs.run;
 
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToDoubleFunction;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
-import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
@@ -39,7 +38,7 @@ final class MeasuredRun {
     spark.sc().addSparkListener(totals);
     spark.sc().setJobDescription(description);
     long startNs = System.nanoTime();
-    Callable<Answer> answer = workload.run(spark, data);
+    PendingAnswer answer = workload.run(spark, data);
     double seconds = (System.nanoTime() - startNs) / 1e9;
     awaitListeners();
     spark.sc().removeSparkListener(totals);
@@ -62,7 +61,8 @@ final class MeasuredRun {
         paths.blocks(),
         paths.fallbacks(),
         paths.memoryWaits(),
-        answer.call());
+        answer.call(),
+        answer.querySeconds());
   }
 
   private Map<String, ExecutorUsage> usage(String description) {

@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.matrix.CustomerReport;
 
@@ -43,7 +42,7 @@ public record BroadcastFree(int orders, int partitions) implements Workload {
   }
 
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     List<String> answer = CustomerReport.rows(orders, partitions);
     return () -> Answer.ofRows(answer);
   }

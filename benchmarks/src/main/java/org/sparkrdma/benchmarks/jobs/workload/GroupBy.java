@@ -5,7 +5,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -67,7 +66,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     NoiseBlocks noise = blocks;
     Tuple3<Long, Long, Long> sum =
         spark

@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Locale;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -72,7 +71,7 @@ public record PageRank(int pages, int links, int iterations, int partitions)
   }
 
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     HashPartitioner partitioner = new HashPartitioner(partitions);
     JavaPairRDD<Integer, int[]> graph =
         spark

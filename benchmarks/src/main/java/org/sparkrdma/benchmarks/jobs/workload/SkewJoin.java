@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -66,7 +65,7 @@ public record SkewJoin(int rows, int keys, int percent, int partitions) implemen
   }
 
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
     // Low thresholds, so that the partition counts as skewed.

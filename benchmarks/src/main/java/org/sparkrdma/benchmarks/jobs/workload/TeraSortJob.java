@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.TeraGen;
@@ -59,7 +58,7 @@ public record TeraSortJob(DataSize size) implements Workload {
 
   /** The answer is the output's digest; output that is not sorted is an error. */
   @Override
-  public Callable<Answer> run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     String output = data + "/terasort-output";
     delete(spark, output);
     TeraSort.sort(spark, input(data), output, partitions());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs.workload;
 
-import java.util.concurrent.Callable;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** A job in one shape. Stateless, because it runs many times under different shuffles. */
@@ -25,7 +24,7 @@ public interface Workload {
   /**
    * Runs the job; the time until this method returns is measured.
    *
-   * @return computes the answer; its time is not measured
+   * @return computes the answer, outside the measured time
    */
-  Callable<Answer> run(JavaSparkContext spark, String data);
+  PendingAnswer run(JavaSparkContext spark, String data);
 }

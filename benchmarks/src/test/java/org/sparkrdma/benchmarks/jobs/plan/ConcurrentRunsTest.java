@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
 @Timeout(120)
@@ -42,7 +42,7 @@ class ConcurrentRunsTest {
     }
 
     @Override
-    public Callable<Answer> run(JavaSparkContext spark, String data) {
+    public PendingAnswer run(JavaSparkContext spark, String data) {
       pools.add(spark.getLocalProperty("spark.scheduler.pool"));
       int mine = number.incrementAndGet();
       try {
@@ -71,7 +71,7 @@ class ConcurrentRunsTest {
       assertThat(pools).containsExactlyInAnyOrder("job-1", "job-2", "job-3");
 
       equal = false;
-      Callable<Answer> different = runs.run(spark, "");
+      PendingAnswer different = runs.run(spark, "");
       assertThatThrownBy(different::call)
           .isInstanceOf(BenchmarkException.class)
           .hasMessageContaining("jobs at once have different answers");

@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs.report;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
@@ -70,6 +71,26 @@ public final class BenchmarkReports {
         new RunResult.ByPath(256, 0, 256),
         fallbacks,
         Map.of("5ms", 3L),
-        new Answer(16, "ab"));
+        new Answer(16, "ab"),
+        Map.of());
+  }
+
+  /** The same run with times of its queries. */
+  static RunResult withQueries(RunResult run, Map<String, Double> querySeconds) {
+    return new RunResult(
+        run.mode(),
+        run.round(),
+        run.executors(),
+        run.seconds(),
+        run.fetchWaitSeconds(),
+        run.executorCpuSeconds(),
+        run.gcSeconds(),
+        run.peakMemoryBytes(),
+        run.bytes(),
+        run.blocks(),
+        run.fallbacks(),
+        run.memoryWaits(),
+        run.answer(),
+        querySeconds);
   }
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.ScriptHelp;
@@ -116,7 +117,7 @@ class ComparisonTest {
         .content()
         .startsWith("job,shape,shuffle,round,")
         .contains("\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,524288000,1048576,0,")
-        .contains(",16,ab,\"1.0, commit 0123456789\",\"G1, with commas; -Xmx1024M\"\n");
+        .contains(",16,ab,\"1.0, commit 0123456789\",\"G1, with commas; -Xmx1024M\",\n");
     String page = Files.readString(files.html());
     assertSelfContained(page);
     assertThat(page)

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +18,7 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
 /** The driver's side, in an application without executors, which ends at the measured run. */
@@ -104,7 +104,7 @@ class BenchmarkRunsTest {
     }
 
     @Override
-    public Callable<Answer> run(JavaSparkContext spark, String data) {
+    public PendingAnswer run(JavaSparkContext spark, String data) {
       long answer = rows.get(runs.getAndIncrement());
       return () -> new Answer(answer, "ab");
     }

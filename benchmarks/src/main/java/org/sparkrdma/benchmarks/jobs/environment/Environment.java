@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.jobs.report;
+package org.sparkrdma.benchmarks.jobs.environment;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.launch.Quartiles;
+
+/** The queries of a job under each shuffle. Stateless. */
+final class QueryTable {
+  /** A ratio above this, spread included, is called slower. */
+  private static final double SLOWER = 1.03;
+
+  private static final int MIN_ROUNDS = 3;
+
+  private QueryTable() {}
+
+  /** Whether the job consists of several queries whose times were measured. */
+  static boolean isFor(CaseReport report) {
+    return names(report).size() > 1;
+  }
+
+  /** Wall time of each query, then its ratio to the first shuffle; the headings first. */
+  static List<List<String>> rows(CaseReport report) {
+    List<ShuffleMode> modes = modes(report);
+    int rounds = report.runs(modes.get(0)).size();
+    List<List<String>> rows = new ArrayList<>();
+    List<String> headings = new ArrayList<>(List.of("query"));
+    modes.forEach(mode -> headings.add(mode + " s"));
+    others(report).forEach(mode -> headings.add(mode + " / " + modes.get(0)));
+    rows.add(headings);
+    for (String query : names(report)) {
+      List<String> row = new ArrayList<>(List.of(query));
+      for (ShuffleMode mode : modes) {
+        Quartiles seconds =
+            Quartiles.of(report.runs(mode), run -> run.querySeconds().getOrDefault(query, 0.0));
+        row.add(BenchmarkTable.format(seconds, 2, rounds));
+      }
+      for (ShuffleMode mode : others(report)) {
+        row.add(BenchmarkTable.format(ratio(report, mode, query), 2, rounds));
+      }
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  /** A line for each shuffle but the first: the queries that are slower beyond their spread. */
+  static List<String> slowerQueries(CaseReport report) {
+    ShuffleMode first = modes(report).get(0);
+    return others(report).stream()
+        .map(
+            mode ->
+                String.format(
+                    Locale.ROOT,
+                    "%s: queries with more than %.2f times the time of %s at the lower quartile: %s",
+                    mode,
+                    SLOWER,
+                    first,
+                    slower(report, mode)))
+        .toList();
+  }
+
+  private static String slower(CaseReport report, ShuffleMode mode) {
+    if (report.runs(mode).size() < MIN_ROUNDS) {
+      return "too few rounds";
+    }
+    List<String> slower =
+        names(report).stream()
+            .filter(query -> ratio(report, mode, query).lower() > SLOWER)
+            .toList();
+    return slower.isEmpty() ? "none" : String.join(" ", slower);
+  }
+
+  /** The ratios of the rounds, to the first shuffle in the same round. */
+  private static Quartiles ratio(CaseReport report, ShuffleMode mode, String query) {
+    List<RunResult> baseline = report.runs(modes(report).get(0));
+    List<RunResult> runs = report.runs(mode);
+    List<Double> ratios =
+        IntStream.range(0, runs.size())
+            .mapToObj(
+                i ->
+                    runs.get(i).querySeconds().getOrDefault(query, Double.NaN)
+                        / baseline.get(i).querySeconds().getOrDefault(query, Double.NaN))
+            .toList();
+    return Quartiles.of(ratios, Double::doubleValue);
+  }
+
+  private static List<String> names(CaseReport report) {
+    return report.runs().isEmpty()
+        ? List.of()
+        : List.copyOf(report.runs().get(0).querySeconds().keySet());
+  }
+
+  private static List<ShuffleMode> modes(CaseReport report) {
+    return report.summaries().stream().map(CaseReport.Summary::mode).toList();
+  }
+
+  private static List<ShuffleMode> others(CaseReport report) {
+    return modes(report).subList(1, modes(report).size());
+  }
+}

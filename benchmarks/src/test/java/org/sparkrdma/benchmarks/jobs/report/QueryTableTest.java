@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+
+class QueryTableTest {
+  private static final List<ShuffleMode> MODES = List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA);
+
+  @Test
+  void shouldCompareTheTimesOfEachQueryInTheSameRound() {
+    CaseReport report = report(3, 2.0, 1.0);
+
+    assertThat(QueryTable.isFor(report)).isTrue();
+    assertThat(QueryTable.rows(report))
+        .containsExactly(
+            List.of("query", "vanilla s", "rdma s", "rdma / vanilla"),
+            List.of("9", "2.00 (1.50..2.50)", "4.00 (3.00..5.00)", "2.00 (2.00..2.00)"),
+            List.of("14a", "20.00 (15.00..25.00)", "20.00 (15.00..25.00)", "1.00 (1.00..1.00)"));
+  }
+
+  @Test
+  void shouldNameTheQueriesThatAreSlowerBeyondTheirSpread() {
+    assertThat(QueryTable.slowerQueries(report(3, 1.04, 1.02)))
+        .singleElement()
+        .asString()
+        .startsWith("rdma: ")
+        .endsWith(" 1.03 times the time of vanilla at the lower quartile: 9");
+    assertThat(QueryTable.slowerQueries(report(3, 1.02, 0.9)))
+        .singleElement()
+        .asString()
+        .endsWith(": none");
+  }
+
+  @Test
+  void shouldJudgeNoQueryByTwoRounds() {
+    assertThat(QueryTable.slowerQueries(report(2, 2.0, 2.0)))
+        .singleElement()
+        .asString()
+        .endsWith(": too few rounds");
+  }
+
+  @Test
+  void shouldBeEmptyForJobsThatAreNoQueries() {
+    RunResult run = BenchmarkReports.run(ShuffleMode.VANILLA, 1, 1, 1, Map.of());
+    assertThat(
+            QueryTable.isFor(
+                CaseReport.of("4x4x4k", "", List.of(ShuffleMode.VANILLA), List.of(run))))
+        .isFalse();
+  }
+
+  @Test
+  void shouldBeInTableAndCsv() {
+    BenchmarkReport report = BenchmarkReports.of(3, report(3, 2.0, 1.0));
+
+    assertThat(BenchmarkTable.of(report)).contains("\n14a  ", "\nrdma: queries with");
+    assertThat(BenchmarkCsv.of(report)).contains(",9=1.000 14a=10.000\n");
+  }
+
+  /**
+   * Two queries that take longer in each round.
+   *
+   * @param first the ratio of the first query to Spark's own shuffle
+   * @param second that of the second
+   */
+  private static CaseReport report(int rounds, double first, double second) {
+    List<RunResult> runs = new ArrayList<>();
+    for (int round = 1; round <= rounds; round++) {
+      runs.add(run(ShuffleMode.VANILLA, round, round, 10 * round));
+      runs.add(run(ShuffleMode.RDMA, round, first * round, second * 10 * round));
+    }
+    return CaseReport.of("1x32xall", "", MODES, runs);
+  }
+
+  private static RunResult run(ShuffleMode mode, int round, double first, double second) {
+    Map<String, Double> seconds = new LinkedHashMap<>();
+    seconds.put("9", first);
+    seconds.put("14a", second);
+    return BenchmarkReports.withQueries(
+        BenchmarkReports.run(mode, round, first + second, 1, Map.of()), seconds);
+  }
+}
