@@ -55,6 +55,10 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val stages = awaitStages(cluster, spark)
       info(s"bytes by stage: $stages")
       assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
+      val scraped = scrape(cluster)
+      assert(value(scraped, "blocks_without_rdma") > 0, scraped)
+      assert(value(scraped, "blocks_fallback") === 0, scraped)
+      assert(value(scraped, "bytes_fallback") === 0, scraped)
       Screenshots.save("live-without-rdma", url(cluster))
       (cluster.sc.applicationId, hosts(cluster))
     }
@@ -175,17 +179,23 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   /** Asserts that Prometheus gets the bytes that Spark has counted; all executors have reported. */
   private def assertScraped(cluster: SparkCluster): Unit = {
-    val text = TabSuite.get(cluster.sc.uiWebUrl.get + "/metrics/prometheus/")
-    def value(name: String): Long =
-      s"metrics_spark_driver_rdma_application_${name}_Value\\{[^}]*\\} (\\d+)".r
-        .findFirstMatchIn(text)
-        .map(_.group(1).toLong)
-        .getOrElse(throw new AssertionError(text))
-    assert(value("bytes_read") > 0, text)
-    assert(value("bytes_read") + value("bytes_tcp") === cluster.log.remoteBytesRead, text)
-    assert(value("executors_rdma_up") === 2, text)
-    assert(value("executors_rdma_off") === 0, text)
+    val text = scrape(cluster)
+    assert(value(text, "bytes_read") > 0, text)
+    val remote = value(text, "bytes_read") + value(text, "bytes_tcp")
+    assert(remote === cluster.log.remoteBytesRead, text)
+    assert(value(text, "executors_rdma_up") === 2, text)
+    assert(value(text, "executors_rdma_off") === 0, text)
   }
+
+  /** The text that Prometheus gets from the driver. */
+  private def scrape(cluster: SparkCluster): String =
+    TabSuite.get(cluster.sc.uiWebUrl.get + "/metrics/prometheus/")
+
+  private def value(scraped: String, name: String): Long =
+    s"metrics_spark_driver_rdma_application_${name}_Value\\{[^}]*\\} (\\d+)".r
+      .findFirstMatchIn(scraped)
+      .map(_.group(1).toLong)
+      .getOrElse(throw new AssertionError(scraped))
 
   /** The plug-in's events in the logs of applications. */
   private def events: Seq[String] = {

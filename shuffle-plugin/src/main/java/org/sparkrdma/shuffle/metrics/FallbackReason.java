@@ -64,4 +64,9 @@ public enum FallbackReason {
   public String label() {
     return label;
   }
+
+  /** Whether the reader or its peer has no RDMA, so that the blocks are no failures of RDMA. */
+  public boolean isWithoutRdma() {
+    return this == UNAVAILABLE || this == NO_ENDPOINT;
+  }
 }

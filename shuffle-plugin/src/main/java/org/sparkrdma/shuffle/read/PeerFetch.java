@@ -23,10 +23,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
  */
 final class PeerFetch implements FetchHandler {
-  /** Reasons of blocks whose reader or peer has no RDMA. */
-  private static final Set<FallbackReason> WITHOUT_RDMA =
-      EnumSet.of(FallbackReason.UNAVAILABLE, FallbackReason.NO_ENDPOINT);
-
   /** Reasons after which the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
       EnumSet.of(
@@ -194,7 +190,7 @@ final class PeerFetch implements FetchHandler {
   private void fetchFailedByTcp(FallbackReason reason) {
     try {
       BlockFetchingListener receiver =
-          WITHOUT_RDMA.contains(reason) ? listener : new FallbackBytes(listener, counters);
+          reason.isWithoutRdma() ? listener : new FallbackBytes(listener, counters);
       tcp.fetch(peer, task.stage(), this::takeFailed, receiver, files);
     } catch (Throwable e) {
       for (String blockId : takeFailed()) {

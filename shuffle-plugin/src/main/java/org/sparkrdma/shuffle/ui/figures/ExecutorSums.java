@@ -5,6 +5,8 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
@@ -50,8 +52,16 @@ public record ExecutorSums(
         Math.max(highestPinnedBytes, other.highestPinnedBytes));
   }
 
-  /** Blocks that used TCP although the plug-in is on, for all reasons. */
+  /** Blocks that used TCP although the reading executor and its peer use RDMA. */
   public long fallbackBlocks() {
-    return fallbacks.values().stream().mapToLong(Long::longValue).sum();
+    return fallbacks.values().stream().mapToLong(Long::longValue).sum() - blocksWithoutRdma();
+  }
+
+  /** Blocks that used TCP because the reading executor or its peer has no RDMA. */
+  public long blocksWithoutRdma() {
+    return Stream.of(FallbackReason.values())
+        .filter(FallbackReason::isWithoutRdma)
+        .mapToLong(reason -> fallbacks.getOrDefault(reason.label(), 0L))
+        .sum();
   }
 }

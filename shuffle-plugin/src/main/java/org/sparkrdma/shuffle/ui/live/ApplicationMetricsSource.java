@@ -37,8 +37,10 @@ final class ApplicationMetricsSource implements Source {
     add("bytes.fallback", all -> all.sums().fallbackBytes());
     // Bytes that executors read from their own disks.
     add("bytes.local", all -> all.sums().bytes().local());
-    // Blocks that used TCP although the plug-in is on.
+    // Blocks that used TCP although the reading executor and its peer use RDMA.
     add("blocks.fallback", all -> all.sums().fallbackBlocks());
+    // Blocks that used TCP because reader or peer has no RDMA; Spark's own reader counts reads.
+    add("blocks.without.rdma", all -> all.sums().blocksWithoutRdma());
     // Quarantines of peers.
     add("peers.quarantined", all -> all.sums().quarantines());
   }

@@ -28,12 +28,12 @@ class ApplicationFiguresTest {
         "1", Map.of("read", 5L, "copied", 2L, "highest", 8_192L, "fallback.timeout", 3L), 0);
     figures.report(
         "2", Map.of("tcp", 7L, "highest", 4_096L, "fallback.timeout", 1L, "fallback.disk", 2L), 0);
-    figures.report("2", Map.of("quarantines", 4L), 0);
+    figures.report("2", Map.of("quarantines", 4L, "fallback.no-endpoint", 9L), 0);
     figures.addTask("1", 0, 5, 11, 0);
     assertThat(figures.totals().summary())
         .isEqualTo(
             "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 fallbackBlocks=6 quarantines=4"
-                + " fallbacks={disk=2, timeout=4} highestPinnedBytes=8192");
+                + " fallbacks={disk=2, no-endpoint=9, timeout=4} highestPinnedBytes=8192");
   }
 
   @Test

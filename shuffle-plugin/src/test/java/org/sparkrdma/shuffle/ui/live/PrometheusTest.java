@@ -42,7 +42,7 @@ class PrometheusTest {
   @Tag("slow")
   void shouldShowTheNamesThatTheTemplatesAndThePageUse() throws Exception {
     Set<String> shown = namesIn(scrape());
-    assertThat(shown).hasSize(10);
+    assertThat(shown).hasSize(11);
     assertThat(shown)
         .containsAll(namesIn(Files.readString(CONF.resolve("prometheus-alerts.yaml"))));
     String dashboard = Files.readString(CONF.resolve("grafana-dashboard.json"));
@@ -130,7 +130,8 @@ class PrometheusTest {
     assertThat(totals.withoutRdma()).isEqualTo(1);
     assertThat(totals.pinnedFull()).isEqualTo(1);
     assertThat(totals.sums().bytes().read()).as("of removed executors too").isEqualTo(60);
-    assertThat(totals.sums().fallbackBlocks()).isEqualTo(4 * 7);
+    assertThat(totals.sums().fallbackBlocks()).as("with RDMA at both ends").isEqualTo(4 * 7);
+    assertThat(totals.sums().blocksWithoutRdma()).isEqualTo(4 * 28);
     assertThat(totals.sums().fallbackBytes()).isEqualTo(4 * 3);
     assertThat(totals.sums().quarantines()).isEqualTo(4);
   }
@@ -152,6 +153,10 @@ class PrometheusTest {
         Figure.FALLBACK + "timeout",
         5L,
         Figure.FALLBACK + "disk",
-        2L);
+        2L,
+        Figure.FALLBACK + "unavailable",
+        11L,
+        Figure.FALLBACK + "no-endpoint",
+        17L);
   }
 }
