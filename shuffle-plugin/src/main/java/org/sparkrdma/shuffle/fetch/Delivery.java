@@ -32,8 +32,7 @@ public final class Delivery {
   private final TransportConf conf;
   private final boolean verify;
   private final ShuffleCounters counters;
-  private final LongConsumer corrupted;
-  private final UnusableSums unusable = new UnusableSums();
+  private final BlockAnswers answers;
   private final DeliveryLog log = new DeliveryLog();
   private final DiskWrites writes = new DiskWrites();
 
@@ -57,7 +56,7 @@ public final class Delivery {
     this.conf = conf;
     this.verify = verify;
     this.counters = counters;
-    this.corrupted = corrupted;
+    answers = new BlockAnswers(verify, counters, corrupted, log);
   }
 
   /** Whether blocks are verified with their checksums. */
@@ -67,7 +66,7 @@ public final class Delivery {
 
   /** Whether the recorded checksums of a map output are known to be wrong. */
   boolean areSumsUnusable(int shuffleId, long mapId) {
-    return unusable.contain(shuffleId, mapId);
+    return answers.areSumsUnusable(shuffleId, mapId);
   }
 
   /** An empty list for {@link #deliver}, which gets it back. Any thread. */
@@ -158,7 +157,7 @@ public final class Delivery {
         fail(block, FallbackReason.DISK, "no disk thread in time");
       } else {
         // The disk thread releases memory and file when the disk returns.
-        execute(threads, () -> answerFailed(block, FallbackReason.DISK, "write not in time"));
+        execute(threads, () -> answers.fail(block, FallbackReason.DISK, "write not in time"));
       }
     }
   }
@@ -170,7 +169,7 @@ public final class Delivery {
         threads,
         () -> {
           block.releaseMemory();
-          answerFailed(block, reason, detail);
+          answers.fail(block, reason, detail);
         });
     if (file != null) {
       // Its disk may hang.
@@ -222,16 +221,16 @@ public final class Delivery {
         crc.update(block.memory().view(i));
       }
       block.releaseMemory();
-      suspect(block, crc.getValue());
+      answers.suspect(block, crc.getValue());
       return;
     }
-    count(verdict);
+    answers.count(verdict);
     FetchedBlock buffer = block.toFetchedBlock();
     if (buffer instanceof HeapBlock) {
       counters.increment(Counter.BLOCKS_COPIED);
     }
     try {
-      handOver(block, buffer);
+      answers.handOver(block, buffer);
     } finally {
       buffer.release();
     }
@@ -265,15 +264,15 @@ public final class Delivery {
       if (verdict == Verdict.MISMATCH) {
         long crc = BlockSum.crc32c(file);
         block.disk().discard();
-        suspect(block, crc);
+        answers.suspect(block, crc);
         return;
       }
     } catch (Throwable e) {
       failNow(block, FallbackReason.DISK, e.toString());
       return;
     }
-    count(verdict);
-    if (handOver(block, file)) {
+    answers.count(verdict);
+    if (answers.handOver(block, file)) {
       block.disk().leaveToSpark();
     } else {
       block.disk().discard();
@@ -292,69 +291,12 @@ public final class Delivery {
     return answered;
   }
 
-  private void suspect(BlockProgress block, long crc32c) {
-    if (!block.claimAnswer()) {
-      return;
-    }
-    try {
-      block
-          .fetch()
-          .handler()
-          .onSuspect(
-              block.index(),
-              new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
-    } catch (Throwable e) {
-      log.handlerFailed(block, e);
-    }
-  }
-
-  private void judge(BlockProgress block, boolean same) {
-    if (same) {
-      counters.increment(Counter.CHECKSUMS_UNUSABLE);
-      unusable.add(block.shuffleId(), block.mapId());
-    } else {
-      counters.increment(Counter.BLOCKS_CORRUPT);
-      corrupted.accept(block.fetch().peer().incarnation());
-    }
-  }
-
-  private void count(Verdict verdict) {
-    if (verify) {
-      counters.increment(
-          verdict == Verdict.MATCH ? Counter.BLOCKS_VERIFIED : Counter.BLOCKS_UNVERIFIED);
-    }
-  }
-
-  /** Passes a block to its handler; false when it was answered before. */
-  private boolean handOver(BlockProgress block, ManagedBuffer buffer) {
-    if (!block.claimAnswer()) {
-      return false;
-    }
-    try {
-      block.fetch().handler().onFetched(block.index(), buffer, block.copiedBytes());
-    } catch (Throwable e) {
-      log.handlerFailed(block, e);
-    }
-    return true;
-  }
-
   /** The answer comes first: the disk of its file may hang. */
   private void failNow(BlockProgress block, FallbackReason reason, String detail) {
     block.releaseMemory();
-    answerFailed(block, reason, detail);
+    answers.fail(block, reason, detail);
     if (block.disk() != null) {
       block.disk().discard();
-    }
-  }
-
-  private void answerFailed(BlockProgress block, FallbackReason reason, String detail) {
-    if (!block.claimAnswer()) {
-      return;
-    }
-    try {
-      block.fetch().handler().onFailed(block.index(), reason, detail);
-    } catch (Throwable e) {
-      log.handlerFailed(block, e);
     }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,15 +22,9 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  * server's lock.
  */
 final class Locator {
-  /** The block is answered. */
-  private static final int NEXT = -1;
-
-  /** The answer must end. */
-  private static final int FULL = -2;
-
   private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
 
-  private final ServedOutputs outputs;
+  private final BlockLocator blocks;
   private final Leases leases;
   private final ServingMode mode;
   private final RegisteredFiles files;
@@ -65,7 +58,7 @@ final class Locator {
       ShuffleCounters counters,
       LongSupplier nanoClock,
       StateLock state) {
-    this.outputs = outputs;
+    blocks = new BlockLocator(outputs);
     this.leases = leases;
     this.mode = mode;
     this.files = files;
@@ -228,12 +221,12 @@ final class Locator {
     Locate request = task.request();
     for (int i = 0; i < request.blockCount(); i++) {
       long from = request.startOffset(i);
-      int next = locate(ready, i, from);
-      if (next == FULL) {
+      int next = blocks.locate(ready, i, from);
+      if (next == BlockLocator.FULL) {
         answers.holdBack(task);
         return;
       }
-      if (next != NEXT) {
+      if (next != BlockLocator.NEXT) {
         passOn(ready, next, i, from);
       }
     }
@@ -251,35 +244,21 @@ final class Locator {
       }
       first = false;
       WaitingBlock block = lane.next();
-      int next = locate(lane, block.index(), block.from());
+      int next = blocks.locate(lane, block.index(), block.from());
       if (lane.isLeft()) {
         return;
       }
-      if (next == FULL) {
+      if (next == BlockLocator.FULL) {
         lane.clearWaiting();
-      } else if (next != NEXT && hasBegun(lane, block)) {
+      } else if (next != BlockLocator.NEXT && BlockLocator.hasBegun(lane, block)) {
         // Its rest would be answered without its beginning when this lane is left. The reader
         // requests the rest later.
         lane.task().markHeldBack();
-      } else if (next != NEXT) {
+      } else if (next != BlockLocator.NEXT) {
         lane.handOver(block.index());
         passOn(lane, next, block.index(), block.from());
       }
     }
-  }
-
-  /** Whether the lane has pieces of a block that another disk is needed for. */
-  private static boolean hasBegun(LocateLane lane, WaitingBlock block) {
-    return reachedIn(lane, block.index(), block.from()) > block.from();
-  }
-
-  /** The offset up to which a lane has located a block that it began at an offset. */
-  private static long reachedIn(LocateLane lane, int block, long from) {
-    Locate request = lane.task().request();
-    return lane.uses(request.shuffleId(block), request.mapId(block))
-            && isLoaded(lane.output(), request, block)
-        ? lane.writer().reached()
-        : from;
   }
 
   /** A block goes on in the lane of a disk, from where the other lane has ended. */
@@ -288,84 +267,8 @@ final class Locator {
     Locate request = task.request();
     ServedOutput output =
         by.uses(request.shuffleId(block), request.mapId(block)) ? by.output() : null;
-    long reached = reachedIn(by, block, from);
+    long reached = BlockLocator.reachedIn(by, block, from);
     task.lane(disk).add(WaitingBlock.begin(block, reached, output));
-  }
-
-  /**
-   * Locates a block, as far as the lane may. When the lane is left meanwhile, the request must not
-   * be read any more.
-   *
-   * @return {@link #NEXT}, {@link #FULL} or the disk that is needed
-   */
-  private int locate(LocateLane lane, int block, long from) {
-    Locate request = lane.task().request();
-    int shuffleId = request.shuffleId(block);
-    long mapId = request.mapId(block);
-    if (!lane.uses(shuffleId, mapId)) {
-      ServedOutput output = outputs.cached(shuffleId, mapId);
-      if (output == null) {
-        lane.use(null);
-        int indexDisk = outputs.indexDisk(shuffleId, mapId);
-        if (lane.disk() != indexDisk) {
-          return indexDisk;
-        }
-        output = outputs.open(shuffleId, mapId);
-        if (lane.isLeft()) {
-          return NEXT;
-        }
-      }
-      lane.use(output);
-    }
-    ServedOutput output = lane.output();
-    if (output != null && !isLoaded(output, request, block)) {
-      int indexDisk = outputs.indexDisk(shuffleId, mapId);
-      if (lane.disk() != indexDisk) {
-        return indexDisk;
-      }
-      boolean loaded = load(output, request, block);
-      if (lane.isLeft()) {
-        return NEXT;
-      }
-      output = loaded ? output : null;
-    }
-    return write(lane, block, from, output);
-  }
-
-  private static int write(LocateLane lane, int block, long from, ServedOutput output) {
-    Locate request = lane.task().request();
-    BlockWriter.Step step =
-        output == null || request.endReduceId(block) > output.mapOutput().partitions()
-            ? lane.writer().byTcp(block, Located.Kind.UNKNOWN)
-            : lane.writer()
-                .block(
-                    block,
-                    output,
-                    request.startReduceId(block),
-                    request.endReduceId(block),
-                    from,
-                    request.freshSums(block),
-                    lane.disk() == output.disk());
-    return switch (step) {
-      case NEXT -> NEXT;
-      case FULL -> FULL;
-      case NEEDS_DISK -> output.disk();
-    };
-  }
-
-  private static boolean isLoaded(ServedOutput output, Locate request, int i) {
-    return request.endReduceId(i) > output.mapOutput().partitions()
-        || output.mapOutput().isLoaded(request.startReduceId(i), request.endReduceId(i));
-  }
-
-  private boolean load(ServedOutput output, Locate request, int i) {
-    try {
-      outputs.load(output, request.startReduceId(i), request.endReduceId(i));
-      return true;
-    } catch (IOException e) {
-      LOG.trace("Index cannot be read; the reader uses TCP", e);
-      return false;
-    }
   }
 
   /**
