@@ -27,10 +27,12 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   private val Secret = "of-this-tab-7f3a"
   private val Sink = "spark.metrics.conf.driver.sink.prometheusServlet."
+  private val CsvSink = "spark.metrics.conf.executor.sink.csv."
   private val Remote = 0
   private val Read = 1
   private val Copied = 2
   private val Tcp = 3
+  private lazy val metrics = Files.createTempDirectory("executor-metrics")
   private lazy val logs = Files.createTempDirectory("event-logs")
 
   /** Id of the application that has no RDMA; empty until it has run. */
@@ -70,6 +72,9 @@ final class TabSuite extends ScenarioSuite with Eventually {
     val conf = withUi(Clusters.soft())
       .set("spark.authenticate", "true")
       .set("spark.authenticate.secret", Secret)
+      .set(CsvSink + "class", "org.apache.spark.metrics.sink.CsvSink")
+      .set(CsvSink + "directory", metrics.toString)
+      .set(CsvSink + "period", "1")
     val (id, stages) = SparkCluster.run(conf) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
@@ -86,6 +91,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(stages.values.forall(stage => stage(Copied) <= stage(Read)), stages)
       info(s"bytes by stage: $stages")
       assertScraped(cluster)
+      hosts(cluster).keys.foreach(assertGauges)
       Screenshots.save("live", url(cluster))
       hosts(cluster).foreach { case (one, host) =>
         assert(row(busy, one).startsWith(s"<tr><td>$one</td><td>$host</td><td>up</td>"), busy)
@@ -185,6 +191,27 @@ final class TabSuite extends ScenarioSuite with Eventually {
     assert(remote === cluster.log.remoteBytesRead, text)
     assert(value(text, "executors_rdma_up") === 2, text)
     assert(value(text, "executors_rdma_off") === 0, text)
+    assert(value(text, "pinned_bytes") > 0, text)
+    assert(value(text, "pinned_limit") > value(text, "pinned_bytes"), text)
+    assert(value(text, "connections_open") === 2, text)
+    assert(value(text, "read_latency_p99") > 0, text)
+  }
+
+  /** Asserts that the gauges of an executor reach a sink of Spark. */
+  private def assertGauges(executorId: String): Unit = eventually {
+    def last(name: String): Long =
+      Files
+        .readString(metrics.resolve(s"spark.$executorId.rdma.$name.csv"))
+        .linesIterator
+        .toSeq
+        .last
+        .split(",")(1)
+        .toLong
+    val limit = last("pinned.limit")
+    assert(limit > 0)
+    assert(last("pinned.bytes") > 0 && last("pinned.bytes") <= limit)
+    assert(last("connections.open") === 1)
+    assert(last("read.latency.p50") > 0 && last("read.latency.p99") >= last("read.latency.p50"))
   }
 
   /** The text that Prometheus gets from the driver. */

@@ -250,8 +250,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private synchronized RdmaRuntime startedRuntime() {
     if (runtime == null && !isDriver && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
       SparkEnv env = SparkEnv.get();
-      env.metricsSystem().registerSource(new RdmaMetricsSource(counters));
-      runtime = RdmaRuntime.of(env, shuffleBlockResolver(), settings, counters, warnings);
+      RdmaRuntime created =
+          RdmaRuntime.of(env, shuffleBlockResolver(), settings, counters, warnings);
+      env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
+      runtime = created;
       runtime.start();
       if (settings.doctor()) {
         doctor = ExecutorDoctor.of(env, settings, runtime);

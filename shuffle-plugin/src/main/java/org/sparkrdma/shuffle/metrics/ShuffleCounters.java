@@ -82,6 +82,12 @@ public final class ShuffleCounters {
     return fallbacks.get(reason).sum();
   }
 
+  /** Connections that are established now. */
+  public long openConnections() {
+    // A connection may end between the two sums.
+    return Math.max(0, value(Counter.CONNECTIONS_ESTABLISHED) - value(Counter.CONNECTIONS_CLOSED));
+  }
+
   /** All counters by label, and {@code fallback.<reason>} for each reason that occurred. */
   public Map<String, Long> snapshot() {
     Map<String, Long> all = new TreeMap<>();

@@ -166,6 +166,11 @@ public final class RdmaRuntime implements AutoCloseable {
     figures.beginRead(task);
   }
 
+  /** Account of pinned memory; empty while RDMA is not up. */
+  public Optional<PinnedBudget> pinned() {
+    return lifecycle.parts().map(RunningParts::budget);
+  }
+
   /** Fetches for all readers of this executor. */
   public BlockStoreClient client() {
     return client;
@@ -225,7 +230,7 @@ public final class RdmaRuntime implements AutoCloseable {
   State drain() {
     starts.endWaits();
     client.drain();
-    Optional<PinnedBudget> pinned = lifecycle.parts().map(RunningParts::budget);
+    Optional<PinnedBudget> pinned = pinned();
     State before = lifecycle.stop();
     if (before != State.STOPPED) {
       LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));

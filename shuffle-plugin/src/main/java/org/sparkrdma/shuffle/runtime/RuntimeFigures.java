@@ -84,13 +84,7 @@ final class RuntimeFigures {
     lifecycle
         .parts()
         .ifPresentOrElse(parts -> putParts(figures, parts), () -> put(figures, Figure.PINNED, 0L));
-    put(
-        figures,
-        Figure.CONNECTIONS,
-        Math.max(
-            0,
-            counters.value(Counter.CONNECTIONS_ESTABLISHED)
-                - counters.value(Counter.CONNECTIONS_CLOSED)));
+    put(figures, Figure.CONNECTIONS, counters.openConnections());
     put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
     put(figures, Figure.QUARANTINED_PEERS, counters.quarantined().text());
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,10 @@ class MetricsPageTest {
       Pattern.compile("/\\*\\*([^/]*?)\\*/\\s+[A-Z0-9_]+\\(\"([a-z0-9.-]+)\"\\)");
 
   /** A gauge that is added, with its comment. */
-  private static final Pattern ADDED = Pattern.compile("// (.*)\n +add\\(\"([a-z.]+)\"");
+  private static final Pattern ADDED = Pattern.compile("// (.*)\n +add\\(\"([a-z0-9.]+)\"");
+
+  /** Names of the driver's metrics that are no counters. */
+  private static final Pattern GAUGES = Pattern.compile("(executors|pinned|connections|read)\\.");
 
   /** Units by the first words of a meaning. */
   private static final Map<String, String> UNITS =
@@ -46,6 +50,7 @@ class MetricsPageTest {
           Map.entry("File windows", "windows"),
           Map.entry("Leases", "leases"),
           Map.entry("Running executors", "executors"),
+          Map.entry("Microseconds", "microseconds"),
           Map.entry("Shuffle reads", "reads"));
 
   @Test
@@ -55,7 +60,7 @@ class MetricsPageTest {
 
   @Test
   void shouldFindEveryMetricOfTheSourceInTheSources() throws IOException {
-    RdmaMetricsSource source = new RdmaMetricsSource(new ShuffleCounters());
+    RdmaMetricsSource source = new RdmaMetricsSource(new ShuffleCounters(), Optional::empty);
     List<String> names =
         source.metricRegistry().getGauges().keySet().stream()
             .map(name -> source.sourceName() + "." + name)
@@ -80,6 +85,8 @@ class MetricsPageTest {
               String unit = meaning.startsWith("Shuffle reads") ? "reads" : "blocks";
               row(table, "rdma.fallback." + name, "executor", "counter", unit, meaning);
             });
+    meanings("metrics/RdmaMetricsSource.java", ADDED)
+        .forEach((name, meaning) -> row(table, full(name), "executor", "gauge", meaning));
     meanings("ui/live/ApplicationMetricsSource.java", ADDED)
         .forEach(
             (name, meaning) ->
@@ -87,7 +94,7 @@ class MetricsPageTest {
                     table,
                     "rdma.application." + name,
                     "driver",
-                    name.startsWith("executors.") ? "gauge" : "counter",
+                    GAUGES.matcher(name).lookingAt() ? "gauge" : "counter",
                     meaning));
     return table.append('\n').toString();
   }

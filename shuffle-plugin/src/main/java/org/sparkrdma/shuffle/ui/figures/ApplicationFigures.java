@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.ui.figures;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -148,20 +149,31 @@ public final class ApplicationFigures {
 
   /** Sums for the metrics system and the summary. */
   public synchronized ApplicationTotals totals() {
-    long up = 0;
-    long off = 0;
-    long full = 0;
     ExecutorSums sums = dropped;
+    List<ExecutorFigures> up = new ArrayList<>();
+    long off = 0;
     for (ExecutorFigures executor : executors.values()) {
-      boolean running = !executor.isRemoved() && executor.hasReported();
-      boolean isUp = executor.text(Figure.STATE).equals("up");
-      long limit = executor.number(Figure.PINNED_LIMIT);
-      up += running && isUp ? 1 : 0;
-      off += running && !isUp ? 1 : 0;
-      full += running && isUp && executor.number(Figure.PINNED) >= FULL * limit ? 1 : 0;
       sums = sums.plus(ExecutorSums.of(executor));
+      if (!executor.isRemoved() && executor.hasReported()) {
+        if (executor.text(Figure.STATE).equals("up")) {
+          up.add(executor);
+        } else {
+          off++;
+        }
+      }
     }
-    return new ApplicationTotals(up, off, full, sums);
+    long full =
+        up.stream()
+            .filter(one -> one.number(Figure.PINNED) >= FULL * one.number(Figure.PINNED_LIMIT))
+            .count();
+    Map<Figure, Long> present = new EnumMap<>(Figure.class);
+    for (ExecutorFigures executor : up) {
+      ApplicationTotals.SUMMED.forEach(
+          figure -> present.merge(figure, executor.number(figure), Long::sum));
+      ApplicationTotals.HIGHEST.forEach(
+          figure -> present.merge(figure, executor.number(figure), Math::max));
+    }
+    return new ApplicationTotals(up.size(), off, full, present, sums);
   }
 
   /** All that the page shows at this time. */

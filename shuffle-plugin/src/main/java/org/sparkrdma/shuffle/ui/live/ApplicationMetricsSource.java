@@ -6,6 +6,7 @@ import com.codahale.metrics.MetricRegistry;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.apache.spark.metrics.source.Source;
+import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.ui.figures.ApplicationTotals;
 
 /**
@@ -27,6 +28,16 @@ final class ApplicationMetricsSource implements Source {
     add("executors.rdma.off", ApplicationTotals::withoutRdma);
     // Running executors that have pinned at least 95 % of what they may.
     add("executors.pinned.full", ApplicationTotals::pinnedFull);
+    // Bytes that running executors have pinned now.
+    add("pinned.bytes", all -> all.present(Figure.PINNED));
+    // Bytes that running executors with RDMA may pin.
+    add("pinned.limit", all -> all.present(Figure.PINNED_LIMIT));
+    // Connections that are established now; each counts in both executors.
+    add("connections.open", all -> all.present(Figure.CONNECTIONS));
+    // Microseconds within which half of the READs completed, in the slowest running executor.
+    add("read.latency.p50", all -> all.present(Figure.LATENCY_P50_US));
+    // Microseconds within which 99 of 100 READs completed, in the slowest running executor.
+    add("read.latency.p99", all -> all.present(Figure.LATENCY_P99_US));
     // Bytes delivered to tasks by RDMA READ.
     add("bytes.read", all -> all.sums().bytes().read());
     // Bytes located for peers in the copy pool.

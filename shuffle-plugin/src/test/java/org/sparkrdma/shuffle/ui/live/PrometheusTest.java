@@ -42,13 +42,13 @@ class PrometheusTest {
   @Tag("slow")
   void shouldShowTheNamesThatTheTemplatesAndThePageUse() throws Exception {
     Set<String> shown = namesIn(scrape());
-    assertThat(shown).hasSize(11);
+    assertThat(shown).hasSize(16);
     assertThat(shown)
         .containsAll(namesIn(Files.readString(CONF.resolve("prometheus-alerts.yaml"))));
     String dashboard = Files.readString(CONF.resolve("grafana-dashboard.json"));
     assertThat(namesIn(dashboard)).isNotEmpty().isSubsetOf(shown);
     Set<String> documented = new TreeSet<>();
-    Pattern row = Pattern.compile("(?m)^\\| `rdma\\.application\\.([a-z.]+)` \\|");
+    Pattern row = Pattern.compile("(?m)^\\| `rdma\\.application\\.([a-z0-9.]+)` \\|");
     row.matcher(Files.readString(Path.of("..", "docs", "metrics.md")))
         .results()
         .forEach(
@@ -134,29 +134,26 @@ class PrometheusTest {
     assertThat(totals.sums().blocksWithoutRdma()).isEqualTo(4 * 28);
     assertThat(totals.sums().fallbackBytes()).isEqualTo(4 * 3);
     assertThat(totals.sums().quarantines()).isEqualTo(4);
+    assertThat(totals.present(Figure.PINNED)).as("of running executors").isEqualTo(96 + 10);
+    assertThat(totals.present(Figure.PINNED_LIMIT)).isEqualTo(200);
+    assertThat(totals.present(Figure.CONNECTIONS)).isEqualTo(10 + 20);
+    assertThat(totals.present(Figure.LATENCY_P99_US)).as("the slowest").isEqualTo(20);
+    assertThat(new ApplicationFigures().totals().present(Figure.PINNED)).isZero();
   }
 
   private static Map<String, Object> figures(String state, long pinned, long limit, long read) {
-    return Map.of(
-        Figure.STATE.label(),
-        state,
-        Figure.PINNED.label(),
-        pinned,
-        Figure.PINNED_LIMIT.label(),
-        limit,
-        Figure.READ.label(),
-        read,
-        Figure.QUARANTINES.label(),
-        1L,
-        Figure.TCP_FALLBACK.label(),
-        3L,
-        Figure.FALLBACK + "timeout",
-        5L,
-        Figure.FALLBACK + "disk",
-        2L,
-        Figure.FALLBACK + "unavailable",
-        11L,
-        Figure.FALLBACK + "no-endpoint",
-        17L);
+    return Map.ofEntries(
+        Map.entry(Figure.STATE.label(), state),
+        Map.entry(Figure.PINNED.label(), pinned),
+        Map.entry(Figure.PINNED_LIMIT.label(), limit),
+        Map.entry(Figure.READ.label(), read),
+        Map.entry(Figure.QUARANTINES.label(), 1L),
+        Map.entry(Figure.TCP_FALLBACK.label(), 3L),
+        Map.entry(Figure.FALLBACK + "timeout", 5L),
+        Map.entry(Figure.FALLBACK + "disk", 2L),
+        Map.entry(Figure.FALLBACK + "unavailable", 11L),
+        Map.entry(Figure.FALLBACK + "no-endpoint", 17L),
+        Map.entry(Figure.CONNECTIONS.label(), read),
+        Map.entry(Figure.LATENCY_P99_US.label(), read));
   }
 }
