@@ -48,6 +48,10 @@ private[faults] final class FaultBench extends AutoCloseable {
 
   def disarm(): Seq[Report] = cluster.onEveryExecutor(() => Faults.here().disarm()).values.toSeq
 
+  /** Blocks and requests in flight, and queue pairs, in each executor. */
+  def openWork(): Iterable[(Int, Int)] =
+    cluster.onEveryExecutor(() => (Faults.here().inFlight, Faults.here().queuePairs)).values
+
   /** Process of the executor with the lowest id: single faults fire in it. */
   def firstProcess(): (String, Long) = cluster.processes().minBy(_._1)
 

@@ -13,10 +13,12 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   the result, as text
   * @param rules
   *   the first is the fault, the others prepare it; each must fire
-  * @param counts
-  *   counters that must grow
-  * @param optionalReasons
+  * @param claims
+  *   growth of counters that the outcome promises
+  * @param mayAlso
   *   further reasons for which blocks may use TCP
+  * @param leastSeconds
+  *   asserted of the time to the answer
   * @param boundSeconds
   *   asserted of the time to the answer: at most ten times the time on docs/faults.md, but not less
   *   than the default
@@ -24,43 +26,60 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   whether it fires in one executor only
   * @param readsOnOneExecutor
   *   whether that executor reads all blocks
+  * @param pausesExecutor
+  *   whether the fault itself stops an executor for a while
   * @param retries
-  *   whether tasks may fail and stages may be retried
+  *   the tasks and stages that Spark repeats
   */
 private[faults] final case class FaultPoint(
     name: String,
     outcome: String,
     rules: Seq[Rule],
-    counts: Set[String],
-    optionalReasons: Set[String] = Set.empty,
+    claims: Seq[Claim],
+    mayAlso: Set[String] = Set.empty,
+    leastSeconds: Double = 0,
     boundSeconds: Int = FaultTable.LeastBoundSeconds,
     job: FaultJob = FaultJob.Usual,
     killsTasks: Boolean = false,
     onOneExecutor: Boolean = false,
     readsOnOneExecutor: Boolean = false,
-    retries: Boolean = false,
+    pausesExecutor: Boolean = false,
+    retries: FaultPoint.Retries = FaultPoint.NoRetry,
     after: FaultPoint.After = FaultPoint.AllByRead
 ) {
-  def reasons: Set[String] =
-    FaultPoint.Always ++ optionalReasons ++ counts.collect {
-      case c if c.startsWith("fallback.") => c.stripPrefix("fallback.")
-    }
+
+  /** The reasons for which blocks may use TCP. */
+  def reasons: Set[String] = mayAlso ++ claims.map(_.counter).collect {
+    case c if c.startsWith(Claim.Fallback) => c.stripPrefix(Claim.Fallback)
+  }
+
+  /** All that is asserted, as text. */
+  def asserted: String = {
+    val also = if (mayAlso.isEmpty) None else Some(mayAlso.toSeq.sorted.mkString("may: ", ", ", ""))
+    val time = if (leastSeconds == 0) None else Some(s"seconds ≥ $leastSeconds")
+    (claims.map(_.toString) ++ time ++ retries.text ++ also).mkString("; ")
+  }
 }
 
 private[faults] object FaultPoint {
 
-  /** Both executors share one connection, so its end also ends other requests. Time-outs are short,
-    * so a busy machine causes some.
-    */
-  private val Always =
-    Set(
-      "quarantined",
-      "lost-peer",
-      "read-error",
-      "timeout",
-      "connect-failed",
-      "peer-overloaded"
-    )
+  /** Blocks use TCP for these reasons when an executor does not run for a while. */
+  val OfPauses: Set[String] =
+    Set("quarantined", "lost-peer", "read-error", "timeout", "connect-failed", "peer-overloaded")
+
+  /** Requests lose their connection a second time, or READs of the other end fail with it. */
+  val ConnectionEnds: Set[String] = Set("lost-peer", "read-error")
+
+  /** Tasks that fail or are killed, and stages that are retried. */
+  sealed abstract class Retries(val text: Option[String])
+
+  case object NoRetry extends Retries(None)
+
+  /** Tasks end without success, no stage is retried. */
+  case object TasksRepeated extends Retries(Some("failed tasks ≥ 1"))
+
+  /** Spark recomputes map outputs. */
+  case object StagesRetried extends Retries(Some("retried stages ≥ 1"))
 
   sealed trait After
 
@@ -76,8 +95,18 @@ private[faults] object FaultPoint {
   /** The executor with the fault has no RDMA any more; it is replaced. */
   case object Replace extends After
 
+  /** Time-outs are one second; the wait may begin just before the fault fires. */
+  val NearlyASecond = 0.9
+
+  val HeldMs = 400
+  val LeastHeldSeconds = 0.35
+
   val UsesTcp = "its blocks use TCP"
   val Reissued = "open requests of the connection are reissued on a new one"
+
+  /** A new connection replaces one that ended. */
+  val Replaced: Seq[Claim] =
+    Seq(Claim.grows("connections.closed"), Claim.grows("connections.established"))
 
   /** A rule for a step that fires at most `maxFires` times. */
   def rule(
@@ -97,27 +126,40 @@ private[faults] object FaultPoint {
       point.copy(rules = rules)
     }
 
-  /** A message or READ that is lost, garbled or too late. */
-  def untimely(
-      name: String,
-      step: Step,
-      act: Act,
-      counter: String,
-      argument: Any = ""
-  ): FaultPoint = FaultPoint(
+  /** A message or READ that is lost or too late. */
+  def untimely(name: String, step: Step, act: Act, argument: Any = ""): FaultPoint = FaultPoint(
     name,
-    if (act == Act.GARBLE) s"the connection ends; $Reissued"
-    else "the request times out; " + UsesTcp,
+    s"the request times out; $UsesTcp, as do others while the peer is quarantined",
     Seq(rule(step, act, argument, chance = 0.3)),
-    counts = Set(counter),
-    optionalReasons = if (act == Act.GARBLE) Set("protocol-error") else Set.empty
+    claims = Seq(
+      Claim.byTcp("timeout"),
+      Claim.grows("peers.quarantined"),
+      Claim.grows("connections.closed")
+    ),
+    mayAlso = ConnectionEnds + "quarantined",
+    leastSeconds = NearlyASecond
   )
+
+  /** A message that breaks the protocol. */
+  def garbled(name: String, step: Step, argument: Any = "", chance: Double = 0.3): FaultPoint =
+    FaultPoint(
+      name,
+      s"the connection ends; $Reissued, or use TCP while the peer is quarantined",
+      Seq(rule(step, Act.GARBLE, argument, chance)),
+      claims = Seq(
+        Claim.upToHits("protocol.errors"),
+        Claim.grows("connections.closed"),
+        Claim.grows("connections.established")
+      ),
+      mayAlso = ConnectionEnds ++ Set("protocol-error", "quarantined")
+    )
 
   /** A message or READ that is slow but arrives in time. */
   def slow(name: String, step: Step): FaultPoint = FaultPoint(
     name,
     "the request waits for it",
-    Seq(rule(step, Act.HOLD, 400, chance = 0.3)),
-    counts = Set("rdma.blocks.read")
+    Seq(rule(step, Act.HOLD, HeldMs, chance = 0.3)),
+    claims = Claim.AllByRead,
+    leastSeconds = LeastHeldSeconds
   )
 }

@@ -11,6 +11,12 @@ package org.sparkrdma.scenarios.faults
   *   from its first firing to the answer
   * @param counters
   *   of all executors that grew
+  * @param asserted
+  *   what the test asserts of them, as text
+  * @param failedTasks
+  *   tasks that failed or were killed
+  * @param pauseMs
+  *   longest time for which an executor did not run, unless the fault itself stops it
   */
 private[scenarios] final case class FaultResult(
     name: String,
@@ -19,7 +25,11 @@ private[scenarios] final case class FaultResult(
     answerRight: Boolean,
     seconds: Double,
     boundSeconds: Int,
-    counters: Map[String, Long]
+    counters: Map[String, Long],
+    asserted: String = "",
+    failedTasks: Int = 0,
+    retriedStages: Int = 0,
+    pauseMs: Long = 0
 ) {
   def counter(label: String): Long = counters.getOrElse(label, 0L)
 

@@ -17,6 +17,7 @@ import org.scalatest.time.Span
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.SparkInternals
 import org.sparkrdma.scenarios.VanillaAnswers
 
 /** Each fault fires with blocks in flight; the answer is vanilla Spark's, within the bound. */
@@ -50,6 +51,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assertNothingRetried(cluster)
       assertSameAsSpark(traffic)
       assert(traffic.fallbacks.keySet === Set("no-endpoint"))
+      assert(traffic.counter("rdma.blocks.read") === 0)
       assert(mute.asked > 0)
       assert(seconds < MuteDirectoryBound)
       results += FaultResult(
@@ -59,7 +61,8 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
         answer == expected(FaultJob.Usual),
         seconds,
         MuteDirectoryBound,
-        traffic.counters
+        traffic.counters,
+        "no-endpoint ≥ 1; rdma.blocks.read = 0"
       )
     }
   }
@@ -91,7 +94,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     val executors = on.executorIds()
     val first = on.firstProcess()
     val before = on.counters()
-    val failedBefore = (cluster.log.failedTasks, cluster.log.retriedStages)
+    val retriedBefore = retried(cluster)
     on.arm(point)
     val place = if (point.readsOnOneExecutor) Some(on.locationOf(first._1)) else None
     val answer = if (point.killsTasks) killing(on, point) else point.job.run(cluster.sc, place)
@@ -108,26 +111,64 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     assert(reports.map(_.clashes).sum === 0, "READs into memory that earlier READs may write")
     val seconds = (endMs - reports.map(_.firstMs).filter(_ > 0).min) / 1000.0
     assert(seconds < point.boundSeconds)
+    assert(seconds > point.leastSeconds)
+    val allHits = point.rules.indices.map(i => hits.map(_.get(i).intValue).sum)
     val grown = eventually {
       val grown = difference(on.counters(), before)
-      point.counts.foreach(name => assert(grown.getOrElse(name, 0L) > 0, s"$name: $grown"))
+      point.claims.foreach { claim =>
+        assert(grown.getOrElse(claim.counter, 0L) >= claim.least(allHits.head), s"$claim: $grown")
+      }
       grown
     }
+    val retriedNow = retried(cluster)
     val result = FaultResult(
       point.name,
       point.outcome,
-      hits.map(_.get(0).intValue).sum,
+      allHits.head,
       answer == wanted,
       seconds,
       point.boundSeconds,
-      grown
+      grown,
+      point.asserted,
+      retriedNow._1 - retriedBefore._1,
+      retriedNow._2 - retriedBefore._2,
+      if (point.pausesExecutor) 0 else reports.map(_.pauseMs).max
     )
-    assert(result.reasons.keySet.subsetOf(point.reasons), grown)
-    if (!point.retries) {
-      assert((cluster.log.failedTasks, cluster.log.retriedStages) === failedBefore)
-    }
+    assertRange(point, result)
+    assertRetries(point, result)
     recover(on, point, executors, first)
     result
+  }
+
+  /** Tasks that failed, and stages that were retried. */
+  private def retried(cluster: SparkCluster): (Int, Int) = {
+    SparkInternals.drainListeners(cluster.sc)
+    (cluster.log.failedTasks, cluster.log.retriedStages)
+  }
+
+  /** An executor that does not run for a while causes time-outs of its own. */
+  private def assertRange(point: FaultPoint, result: FaultResult): Unit = {
+    val grown = result.counters
+    if (result.pauseMs < FaultTable.PauseMs) {
+      assert(result.reasons.keySet.subsetOf(point.reasons), grown)
+      point.claims.foreach { claim =>
+        assert(grown.getOrElse(claim.counter, 0L) <= claim.most(result.hits), s"$claim: $grown")
+      }
+    } else {
+      assert(result.reasons.keySet.subsetOf(point.reasons ++ FaultPoint.OfPauses), grown)
+    }
+    if (point.retries == FaultPoint.NoRetry) {
+      val blocks = result.reasons.removed("unavailable").values.sum
+      assert(blocks === result.counter("tcp.blocks.read"), grown)
+    }
+  }
+
+  private def assertRetries(point: FaultPoint, result: FaultResult): Unit = point.retries match {
+    case FaultPoint.NoRetry => assert((result.failedTasks, result.retriedStages) === (0, 0))
+    case FaultPoint.TasksRepeated =>
+      assert(result.failedTasks > 0)
+      assert(result.retriedStages === 0)
+    case FaultPoint.StagesRetried => assert(result.retriedStages > 0)
   }
 
   private def killing(on: FaultBench, point: FaultPoint): Seq[(Int, Long)] = {
@@ -154,6 +195,12 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
         val (answer, traffic) = on.cluster.trafficOf(FaultJob.Usual.run(on.cluster.sc))
         assert(answer === expected(FaultJob.Usual))
         assertAllByRead(traffic)
+      }
+      eventually(timeout(Span(10, Seconds))) {
+        on.openWork().foreach { case (inFlight, queuePairs) =>
+          assert(inFlight === 0, "blocks or requests are left")
+          assert(queuePairs <= 1, "queue pairs are left")
+        }
       }
     }
   }

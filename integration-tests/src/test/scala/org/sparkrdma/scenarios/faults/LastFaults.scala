@@ -8,15 +8,19 @@ import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Faults after which an executor does not use RDMA until it has started it again. */
 private[faults] object LastFaults {
+
+  /** The executor withdraws its endpoint; until then its peer tries to connect. */
+  private val Withdrawn =
+    Set("unavailable", "no-endpoint", "connect-failed", "quarantined") ++ FaultPoint.ConnectionEnds
+
   val all: Seq[FaultPoint] = seeded(
     Seq(
       FaultPoint(
         "the completion queue overruns",
         "all blocks of this executor use TCP until it has started RDMA again",
         Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, maxFires = 1)),
-        counts = Set("fallback.stopped"),
-        // The executor withdraws its endpoint.
-        optionalReasons = Set("unavailable", "no-endpoint"),
+        claims = Seq(Claim.byTcp("stopped"), Claim.grows("connections.closed")),
+        mayAlso = Withdrawn,
         onOneExecutor = true,
         after = FaultPoint.Replace
       ),
@@ -24,8 +28,8 @@ private[faults] object LastFaults {
         "the device is removed",
         "all blocks of this executor use TCP until it has started RDMA again",
         Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, maxFires = 1)),
-        counts = Set("fallback.stopped"),
-        optionalReasons = Set("unavailable", "no-endpoint"),
+        claims = Seq(Claim.byTcp("stopped"), Claim.grows("connections.closed")),
+        mayAlso = Withdrawn,
         onOneExecutor = true,
         after = FaultPoint.Nothing
       )

@@ -2,6 +2,8 @@
 package org.sparkrdma.scenarios.faults
 
 import org.sparkrdma.scenarios.faults.FaultPoint.Reissued
+import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
+import org.sparkrdma.scenarios.faults.FaultPoint.garbled
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
 import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.FaultPoint.slow
@@ -12,40 +14,68 @@ import org.sparkrdma.verbs.WorkStatus
 
 /** Faults between a LOCATE and its LOCATED. */
 private[faults] object LocateFaults {
+  private val TooLateMs = 1_600
+
   val all: Seq[FaultPoint] = seeded(
     Seq(
-      FaultPoint(
-        "a LOCATE cannot be sent",
-        s"the connection is lost; $Reissued",
-        Seq(rule(Step.LOCATE, Act.FAIL, WorkStatus.RETRY_EXCEEDED)),
-        counts = Set("connections.closed")
-      ),
-      FaultPoint(
-        "a LOCATE finds no receiver ready",
-        s"the connection is lost; $Reissued",
-        Seq(rule(Step.LOCATE, Act.FAIL, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED)),
-        counts = Set("connections.closed")
-      ),
-      untimely("a LOCATE is lost", Step.LOCATE_RECEIVED, Act.LOSE, "fallback.timeout"),
-      untimely("a LOCATE is garbled", Step.LOCATE_RECEIVED, Act.GARBLE, "protocol.errors"),
+      notSent("a LOCATE cannot be sent", WorkStatus.RETRY_EXCEEDED),
+      notSent("a LOCATE finds no receiver ready", WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED),
+      untimely("a LOCATE is lost", Step.LOCATE_RECEIVED, Act.LOSE),
+      garbled("a LOCATE is garbled", Step.LOCATE_RECEIVED),
       slow("a LOCATE comes late", Step.LOCATE_RECEIVED),
-      untimely(
-        "a LOCATE comes too late",
-        Step.LOCATE_RECEIVED,
-        Act.HOLD,
-        "fallback.timeout",
-        1_600
+      untimely("a LOCATE comes too late", Step.LOCATE_RECEIVED, Act.HOLD, TooLateMs),
+      untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE),
+      garbled("a LOCATED is garbled", Step.LOCATED_RECEIVED),
+      inPiece("an address far from the window", "ADDRESS:44"),
+      inPiece("the key of no window", "KEY:20"),
+      FaultPoint(
+        "a LOCATED has another address of the same window",
+        "the READ brings other bytes and the checksum fails; the block is fetched again by TCP",
+        Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "ADDRESS:3", chance = 0.3)),
+        claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt")),
+        // A block at an end of its window.
+        mayAlso = FaultPoint.ConnectionEnds
       ),
-      untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE, "fallback.timeout"),
-      untimely("a LOCATED is garbled", Step.LOCATED_RECEIVED, Act.GARBLE, "protocol.errors"),
+      garbled("a LOCATED has another length of a piece", Step.LOCATED_RECEIVED, "LENGTH:3"),
+      garbled("a LOCATED has another offset of a piece", Step.LOCATED_RECEIVED, "OFFSET:3"),
+      // All blocks are 16 to 32 KiB long.
+      garbled("a LOCATED has a shorter block", Step.LOCATED_RECEIVED, "BLOCK_LENGTH:14"),
+      FaultPoint(
+        "a LOCATED has a longer block",
+        "the reader asks for the rest, which the peer does not have; the block uses TCP",
+        Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "BLOCK_LENGTH:20", chance = 0.3)),
+        claims = Seq(
+          Claim.upToHits("fallback.peer-unknown-block"),
+          Claim.never("connections.closed")
+        )
+      ),
+      FaultPoint(
+        "a LOCATED has another checksum",
+        "the checksum fails; TCP brings the same bytes, so that only the checksum is wrong",
+        Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "FIRST_SUM:3", chance = 0.3)),
+        claims = Seq(Claim.upToHits("verify.unusable-sums"), Claim.never("verify.corrupt")),
+        mayAlso = Set("checksum-unusable")
+      ),
       slow("a LOCATED comes late", Step.LOCATED_RECEIVED),
-      untimely(
-        "a LOCATED comes too late",
-        Step.LOCATED_RECEIVED,
-        Act.HOLD,
-        "fallback.timeout",
-        1_600
-      )
+      untimely("a LOCATED comes too late", Step.LOCATED_RECEIVED, Act.HOLD, TooLateMs),
+      untimely("a queue pair fails without an event under a LOCATE", Step.LOCATE, Act.FAIL_SILENTLY)
     )
+  )
+
+  private def notSent(name: String, status: WorkStatus): FaultPoint = FaultPoint(
+    name,
+    s"the connection is lost; $Reissued",
+    Seq(rule(Step.LOCATE, Act.FAIL, status)),
+    claims = FaultPoint.Replaced,
+    mayAlso = FaultPoint.ConnectionEnds
+  )
+
+  /** The READ of a piece fails at the peer. */
+  private def inPiece(wrong: String, garbled: String): FaultPoint = FaultPoint(
+    s"a LOCATED has $wrong",
+    s"the READ fails; $UsesTcp; $Reissued",
+    Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, garbled, chance = 0.3)),
+    claims = Claim.byTcp("read-error") +: Claim.never("verify.corrupt") +: FaultPoint.Replaced,
+    mayAlso = FaultPoint.ConnectionEnds
   )
 }

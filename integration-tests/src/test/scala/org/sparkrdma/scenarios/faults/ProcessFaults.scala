@@ -23,8 +23,10 @@ private[faults] object ProcessFaults {
             maxFires = 1
           )
         ),
-        counts = Set("serve.leases.expired"),
-        optionalReasons = Set("read-error"),
+        claims = Seq(Claim.grows("serve.leases.expired"), Claim.grows("connections.closed")),
+        mayAlso = FaultPoint.OfPauses,
+        leastSeconds = 4.5,
+        pausesExecutor = true,
         onOneExecutor = true,
         readsOnOneExecutor = true,
         boundSeconds = 40
@@ -40,7 +42,10 @@ private[faults] object ProcessFaults {
             maxFires = 1
           )
         ),
-        counts = Set("fallback.timeout"),
+        claims = Seq(Claim.byTcp("timeout"), Claim.grows("peers.quarantined")),
+        mayAlso = FaultPoint.OfPauses,
+        leastSeconds = 3.5,
+        pausesExecutor = true,
         onOneExecutor = true,
         boundSeconds = 40
       ),
@@ -48,19 +53,19 @@ private[faults] object ProcessFaults {
         "map outputs are deleted while they are leased",
         "READs continue; other access to the file fails, and Spark recomputes the outputs",
         Seq(rule(Step.REGISTER_FILE, Act.DELETE, chance = 1)),
-        counts = Set("rdma.blocks.read"),
-        optionalReasons = Set("peer-unknown-block", "read-error"),
-        retries = true
+        claims = Seq(Claim.grows("rdma.blocks.read")),
+        mayAlso = Set("peer-unknown-block", "read-error", "lost-peer"),
+        retries = FaultPoint.StagesRetried
       ),
       FaultPoint(
         "map outputs lose their last bytes while they are leased",
         "READs and TCP fail; Spark recomputes the outputs",
         Seq(rule(Step.REGISTER_FILE, Act.TRUNCATE, chance = 1, maxFires = 3)),
-        counts = Set("fallback.read-error"),
-        optionalReasons = Set("peer-unknown-block"),
+        claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
+        mayAlso = Set("peer-unknown-block", "lost-peer"),
         // Otherwise a local reader finds the damage first, and all outputs are recomputed.
         readsOnOneExecutor = true,
-        retries = true,
+        retries = FaultPoint.StagesRetried,
         boundSeconds = 30
       ),
       FaultPoint(
@@ -70,19 +75,18 @@ private[faults] object ProcessFaults {
           rule(Step.READ, Act.FAIL, WorkStatus.REMOTE_ACCESS_ERROR, chance = 1, maxFires = 3),
           rule(Step.REGISTER_FILE, Act.DELETE, chance = 1, maxFires = 3)
         ),
-        counts = Set("fallback.read-error"),
-        optionalReasons = Set("peer-unknown-block"),
-        retries = true,
-        boundSeconds = 30
+        claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
+        mayAlso = Set("peer-unknown-block", "lost-peer"),
+        retries = FaultPoint.StagesRetried
       ),
       FaultPoint(
         "the peer is killed with SIGKILL",
         "its connection ends and TCP fails; Spark recomputes its map outputs",
         Seq(rule(Step.READ, Act.RUN, "kill -KILL %peer", chance = 0.2, maxFires = 1)),
-        counts = Set("connections.closed"),
-        optionalReasons = Set("no-endpoint"),
+        claims = Seq(Claim.grows("connections.closed")),
+        mayAlso = Set("no-endpoint", "connect-failed", "quarantined", "lost-peer", "read-error"),
         onOneExecutor = true,
-        retries = true,
+        retries = FaultPoint.StagesRetried,
         boundSeconds = 15,
         after = FaultPoint.OtherExecutor
       )

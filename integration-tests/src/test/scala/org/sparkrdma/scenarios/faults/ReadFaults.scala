@@ -20,37 +20,40 @@ private[faults] object ReadFaults {
           s"a READ ends with $status",
           s"$UsesTcp; $Reissued",
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
-          counts = Set("fallback.read-error")
+          claims = Claim.byTcp("read-error") +: FaultPoint.Replaced,
+          mayAlso = FaultPoint.ConnectionEnds
         )
     } ++ Seq(
       FaultPoint(
         "a READ is flushed",
         s"the connection is lost; $Reissued",
         Seq(rule(Step.READ, Act.FAIL, WorkStatus.FLUSH_ERROR, chance = 0.2)),
-        counts = Set("connections.closed")
+        claims = FaultPoint.Replaced,
+        mayAlso = FaultPoint.ConnectionEnds
       ),
       FaultPoint(
         "the connection is lost under a READ",
         Reissued,
         Seq(rule(Step.READ, Act.DROP_CONNECTION, chance = 0.2)),
-        counts = Set("connections.closed")
+        claims = FaultPoint.Replaced,
+        mayAlso = FaultPoint.ConnectionEnds
       ),
       slow("a READ is slow", Step.READ),
-      untimely("a READ hangs", Step.READ, Act.LOSE, "fallback.timeout").copy(boundSeconds = 20),
+      untimely("a READ hangs", Step.READ, Act.LOSE),
+      untimely("a queue pair fails without an event under a READ", Step.READ, Act.FAIL_SILENTLY),
       untimely(
         "a READ lands after its deadline",
         Step.READ,
-        Act.LAND_LATE,
-        "fallback.timeout"
+        Act.LAND_LATE
       ).copy(
-        outcome = s"$UsesTcp; no other READ uses its sink until the queue pair is destroyed",
-        boundSeconds = 20
+        outcome =
+          s"$UsesTcp, as do others while the peer is quarantined; no other READ uses its sink until the queue pair is destroyed"
       ),
       FaultPoint(
         "a READ brings a flipped bit",
         "the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.READ, Act.FLIP_BIT, chance = 0.2)),
-        counts = Set("fallback.corrupt", "verify.corrupt")
+        claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt"))
       )
     )
   )

@@ -20,28 +20,35 @@ private[faults] object RegistrationFaults {
         "control buffers are refused with ENOMEM",
         "no connection is established; all blocks use TCP",
         Seq(rule(Step.REGISTER_CONTROL, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
-        counts = Set("fallback.pool-empty"),
-        optionalReasons = Set("peer-busy"),
+        claims = Seq(
+          Claim.byTcp("pool-empty"),
+          Claim.never("connections.established"),
+          Claim.never("rdma.blocks.read")
+        ),
+        mayAlso = Set("peer-busy"),
         after = FaultPoint.Nothing
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
         "blocks wait for 30 ms, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
-        counts = Set("fallback.pool-empty"),
-        boundSeconds = 30
+        claims = Seq(
+          Claim.byTcp("pool-empty"),
+          Claim.grows("receive.waits.50ms"),
+          Claim.never("rdma.blocks.read")
+        )
       ),
       FaultPoint(
         "a window is refused with ENOMEM",
         "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1)),
-        counts = Set("serve.pieces.copy")
+        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
       ),
       FaultPoint(
         "a window is refused with EFAULT",
         "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
-        counts = Set("serve.pieces.copy")
+        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
       )
     )
   )

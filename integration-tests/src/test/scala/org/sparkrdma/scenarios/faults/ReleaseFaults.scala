@@ -14,29 +14,32 @@ private[faults] object ReleaseFaults {
         "a RELEASE is lost",
         "the reader ends the connection in time, which ends the lease",
         Seq(rule(Step.RELEASE_RECEIVED, Act.LOSE, chance = 1)),
-        counts = Set("connections.closed")
+        claims = Claim.AllByRead ++
+          Seq(Claim.grows("connections.closed"), Claim.never("serve.leases.expired"))
       ),
       FaultPoint(
         "a RELEASE is garbled",
         "the server ends the connection, which ends the lease",
         Seq(rule(Step.RELEASE_RECEIVED, Act.GARBLE, chance = 1)),
-        counts = Set("protocol.errors"),
-        optionalReasons = Set("protocol-error")
+        claims = Seq(Claim.upToHits("protocol.errors"), Claim.never("serve.leases.expired")) ++
+          FaultPoint.Replaced,
+        mayAlso = FaultPoint.ConnectionEnds ++ Set("protocol-error", "quarantined")
       ),
       FaultPoint(
         "a RELEASED is lost",
         "the reader ends the connection in time",
         Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
-        counts = Set("connections.closed")
+        claims = Claim.AllByRead :+ Claim.grows("connections.closed")
       ),
       FaultPoint(
         "tasks are killed while their READs run",
         "their leases and sinks are released at once; the next attempts use them",
-        Seq(rule(Step.READ, Act.HOLD, 600, chance = 1, maxFires = 4)),
-        counts = Set("rdma.blocks.read"),
+        // A request may be held twice, as LOCATE and as READ, without a time-out.
+        Seq(rule(Step.READ, Act.HOLD, FaultPoint.HeldMs, chance = 1, maxFires = 4)),
+        claims = Claim.AllByRead :+ Claim.never("serve.leases.expired"),
         killsTasks = true,
-        retries = true,
-        boundSeconds = 40
+        retries = FaultPoint.TasksRepeated,
+        boundSeconds = 30
       )
     )
   )

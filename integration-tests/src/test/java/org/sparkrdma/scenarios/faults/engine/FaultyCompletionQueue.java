@@ -69,6 +69,9 @@ final class FaultyCompletionQueue implements CompletionQueue {
 
   private void pass(WorkCompletion completion, CompletionHandler handler) {
     FaultyQueuePair queuePair = queuePairs.get(completion.queuePairNumber());
+    if (queuePair != null && queuePair.hasFailedSilently()) {
+      return;
+    }
     if (queuePair == null || !completion.succeeded() || queuePair.deliversSend(completion)) {
       handler.onCompletion(completion);
     }

@@ -147,7 +147,10 @@ final class FaultyConnectionManager implements ConnectionManager {
       return seen;
     }
     return switch (rule.act()) {
-      case LOSE -> null;
+      case LOSE -> {
+        connection.settled();
+        yield null;
+      }
       case HOLD -> {
         after(Long.parseLong(rule.argument()), () -> made.add(seen));
         yield null;

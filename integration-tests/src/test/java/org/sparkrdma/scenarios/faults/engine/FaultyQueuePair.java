@@ -26,8 +26,6 @@ import org.sparkrdma.verbs.WorkStatus;
  */
 final class FaultyQueuePair implements QueuePair {
   private static final long RUN_HOLD_MS = 300;
-  private static final int NOISE_FROM = 2;
-  private static final int NOISE_TO = 16;
 
   private final QueuePair real;
   private final FaultyDomain domain;
@@ -39,6 +37,7 @@ final class FaultyQueuePair implements QueuePair {
   private final ArrayDeque<WorkRequest> backlog = new ArrayDeque<>();
   private final Map<Long, MemoryRange> receives = new HashMap<>();
   private boolean stalled;
+  private boolean failedSilently;
   private int locatesOpen;
   private int locatesAnswered;
   private int locatesServed;
@@ -57,6 +56,7 @@ final class FaultyQueuePair implements QueuePair {
     this.connection = connection;
     this.sinks = sinks;
     this.faults = faults;
+    faults.addQueuePairs(1);
   }
 
   @Override
@@ -66,7 +66,12 @@ final class FaultyQueuePair implements QueuePair {
 
   @Override
   public QueuePairState state() {
-    return real.state();
+    return failedSilently ? QueuePairState.ERROR : real.state();
+  }
+
+  /** Whether it is in error, and neither completions nor events say so. */
+  boolean hasFailedSilently() {
+    return failedSilently;
   }
 
   @Override
@@ -131,6 +136,10 @@ final class FaultyQueuePair implements QueuePair {
         connection.disconnect();
       }
       case LOSE, LAND_LATE -> stalled = true;
+      case FAIL_SILENTLY -> {
+        stalled = true;
+        failedSilently = true;
+      }
       case FAIL -> {
         stalled = true;
         WorkStatus status = WorkStatus.valueOf(one.rule().argument());
@@ -231,7 +240,7 @@ final class FaultyQueuePair implements QueuePair {
       return true;
     }
     switch (rule.act()) {
-      case GARBLE -> Noise.overwrite(message, NOISE_FROM, NOISE_TO, rule.seed());
+      case GARBLE -> Noise.garble(message, rule);
       case HOLD -> {
         InjectedCompletion later = InjectedCompletion.copyOf(completion);
         connection
@@ -267,6 +276,7 @@ final class FaultyQueuePair implements QueuePair {
     sent.stream().filter(one -> one.sink() != null).forEach(one -> sinks.remove(one.sink()));
     sent.clear();
     backlog.clear();
+    faults.addQueuePairs(-1);
     count(-locatesOpen, -locatesServed, -readsOpen);
   }
 

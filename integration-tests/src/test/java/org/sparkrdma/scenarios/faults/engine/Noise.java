@@ -3,10 +3,23 @@ package org.sparkrdma.scenarios.faults.engine;
 
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
+import org.sparkrdma.scenarios.faults.plan.Rule;
 
 /** Corrupts bytes, in the same way for the same seed. Stateless. */
 final class Noise {
+  private static final int NOISE_FROM = 2;
+  private static final int NOISE_TO = 16;
+
   private Noise() {}
+
+  /** Changes a message as the rule says. */
+  static void garble(ByteBuffer message, Rule rule) {
+    if (rule.argument().isEmpty()) {
+      overwrite(message, NOISE_FROM, NOISE_TO, rule.seed());
+    } else {
+      LocatedField.flip(message, rule.argument());
+    }
+  }
 
   /** Changes every byte of a range. */
   static void overwrite(ByteBuffer target, int from, int to, long seed) {

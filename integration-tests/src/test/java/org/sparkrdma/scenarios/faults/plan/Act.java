@@ -11,12 +11,18 @@ public enum Act {
   FAIL,
   /** The peer rejects, without a reason. */
   REFUSE,
-  /** A byte is changed. The argument is its index in private data; unused for messages. */
+  /**
+   * Bytes are changed. The argument is the index of the one byte in private data. In a message it
+   * is a field of the first piece of a LOCATED and the bit to flip, with a colon between them; if
+   * empty, bytes 2 to 15 become noise.
+   */
   GARBLE,
   /** One bit of the data of a READ is flipped. */
   FLIP_BIT,
   /** A READ hangs, and writes noise into its sink just before its queue pair is destroyed. */
   LAND_LATE,
+  /** The queue pair fails: nothing of it completes, no message arrives, and no event says so. */
+  FAIL_SILENTLY,
   /** The connection is lost at this step. */
   DROP_CONNECTION,
   /** The completion queue overruns. */

@@ -19,7 +19,9 @@ public final class Faults {
   private final List<Armed> rules = new ArrayList<>();
   private boolean armed;
   private int inFlight;
+  private int queuePairs;
   private int clashes;
+  private PauseMeter pauses;
 
   private Faults() {}
 
@@ -34,6 +36,7 @@ public final class Faults {
     newRules.forEach(rule -> rules.add(new Armed(rule)));
     armed = true;
     clashes = 0;
+    pauses = PauseMeter.start();
   }
 
   /** Disarms all rules and reports what fired; a second call reports the same. */
@@ -41,7 +44,12 @@ public final class Faults {
     armed = false;
     List<Integer> hits = new ArrayList<>();
     rules.forEach(one -> hits.add(one.hits));
-    return new Report(hits, rules.isEmpty() ? 0 : rules.get(0).firstMs, clashes);
+    long pauseMs = 0;
+    if (pauses != null) {
+      pauses.stop();
+      pauseMs = pauses.longestMs();
+    }
+    return new Report(hits, rules.isEmpty() ? 0 : rules.get(0).firstMs, clashes, pauseMs);
   }
 
   /** Returns the rule that fires now, or null. */
@@ -59,6 +67,21 @@ public final class Faults {
   /** Adds blocks, or requests for them, in flight; negative when they complete. */
   public synchronized void addInFlight(int count) {
     inFlight += count;
+  }
+
+  /** Adds a queue pair; negative when it is destroyed. */
+  public synchronized void addQueuePairs(int count) {
+    queuePairs += count;
+  }
+
+  /** Blocks and requests that are in flight. */
+  public synchronized int inFlight() {
+    return inFlight;
+  }
+
+  /** Queue pairs that exist. */
+  public synchronized int queuePairs() {
+    return queuePairs;
   }
 
   /** Counts a READ into memory that an earlier READ may still write. */

@@ -11,5 +11,7 @@ import java.util.List;
  * @param firstMs first time that the first rule fired, as {@link System#currentTimeMillis}; 0 if
  *     never
  * @param clashes READs into memory that an earlier READ might still have written
+ * @param pauseMs longest time for which the process did not run
  */
-public record Report(List<Integer> hits, long firstMs, int clashes) implements Serializable {}
+public record Report(List<Integer> hits, long firstMs, int clashes, long pauseMs)
+    implements Serializable {}
