@@ -26,8 +26,11 @@ import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
 public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
 
-  /** Tasks send their executor's figures at their end, so the wait is a few milliseconds. */
-  private static final Duration LAST_REPORTS = Duration.ofMillis(200);
+  /**
+   * Tasks send their executor's figures at their end, so the wait is milliseconds on a host that is
+   * not overloaded.
+   */
+  private static final Duration LAST_REPORTS = Duration.ofSeconds(1);
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
