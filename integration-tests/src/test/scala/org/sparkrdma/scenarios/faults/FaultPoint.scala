@@ -146,11 +146,8 @@ private[faults] object FaultPoint {
       name,
       s"the connection ends; $Reissued, or use TCP while the peer is quarantined",
       Seq(rule(step, Act.GARBLE, argument, chance)),
-      claims = Seq(
-        Claim.upToHits("protocol.errors"),
-        Claim.grows("connections.closed"),
-        Claim.grows("connections.established")
-      ),
+      // Not that a connection is established: the peer may be quarantined for the rest of the job.
+      claims = Seq(Claim.upToHits("protocol.errors"), Claim.grows("connections.closed")),
       mayAlso = ConnectionEnds ++ Set("protocol-error", "quarantined")
     )
 

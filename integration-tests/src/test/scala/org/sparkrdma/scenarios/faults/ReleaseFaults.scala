@@ -21,8 +21,11 @@ private[faults] object ReleaseFaults {
         "a RELEASE is garbled",
         "the server ends the connection, which ends the lease",
         Seq(rule(Step.RELEASE_RECEIVED, Act.GARBLE, chance = 1)),
-        claims = Seq(Claim.upToHits("protocol.errors"), Claim.never("serve.leases.expired")) ++
-          FaultPoint.Replaced,
+        claims = Seq(
+          Claim.upToHits("protocol.errors"),
+          Claim.never("serve.leases.expired"),
+          Claim.grows("connections.closed")
+        ),
         mayAlso = FaultPoint.ConnectionEnds ++ Set("protocol-error", "quarantined")
       ),
       FaultPoint(

@@ -8,7 +8,7 @@ package org.sparkrdma.shuffle.metrics;
 public enum FallbackReason {
   /** Shuffle reads that Spark's own reader did, because this executor has no RDMA. */
   UNAVAILABLE("unavailable"),
-  /** The directory has no endpoint of the executor. */
+  /** The directory has no endpoint of the executor, or did not answer in time. */
   NO_ENDPOINT("no-endpoint"),
   /** The executor's endpoint is of another engine or version. */
   INCOMPATIBLE("incompatible"),

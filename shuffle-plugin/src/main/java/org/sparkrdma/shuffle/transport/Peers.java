@@ -188,14 +188,8 @@ final class Peers {
   /** Closes a connection or an attempt. Blocks at fault fail, the others are reissued once. */
   void end(PeerConnection connection, BrokenConnection cause) {
     assert context.owner().holds();
-    boolean counted = connection.isEstablished();
     boolean attempt = connection.isAttempt();
-    List<BlockProgress> left = connection.close();
-    table.remove(connection);
-    connection.peer().forget(connection);
-    if (counted) {
-      context.counters().increment(Counter.CONNECTIONS_CLOSED);
-    }
+    List<BlockProgress> left = close(connection);
     if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
       quarantine(connection.peer(), cause.reason().label(), cause.detail());
       if (attempt) {
@@ -222,6 +216,18 @@ final class Peers {
   void giveUp(Peer peer, FallbackReason reason, String detail) {
     quarantine(peer, reason.label(), detail);
     giveUpForNow(peer, reason, detail);
+  }
+
+  /** Returns the blocks that it was fetching. */
+  private List<BlockProgress> close(PeerConnection connection) {
+    boolean counted = connection.isEstablished();
+    List<BlockProgress> left = connection.close();
+    table.remove(connection);
+    connection.peer().forget(connection);
+    if (counted) {
+      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+    }
+    return left;
   }
 
   /** No connection because one end lacks room: pending blocks use TCP, without quarantine. */
@@ -267,9 +273,7 @@ final class Peers {
     stopped = true;
     while (table.size() > 0) {
       PeerConnection connection = table.get(0);
-      List<BlockProgress> left = connection.close();
-      table.remove(connection);
-      connection.peer().forget(connection);
+      List<BlockProgress> left = close(connection);
       left.forEach(
           block -> context.delivery().fail(block, FallbackReason.STOPPED, "executor stops"));
     }

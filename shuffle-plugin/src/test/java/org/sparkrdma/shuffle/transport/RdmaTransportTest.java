@@ -466,6 +466,19 @@ class RdmaTransportTest {
     assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(2);
   }
 
+  /** Counters outlive the transport of an executor, which starts another one. */
+  @Test
+  void shouldCountTheConnectionsThatItsEndCloses() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.counters().openConnections()).isEqualTo(1);
+    reader.transport().close();
+    assertThat(reader.counters().openConnections()).isZero();
+  }
+
   @Test
   void shouldMakeRoomForANewPeerByClosingTheLongestIdleConnection() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).maxConnections(2));

@@ -34,9 +34,9 @@ final class ApplicationMetricsSource implements Source {
     add("pinned.limit", all -> all.present(Figure.PINNED_LIMIT));
     // Connections that are established now; each counts in both executors.
     add("connections.open", all -> all.present(Figure.CONNECTIONS));
-    // Microseconds within which half of the READs completed, in the slowest running executor.
+    // Microseconds for half of the READs since its start, in the slowest running executor.
     add("read.latency.p50", all -> all.present(Figure.LATENCY_P50_US));
-    // Microseconds within which 99 of 100 READs completed, in the slowest running executor.
+    // Microseconds for 99 of 100 READs since its start, in the slowest running executor.
     add("read.latency.p99", all -> all.present(Figure.LATENCY_P99_US));
     // Bytes delivered to tasks by RDMA READ.
     add("bytes.read", all -> all.sums().bytes().read());

@@ -46,7 +46,20 @@ public final class ApplicationMonitor {
     ui = hasPages ? ui(context, notes) : Optional.empty();
     context.addSparkListener(new LiveListener());
     // After the listener, which receives those that register from now on.
-    hosts.get().forEach(figures::start);
+    startAll(hosts);
+  }
+
+  /** A query that fails costs only the hosts of the executors that run already. */
+  private void startAll(Supplier<Map<String, String>> hosts) {
+    try {
+      hosts.get().forEach(figures::start);
+    } catch (Throwable e) {
+      // Spark asks another thread for them, and throws what its Java signature does not declare.
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      LOG.debug("Spark does not name the hosts of the executors that run already", e);
+    }
   }
 
   /**

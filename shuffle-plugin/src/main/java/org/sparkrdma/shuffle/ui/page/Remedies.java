@@ -30,7 +30,8 @@ final class Remedies {
   private static String meaning(FallbackReason reason) {
     return switch (reason) {
       case UNAVAILABLE -> "Reads (not blocks) of executors without RDMA, by Spark's own reader.";
-      case NO_ENDPOINT -> "The peer had not published an endpoint: it has no RDMA, or has ended.";
+      case NO_ENDPOINT ->
+          "The peer has no RDMA or has ended, or the driver did not name its endpoint in time.";
       case INCOMPATIBLE -> "The peer uses another engine or another version of the plug-in.";
       case REFUSED -> "The peer refused the connection, or its proof failed.";
       case CONNECT_FAILED ->
@@ -57,7 +58,7 @@ final class Remedies {
       case UNAVAILABLE ->
           "Run the command doctor of the plug-in's jar on that host; it names each cause.";
       case NO_ENDPOINT ->
-          "Nothing when executors come and go; else the driver's log names the executors without RDMA.";
+          "Nothing when executors come and go; look for executors without RDMA, else for a slow driver.";
       case INCOMPATIBLE -> "Use one version of the plug-in and one engine on all hosts.";
       case REFUSED -> "Nothing when executors restarted; else look at the peer's log.";
       case CONNECT_FAILED ->

@@ -69,6 +69,24 @@ class ApplicationMonitorTest {
   }
 
   @Test
+  void shouldCollectFiguresWhenTheQueryOfTheHostsFails() {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      ApplicationMonitor monitor =
+          ApplicationMonitor.start(
+                  spark.sc(),
+                  () -> {
+                    throw new LinkageError("another version of Spark");
+                  },
+                  List.of(),
+                  Duration.ZERO,
+                  false)
+              .orElseThrow();
+      monitor.report("7", FIGURES);
+      assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);
+    }
+  }
+
+  @Test
   void shouldLogOneSummaryAtTheEndOfAnApplicationThatHasShuffledTwice() {
     try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
       SparkConf conf = conf().set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
