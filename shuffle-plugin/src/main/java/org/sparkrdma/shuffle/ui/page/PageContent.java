@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.ui.page;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -19,6 +20,9 @@ import org.sparkrdma.shuffle.ui.figures.TimeSeries;
  */
 final class PageContent {
   private static final int MAX_REASONS = 5;
+
+  /** Rows of executors without RDMA; each has a reason of up to 500 characters. */
+  private static final int MAX_WITHOUT_RDMA = 100;
 
   private final List<String> notes;
   private final Map<String, ExecutorFigures> executors;
@@ -106,27 +110,31 @@ final class PageContent {
         .append("</li>");
   }
 
-  /** The reason of each executor; empty where no executor has one. */
+  /** The reason of each executor, running ones first; empty where no executor has one. */
   private String withoutRdma() {
-    if (reasons().isEmpty()) {
+    List<Map.Entry<String, ExecutorFigures>> all =
+        executors.entrySet().stream()
+            .filter(entry -> !entry.getValue().text(Figure.REASONS).isEmpty())
+            .sorted(Comparator.comparing(entry -> entry.getValue().isRemoved()))
+            .toList();
+    if (all.isEmpty()) {
       return "";
     }
     Table table =
         new Table("rdma-without", List.of("Executor", "Host", "RDMA", "Reason|As in its log"));
-    executors.forEach(
-        (executorId, executor) -> {
-          String reason = executor.text(Figure.REASONS);
-          if (!reason.isEmpty()) {
-            table
-                .beginRow()
-                .text(executorId)
-                .text(executor.host())
-                .text(state(executor))
-                .text(reason)
-                .endRow();
-          }
-        });
-    return table.end();
+    all.stream()
+        .limit(MAX_WITHOUT_RDMA)
+        .forEach(
+            entry ->
+                table
+                    .beginRow()
+                    .text(entry.getKey())
+                    .text(entry.getValue().host())
+                    .text(state(entry.getValue()))
+                    .text(entry.getValue().text(Figure.REASONS))
+                    .endRow());
+    int more = all.size() - MAX_WITHOUT_RDMA;
+    return more > 0 ? table.end() + "<p>and " + more + " more</p>" : table.end();
   }
 
   private String executors() {

@@ -84,6 +84,20 @@ class PageContentTest {
   }
 
   @Test
+  void shouldShowOneHundredExecutorsWithoutRdmaRunningOnesFirst() {
+    for (int i = 1; i <= 103; i++) {
+      figures.report(Integer.toString(i), Map.of("state", "off", "reasons", "no device"), 0);
+    }
+    for (String removed : List.of("1", "2", "3")) {
+      figures.remove(removed, "idle");
+    }
+    assertThat(page(20))
+        .contains("<tr><td>4</td>", "<tr><td>103</td><td></td><td>off</td><td>no device</td></tr>")
+        .contains("<p>and 3 more</p>")
+        .doesNotContain("<td>lost: idle</td><td>no device</td>");
+  }
+
+  @Test
   void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
     figures.addTask("1", 3, 2_048, 1_024, 10);
     assertThat(page(20)).contains("By TCP:</strong> 0 B");
