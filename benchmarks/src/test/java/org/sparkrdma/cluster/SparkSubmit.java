@@ -3,7 +3,9 @@ package org.sparkrdma.cluster;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.Script;
 
@@ -17,6 +19,33 @@ final class SparkSubmit {
   /** The packaged jars. */
   static Installation installation() {
     return new Installation(Path.of("..").toAbsolutePath().normalize());
+  }
+
+  /**
+   * Runs a benchmark job once under each shuffle, without warm-ups, on two executors of their own.
+   *
+   * @param directory for its output
+   * @param jobJars names of the jars of job-jars that the job needs besides picocli
+   * @param job its name and options
+   */
+  static Outcome runBenchmark(Path directory, List<String> jobJars, Path report, List<String> job)
+      throws Exception {
+    Installation installation = installation();
+    Path folder = installation.jobs().resolveSibling("job-jars");
+    List<String> jars = new ArrayList<>();
+    jars.add(installation.plugIn().toString());
+    jars.add(folder.resolve("picocli-4.7.7.jar").toString());
+    jobJars.forEach(name -> jars.add(folder.resolve(name).toString()));
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--master", "local-cluster[2,1,1024]"));
+    arguments.addAll(List.of("--jars", String.join(",", jars)));
+    arguments.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
+    arguments.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
+    arguments.addAll(List.of("--class", ShuffleBenchmark.class.getName()));
+    arguments.add(installation.jobs().toString());
+    arguments.addAll(job);
+    arguments.addAll(List.of("--rounds", "1", "--warm-ups", "0", "--report", report.toString()));
+    return run(directory, arguments);
   }
 
   /**

@@ -10,8 +10,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
-import org.sparkrdma.launch.Installation;
 
 /** A benchmark by spark-submit, as docs/benchmarks.md has it for a user's own cluster. */
 @Timeout(300)
@@ -20,36 +18,14 @@ class SubmittedBenchmarkIT {
 
   @Test
   void shouldCompareTheShufflesOfAJobOnTheClusterOfSparkSubmit() throws Exception {
-    Installation installation = SparkSubmit.installation();
-    Path picocli = installation.jobs().resolveSibling("job-jars").resolve("picocli-4.7.7.jar");
     Path report = directory.resolve("groupby.json");
 
     SparkSubmit.Outcome outcome =
-        SparkSubmit.run(
+        SparkSubmit.runBenchmark(
             directory,
-            List.of(
-                "--master",
-                "local-cluster[2,1,1024]",
-                "--jars",
-                installation.plugIn() + "," + picocli,
-                "--conf",
-                "spark.shuffle.readHostLocalDisk=false",
-                "--conf",
-                "spark.shuffle.rdma.engine=soft",
-                "--class",
-                ShuffleBenchmark.class.getName(),
-                installation.jobs().toString(),
-                "groupby",
-                "--shapes",
-                "4x4x4k",
-                "--modes",
-                "tuned,rdma",
-                "--rounds",
-                "1",
-                "--warm-ups",
-                "0",
-                "--report",
-                report.toString()));
+            List.of(),
+            report,
+            List.of("groupby", "--shapes", "4x4x4k", "--modes", "tuned,rdma"));
 
     assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
     assertThat(outcome.output()).contains("rdma / tuned");

@@ -16,8 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
-import org.sparkrdma.launch.Installation;
 
 /** The job terasort with its input and output in HDFS: a NameNode and a DataNode in this JVM. */
 @Timeout(300)
@@ -41,7 +39,19 @@ class TeraSortOnHdfsIT {
       URI data = hdfs.getURI().resolve("/benchmark");
       Path report = directory.resolve("terasort.json");
 
-      SparkSubmit.Outcome outcome = SparkSubmit.run(directory, arguments(data, report));
+      SparkSubmit.Outcome outcome =
+          SparkSubmit.runBenchmark(
+              directory,
+              List.of("hadoop-mapreduce-examples-3.3.4.jar"),
+              report,
+              List.of(
+                  "terasort",
+                  "--data",
+                  data.toString(),
+                  "--shapes",
+                  SIZE,
+                  "--modes",
+                  "vanilla,rdma"));
 
       assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
       assertThat(outcome.output()).contains("rdma / vanilla");
@@ -51,40 +61,6 @@ class TeraSortOnHdfsIT {
       assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
       assertThat(inputBytes(hdfs.getFileSystem(), data)).isEqualTo(INPUT_BYTES);
     }
-  }
-
-  private static List<String> arguments(URI data, Path report) throws Exception {
-    Installation installation = SparkSubmit.installation();
-    Path jars = installation.jobs().resolveSibling("job-jars");
-    return List.of(
-        "--master",
-        "local-cluster[2,1,1024]",
-        "--jars",
-        installation.plugIn()
-            + ","
-            + jars.resolve("picocli-4.7.7.jar")
-            + ","
-            + jars.resolve("hadoop-mapreduce-examples-3.3.4.jar"),
-        "--conf",
-        "spark.shuffle.readHostLocalDisk=false",
-        "--conf",
-        "spark.shuffle.rdma.engine=soft",
-        "--class",
-        ShuffleBenchmark.class.getName(),
-        installation.jobs().toString(),
-        "terasort",
-        "--data",
-        data.toString(),
-        "--shapes",
-        SIZE,
-        "--modes",
-        "vanilla,rdma",
-        "--rounds",
-        "1",
-        "--warm-ups",
-        "0",
-        "--report",
-        report.toString());
   }
 
   /** Bytes of the input, which stays for the next benchmark. */

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.Quartiles;
 
@@ -77,12 +78,17 @@ public record CaseReport(
 
   /** The ratio of one metric to the first shuffle in each round; NaN where that is not positive. */
   public List<Double> ratios(ShuffleMode mode, Metric metric) {
+    return ratios(mode, metric::of);
+  }
+
+  /** The ratio of one value of a run, as {@link #ratios(ShuffleMode, Metric)}. */
+  List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
     List<RunResult> baseline = runs(summaries.get(0).mode());
     List<RunResult> results = runs(mode);
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
-      double base = metric.of(baseline.get(i));
-      ratios.add(base > 0 ? metric.of(results.get(i)) / base : Double.NaN);
+      double base = value.applyAsDouble(baseline.get(i));
+      ratios.add(base > 0 ? value.applyAsDouble(results.get(i)) / base : Double.NaN);
     }
     return ratios;
   }

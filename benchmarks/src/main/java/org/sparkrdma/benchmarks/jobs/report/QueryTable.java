@@ -4,7 +4,6 @@ package org.sparkrdma.benchmarks.jobs.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.IntStream;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.Quartiles;
 
@@ -75,16 +74,9 @@ final class QueryTable {
 
   /** The ratios of the rounds, to the first shuffle in the same round. */
   private static Quartiles ratio(CaseReport report, ShuffleMode mode, String query) {
-    List<RunResult> baseline = report.runs(modes(report).get(0));
-    List<RunResult> runs = report.runs(mode);
-    List<Double> ratios =
-        IntStream.range(0, runs.size())
-            .mapToObj(
-                i ->
-                    runs.get(i).querySeconds().getOrDefault(query, Double.NaN)
-                        / baseline.get(i).querySeconds().getOrDefault(query, Double.NaN))
-            .toList();
-    return Quartiles.of(ratios, Double::doubleValue);
+    return Quartiles.of(
+        report.ratios(mode, run -> run.querySeconds().getOrDefault(query, Double.NaN)),
+        Double::doubleValue);
   }
 
   private static List<String> names(CaseReport report) {
