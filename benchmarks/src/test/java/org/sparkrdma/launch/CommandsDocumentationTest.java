@@ -111,7 +111,7 @@ class CommandsDocumentationTest {
           by(
               "spark-submit .*--class org\\.sparkrdma\\.benchmarks\\.jobs\\.ShuffleBenchmark .*",
               "SubmittedBenchmarkIT.java",
-              "ShuffleBenchmark.class.getName()"),
+              "SparkSubmit.runBenchmark("),
           by(JAR + "doctor( --conf \\S+)?", "PlugInCommandsIT.java", "run(\"doctor\", \"--conf\""),
           by(JAR + "doctor --all", "PlugInCommandsIT.java", "run(\"doctor\", \"--all\""),
           by(JAR + "doctor --collect \\S+", "PlugInCommandsIT.java", "\"--collect\""),
