@@ -16,6 +16,7 @@ import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.status.api.v1.ExecutorSummary;
 import org.apache.spark.util.Utils$;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
+import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -30,6 +31,18 @@ public final class SparkInternals {
   public static Map<String, Long> counters() {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
     return manager instanceof RdmaShuffleManager ours ? ours.counters() : Map.of();
+  }
+
+  /** Bytes that the plug-in may pin in this executor; 0 while RDMA is not up. */
+  public static long pinnedLimit() {
+    return ((RdmaMetricsSource) SparkEnv.get().metricsSystem().getSourcesByName("rdma").head())
+                .metricRegistry()
+                .getGauges()
+                .get("pinned.limit")
+                .getValue()
+            instanceof Long bytes
+        ? bytes
+        : 0;
   }
 
   /** Waits until the listeners have received all events. */

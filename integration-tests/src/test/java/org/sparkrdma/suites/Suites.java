@@ -30,6 +30,7 @@ final class Suites {
           "DecommissionSuite",
           "PushMergeSuite",
           "DynamicAllocationSuite",
+          "ResourceProfileSuite",
           "FallbackSuite",
           "DoctorSuite",
           "RequiredRdmaSuite",

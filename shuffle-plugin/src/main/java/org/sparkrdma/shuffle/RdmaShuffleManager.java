@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
+import org.sparkrdma.shuffle.driver.ExecutorProfiles;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -93,6 +94,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
       LastErrorLine.clear();
       // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
+      if (settings.mode() != ShuffleSettings.Mode.OFF) {
+        ExecutorProfiles.addTo(conf);
+      }
       settings.notes().forEach(LOG::warn);
     }
     if (SparkEnvironment.isSetFor(conf)) {

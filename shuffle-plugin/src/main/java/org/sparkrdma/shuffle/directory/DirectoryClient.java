@@ -26,6 +26,13 @@ import org.slf4j.LoggerFactory;
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
 
+  /**
+   * Maximum wait for the driver to know the ResourceProfile of an executor that has just started.
+   */
+  private static final long PROFILE_LIMIT_MS = 2_000;
+
+  private static final long PROFILE_RETRY_MS = 50;
+
   /** Maximum wait of a close for the last figures. */
   private static final long LAST_FIGURES_MS = 1_000;
 
@@ -104,6 +111,34 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
         },
         0);
     return excluded.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * The resources of an executor's ResourceProfile. Retries while the driver does not know the
+   * executor yet.
+   *
+   * @return completes with the amounts by Spark's names, memory in MiB, with none for the default
+   *     profile; or with an exception after two seconds, or when the driver does not answer
+   */
+  public CompletableFuture<Map<String, Long>> profile(String executorId) {
+    CompletableFuture<Map<String, Long>> profile = new CompletableFuture<>();
+    schedule(() -> askForProfile(executorId, profile), 0);
+    return profile.orTimeout(PROFILE_LIMIT_MS, TimeUnit.MILLISECONDS);
+  }
+
+  private void askForProfile(String executorId, CompletableFuture<Map<String, Long>> profile) {
+    if (profile.isDone()) {
+      return;
+    }
+    try {
+      Object answer = driver.ask(new ArrayList<>(List.of(DirectoryService.PROFILE, executorId)));
+      RecordCodec.resources(answer)
+          .ifPresentOrElse(
+              profile::complete,
+              () -> schedule(() -> askForProfile(executorId, profile), PROFILE_RETRY_MS));
+    } catch (Throwable e) {
+      profile.completeExceptionally(e);
+    }
   }
 
   /**

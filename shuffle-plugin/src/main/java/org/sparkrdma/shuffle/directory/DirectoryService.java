@@ -5,10 +5,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +22,7 @@ import org.slf4j.LoggerFactory;
  *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
  *   [FIGURES, figures]        → Boolean: taken; see {@link FiguresMessage}
  *   [FINDINGS, findings]      → Boolean: taken; see {@link ExecutorFindings}
+ *   [PROFILE, executor id]    → resources of its ResourceProfile; see {@link RecordCodec}
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -31,6 +34,7 @@ final class DirectoryService {
   static final String EXCLUDE = "exclude";
   static final String FIGURES = "figures";
   static final String FINDINGS = "findings";
+  static final String PROFILE = "profile";
 
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
   private static final int MAX_GONE = 1_000;
@@ -42,6 +46,9 @@ final class DirectoryService {
   private final Set<String> excluded = new HashSet<>();
 
   private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
+
+  private Function<String, Optional<Map<String, Long>>> profiles =
+      executorId -> Optional.of(Map.of());
 
   /** Null until the driver collects figures. */
   private BiConsumer<String, Map<String, Object>> figures;
@@ -67,6 +74,7 @@ final class DirectoryService {
       case EXCLUDE -> exclude(RecordCodec.name(request.get(1)));
       case FIGURES -> figures(FiguresMessage.decode(request.get(1)));
       case FINDINGS -> findings(ExecutorFindings.decode(request.get(1)));
+      case PROFILE -> RecordCodec.encode(profiles.apply(RecordCodec.name(request.get(1))));
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
@@ -84,6 +92,14 @@ final class DirectoryService {
    */
   synchronized void excludeBy(BiPredicate<String, String> how) {
     exclusion = how;
+  }
+
+  /**
+   * @param resources of an executor's ResourceProfile by name, none for the default profile; empty
+   *     when it does not know the executor yet
+   */
+  synchronized void setProfiles(Function<String, Optional<Map<String, Long>>> resources) {
+    profiles = resources;
   }
 
   /**

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -70,6 +71,16 @@ public final class DriverDirectory implements AutoCloseable {
             service.remove(removed.executorId());
           }
         });
+  }
+
+  /**
+   * From now on answers executors that ask for the resources of their ResourceProfile.
+   *
+   * @param resources of an executor by name, none for the default profile; empty when it is not
+   *     known yet; called on Spark's dispatcher
+   */
+  public void setProfiles(Function<String, Optional<Map<String, Long>>> resources) {
+    service.setProfiles(resources);
   }
 
   /**

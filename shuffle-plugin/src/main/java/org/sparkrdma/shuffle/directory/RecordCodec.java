@@ -165,6 +165,35 @@ final class RecordCodec {
     return reasons;
   }
 
+  /**
+   * Encodes the resources of a ResourceProfile as {@code [name, amount, ...]}, and as {@code
+   * [Boolean: false]} when the executor is not known.
+   */
+  static List<Object> encode(Optional<Map<String, Long>> resources) {
+    List<Object> encoded = new ArrayList<>();
+    if (resources.isEmpty()) {
+      encoded.add(false);
+    } else {
+      resources.get().forEach((name, amount) -> put(encoded, name, amount));
+    }
+    return encoded;
+  }
+
+  /**
+   * Decodes the same.
+   *
+   * @throws IllegalArgumentException when it is no such list
+   */
+  static Optional<Map<String, Long>> resources(Object encoded) {
+    List<?> list = as(List.class, encoded);
+    if (list.equals(List.of(false))) {
+      return Optional.empty();
+    }
+    Map<String, Long> resources = new HashMap<>();
+    fields(list).forEach((name, amount) -> resources.put(name, as(Long.class, amount)));
+    return Optional.of(resources);
+  }
+
   private static Map<String, Object> fields(List<?> list) {
     if (list.size() % 2 != 0 || list.size() > 2 * MAX_FIELDS) {
       throw new IllegalArgumentException("bad record: namesAndValues=" + list.size());

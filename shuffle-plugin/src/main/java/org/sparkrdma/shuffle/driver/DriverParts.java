@@ -53,6 +53,9 @@ public final class DriverParts implements AutoCloseable {
   public synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma()).orElse(null);
+      if (directory != null) {
+        directory.setProfiles(executorId -> ExecutorProfiles.of(conf, executorId));
+      }
       if (directory != null && settings.doctor()) {
         findings = new FindingsLog();
         directory.setFindingsConsumer(findings::report);

@@ -56,7 +56,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     }
     if (spark.overheadBytes().isPresent()) {
       derived.consider(
-          "1/2 of spark.executor.memoryOverhead above " + megabytes(JVM_BYTES) + ":",
+          "1/2 of " + spark.overheadName() + " above " + megabytes(JVM_BYTES) + ":",
           Math.max(0, spark.overheadBytes().getAsLong() - JVM_BYTES) / 2);
     }
     long needed = Math.max(derived.minimum, MIN_BYTES);
@@ -66,7 +66,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
           set.get(),
           "set by " + ShuffleSetting.PINNED_MAX.key(),
           set.get(),
-          warnings(set.get(), left, spark.overheadBytes(), lockable));
+          warnings(set.get(), left, spark, lockable));
     }
     if (lockable.isPresent()) {
       derived.consider("RLIMIT_MEMLOCK:", lockable.getAsLong());
@@ -89,7 +89,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
   }
 
   private static List<String> warnings(
-      long set, OptionalLong left, OptionalLong overhead, OptionalLong lockable) {
+      long set, OptionalLong left, SparkMemory spark, OptionalLong lockable) {
     List<String> warnings = new ArrayList<>();
     String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " exceeds ";
     if (left.isPresent() && set > left.getAsLong()) {
@@ -100,10 +100,12 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
               + " bytes of the container limit outside heap and off-heap memory: the container may be"
               + " killed");
     }
+    OptionalLong overhead = spark.overheadBytes();
     if (overhead.isPresent() && set > overhead.getAsLong()) {
       warnings.add(
           given
-              + "spark.executor.memoryOverhead="
+              + spark.overheadName()
+              + "="
               + overhead.getAsLong()
               + " bytes: the cluster manager may kill the container");
     }

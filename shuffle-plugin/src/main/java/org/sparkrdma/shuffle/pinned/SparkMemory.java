@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
@@ -9,9 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An executor's memory by Spark's own settings. Needs no class of Spark.
+ * An executor's memory by Spark's own settings and its ResourceProfile. Needs no class of Spark.
  *
  * @param overheadBytes memoryOverhead where the cluster manager enforces it; else empty
+ * @param overheadName the setting, or the resource of the ResourceProfile, that it is
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; empty when it takes all cores of a worker
@@ -19,6 +21,7 @@ import java.util.regex.Pattern;
  */
 public record SparkMemory(
     OptionalLong overheadBytes,
+    String overheadName,
     long offHeapBytes,
     long totalBytes,
     OptionalLong cores,
@@ -26,37 +29,59 @@ public record SparkMemory(
   private static final Pattern LOCAL_CLUSTER =
       Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,");
   private static final long MIB = 1L << 20;
+  private static final String OVERHEAD = "memoryOverhead";
   private static final String DEFAULT_FACTOR = "0.1";
   private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(b|[kmgtp]b?|)");
   private static final String UNITS = "bkmgtp";
   private static final int UNIT_BITS = 10;
 
+  /** Same as {@link #of(UnaryOperator, Map)}, with the default profile. */
+  public static SparkMemory of(UnaryOperator<String> setting) {
+    return of(setting, Map.of());
+  }
+
   /**
-   * Reads Spark's settings, with Spark's defaults.
+   * Reads Spark's settings, with Spark's defaults. A resource of the profile takes the place of its
+   * setting. As in Spark, an overhead that neither names follows from the application's heap, and
+   * not from the profile's.
    *
    * @param setting the value of a key; null where it is not set
+   * @param profile resources of the executor's ResourceProfile by Spark's names, memory in MiB;
+   *     empty for the default profile
    * @throws IllegalArgumentException when a value is no size or number
    */
-  public static SparkMemory of(UnaryOperator<String> setting) {
+  public static SparkMemory of(UnaryOperator<String> setting, Map<String, Long> profile) {
     long heap = heapBytes(setting);
     long offHeap =
         Boolean.parseBoolean(setting.apply("spark.memory.offHeap.enabled"))
-            ? bytes(setting, "spark.memory.offHeap.size", "0", 1)
+            ? ofProfile(profile, "offHeap", bytes(setting, "spark.memory.offHeap.size", "0", 1))
             : 0;
-    offHeap += bytes(setting, "spark.executor.pyspark.memory", "0", MIB);
+    offHeap +=
+        ofProfile(
+            profile, "pyspark.memory", bytes(setting, "spark.executor.pyspark.memory", "0", MIB));
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
     double factor =
         Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", DEFAULT_FACTOR));
     long derived = Math.max(minimum, (long) (heap * factor));
-    long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
+    long overhead =
+        ofProfile(
+            profile, OVERHEAD, bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB));
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
     return new SparkMemory(
         held ? OptionalLong.of(overhead) : OptionalLong.empty(),
+        profile.containsKey(OVERHEAD)
+            ? "memoryOverhead of the ResourceProfile"
+            : "spark.executor.memoryOverhead",
         offHeap,
-        heap + offHeap + overhead,
-        cores(setting, held),
+        ofProfile(profile, "memory", heap) + offHeap + overhead,
+        profile.containsKey("cores") ? OptionalLong.of(profile.get("cores")) : cores(setting, held),
         localExecutors(master));
+  }
+
+  private static long ofProfile(Map<String, Long> profile, String resource, long otherwise) {
+    Long mebibytes = profile.get(resource);
+    return mebibytes == null ? otherwise : mebibytes * MIB;
   }
 
   /** The heap of an executor by {@code spark.executor.memory}. */

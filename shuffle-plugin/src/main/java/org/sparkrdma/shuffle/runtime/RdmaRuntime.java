@@ -123,7 +123,13 @@ public final class RdmaRuntime implements AutoCloseable {
     this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
     CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
     this.starts =
-        new StartLoop(start, lifecycle, new RestartBackoff(firstRestart), published, transport);
+        new StartLoop(
+            start,
+            new ProfileResources(directory, env.executorId()),
+            lifecycle,
+            new RestartBackoff(firstRestart),
+            published,
+            transport);
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
         new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());

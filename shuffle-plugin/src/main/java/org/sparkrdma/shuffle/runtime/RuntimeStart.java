@@ -5,9 +5,11 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,8 +83,10 @@ final class RuntimeStart {
    *
    * @param outOfService receives the reason, at any later time, when the transport cannot be used
    *     any more; returns at once
+   * @param profile resources of this executor's ResourceProfile, see {@link SparkMemory#of}; may
+   *     wait for the driver
    */
-  Optional<RunningParts> run(Consumer<String> outOfService) {
+  Optional<RunningParts> run(Consumer<String> outOfService, Supplier<Map<String, Long>> profile) {
     inactivePort = false;
     reasons.clear();
     reasons.addAll(warnings);
@@ -96,7 +100,7 @@ final class RuntimeStart {
         choice.engine().close();
         return Optional.empty();
       }
-      return Optional.of(startOn(choice.engine(), outOfService));
+      return Optional.of(startOn(choice.engine(), outOfService, profile));
     } catch (VerbsException | IllegalArgumentException e) {
       inactivePort = e instanceof InactivePortException;
       reasons.add(e.getMessage());
@@ -109,13 +113,14 @@ final class RuntimeStart {
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */
-  private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
+  private RunningParts startOn(
+      VerbsEngine engine, Consumer<String> outOfService, Supplier<Map<String, Long>> profile)
       throws VerbsException {
     boolean started = false;
     try {
       RunningParts parts =
           new DeviceTrials(engine.devices(), selector(), HostAddresses.ofSystem())
-              .run(choice -> startOn(engine, choice, outOfService), RuntimeStart::warn);
+              .run(choice -> startOn(engine, choice, outOfService, profile), RuntimeStart::warn);
       started = true;
       return parts;
     } finally {
@@ -144,14 +149,17 @@ final class RuntimeStart {
   }
 
   private RunningParts startOn(
-      VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
+      VerbsEngine engine,
+      DeviceChoice choice,
+      Consumer<String> outOfService,
+      Supplier<Map<String, Long>> profile)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     PinnedLimit limit =
         PinnedLimit.of(
             settings.pinnedMaxBytes(),
             machine,
-            SparkMemory.of(key -> env.conf().get(key, null)),
+            SparkMemory.of(key -> env.conf().get(key, null), profile.get()),
             choice.device().transport() != Transport.LOOPBACK);
     return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
@@ -21,6 +23,7 @@ final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
 
   private final RuntimeStart start;
+  private final Supplier<Map<String, Long>> profile;
   private final RuntimeLifecycle lifecycle;
   private final RestartBackoff backoff;
   private final PublishedEndpoint published;
@@ -36,16 +39,19 @@ final class StartLoop {
   }
 
   /**
+   * @param profile as for {@link RuntimeStart#run}
    * @param transport completed when the first start is over, with an exception when RDMA is off for
    *     the whole life of the executor
    */
   StartLoop(
       RuntimeStart start,
+      Supplier<Map<String, Long>> profile,
       RuntimeLifecycle lifecycle,
       RestartBackoff backoff,
       PublishedEndpoint published,
       CompletableFuture<BlockTransport> transport) {
     this.start = start;
+    this.profile = profile;
     this.lifecycle = lifecycle;
     this.backoff = backoff;
     this.published = published;
@@ -80,7 +86,8 @@ final class StartLoop {
       return Attempt.REFUSED;
     }
     int number = begun.getAsInt();
-    RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
+    RunningParts started =
+        start.run(reason -> lifecycle.reportLoss(number, reason), profile).orElse(null);
     if (lifecycle.endAttempt(started, start.reasons())) {
       LOG.info("RDMA is up: {}", started.description());
       backoff.onUp(System.nanoTime());

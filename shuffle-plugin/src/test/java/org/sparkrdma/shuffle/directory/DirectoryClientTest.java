@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -99,6 +100,42 @@ class DirectoryClientTest {
     assertThat(client.find("2").join()).isEmpty();
     assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
     assertThat(asked).hasValueLessThanOrEqualTo(5);
+  }
+
+  @Test
+  void shouldAskForTheResourceProfileUntilTheDriverKnowsTheExecutor() {
+    service.setProfiles(
+        executorId ->
+            asked.get() < 3
+                ? Optional.empty()
+                : Optional.of(Map.of("memoryOverhead", 384L, "cores", (long) executorId.length())));
+    assertThat(client.profile("17").join()).isEqualTo(Map.of("memoryOverhead", 384L, "cores", 2L));
+    assertThat(asked).hasValue(3);
+  }
+
+  @Test
+  void shouldReportTheDefaultProfileWhereTheDriverDoesNotCollectProfiles() {
+    assertThat(client.profile("1").join()).isEmpty();
+  }
+
+  @Test
+  void shouldReportNoProfileWhenTheDriverDoesNotAnswerOrHasAnEarlierVersion() {
+    try (DirectoryClient refused =
+            client(
+                message -> {
+                  throw new IllegalArgumentException("no such message: kind=profile");
+                },
+                Duration.ofSeconds(20));
+        DirectoryClient misread = client(message -> true, Duration.ofSeconds(20))) {
+      assertThat(refused.profile("1"))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withMessageContaining("no such message");
+      assertThat(misread.profile("1"))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withMessageContaining("bad message: wanted=List");
+    }
   }
 
   @Test

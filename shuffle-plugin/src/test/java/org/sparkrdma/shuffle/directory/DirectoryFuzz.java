@@ -53,7 +53,10 @@ class DirectoryFuzz {
     findings.put((byte) 0).put((byte) 4).put(text("3")).put(text("host")).put((byte) 11);
     findings.put((byte) 0).put((byte) 4);
     findings.put(text("note")).put(text("ports")).put(text("found")).put(text("do"));
-    return Stream.of(publish.array(), withdraw.array(), changes.array(), findings.array());
+    ByteBuffer profile = ByteBuffer.allocate(6);
+    profile.put((byte) 0).put((byte) 2).put((byte) 12).put(text("3"));
+    return Stream.of(
+        publish.array(), withdraw.array(), changes.array(), findings.array(), profile.array());
   }
 
   private static byte[] text(String text) {
@@ -113,6 +116,7 @@ class DirectoryFuzz {
       case 9 -> new byte[Endpoint.TOKEN_BYTES];
       case 10 -> DirectoryService.FINDINGS;
       case 11 -> true;
+      case 12 -> DirectoryService.PROFILE;
       default -> null;
     };
   }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.spark.SparkConf;
@@ -99,6 +100,63 @@ class PinnedLimitTest {
       String master, String key, String value, long expectedMib) {
     SparkMemory spark = spark("spark.master", master, key, value);
     assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "yarn, 2g, memoryOverhead, 384, 64",
+    "k8s://https://h, 384m, memoryOverhead, 2304, 1024",
+    "yarn, 768m, memory, 40960, 256",
+    "spark://h:7077, 2g, memoryOverhead, 384, 8192",
+  })
+  void shouldStayWithinTheOverheadOfTheResourceProfile(
+      String master, String overhead, String resource, long mebibytes, long expectedMib) {
+    SparkConf conf =
+        new SparkConf(false)
+            .set("spark.master", master)
+            .set("spark.executor.memoryOverhead", overhead);
+    SparkMemory spark =
+        SparkMemory.of(key -> conf.get(key, null), Map.of(resource, mebibytes, "cores", 8L));
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @Test
+  void shouldDeriveAnAbsentOverheadFromTheHeapOfTheApplicationAsSparkDoes() {
+    Map<String, Long> profile = Map.of("memory", 40_960L, "cores", 8L);
+    SparkConf conf =
+        new SparkConf(false).set("spark.master", "yarn").set("spark.executor.memory", "20g");
+    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null), profile);
+    assertThat(spark.overheadBytes()).hasValue(2 * GIB);
+    assertThat(spark.totalBytes()).isEqualTo(42 * GIB);
+  }
+
+  @Test
+  void shouldUseTheOtherMemoryAndTheCoresOfTheResourceProfile() {
+    SparkConf conf =
+        new SparkConf(false)
+            .set("spark.master", "yarn")
+            .set("spark.memory.offHeap.enabled", "true")
+            .set("spark.memory.offHeap.size", "9g");
+    Map<String, Long> profile = Map.of("offHeap", 1_024L, "pyspark.memory", 512L, "cores", 4L);
+    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null), profile);
+    assertThat(spark.offHeapBytes()).isEqualTo(1_536 * MIB);
+    assertThat(spark.cores()).hasValue(4);
+    conf.set("spark.memory.offHeap.enabled", "false");
+    assertThat(SparkMemory.of(key -> conf.get(key, null), profile).offHeapBytes())
+        .as("Spark ignores the request, too")
+        .isEqualTo(512 * MIB);
+  }
+
+  @Test
+  void shouldNameTheResourceProfileInDerivationAndWarning() {
+    SparkConf conf = new SparkConf(false).set("spark.master", "yarn");
+    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null), Map.of("memoryOverhead", 512L));
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).derivation())
+        .endsWith("1/2 of memoryOverhead of the ResourceProfile above 256 MiB: 128 MiB");
+    assertThat(PinnedLimit.of(Optional.of(GIB), BARE, spark, true).warnings())
+        .singleElement()
+        .asString()
+        .contains(" exceeds memoryOverhead of the ResourceProfile=536870912 bytes");
   }
 
   @ParameterizedTest

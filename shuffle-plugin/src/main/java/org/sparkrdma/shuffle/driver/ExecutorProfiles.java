@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.driver;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.resource.ExecutorResourceRequest;
+import org.apache.spark.resource.ResourceProfile;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerResourceProfileAdded;
+import org.sparkrdma.shuffle.directory.DirectoryName;
+
+/**
+ * The ResourceProfiles of the executors that run. The driver names this class in {@code
+ * spark.extraListeners} of its own configuration, and Spark creates it: a listener that is added
+ * later misses the profiles and executors of before. Safe for any thread.
+ */
+public final class ExecutorProfiles extends SparkListener {
+  private static final String KEY = "spark.extraListeners";
+
+  /** By the name of the driver's directory; an application leaves it at its end. */
+  private static final Map<String, ExecutorProfiles> APPLICATIONS = new ConcurrentHashMap<>();
+
+  private final String directory;
+  private final Map<Integer, Map<String, Long>> resources = new ConcurrentHashMap<>();
+  private final Map<String, Integer> profiles = new ConcurrentHashMap<>();
+
+  /** Called by Spark. */
+  public ExecutorProfiles(SparkConf conf) {
+    directory = name(conf);
+    APPLICATIONS.put(directory, this);
+  }
+
+  private static String name(SparkConf conf) {
+    return conf.get(DirectoryName.KEY, "");
+  }
+
+  /** Names this class in the driver's configuration, before Spark reads it. */
+  public static void addTo(SparkConf conf) {
+    String name = ExecutorProfiles.class.getName();
+    String others = conf.get(KEY, "").trim();
+    if (!others.contains(name)) {
+      conf.set(KEY, others.isEmpty() ? name : others + "," + name);
+    }
+  }
+
+  /**
+   * Resources of an executor's profile by Spark's names, memory in MiB; none for the default
+   * profile, and where Spark has not created the listener; empty when the events of the executor
+   * have not been received yet.
+   */
+  static Optional<Map<String, Long>> of(SparkConf conf, String executorId) {
+    ExecutorProfiles application = APPLICATIONS.get(name(conf));
+    return application == null
+        ? Optional.of(Map.of())
+        : Optional.ofNullable(application.profiles.get(executorId)).map(application.resources::get);
+  }
+
+  @Override
+  public void onResourceProfileAdded(SparkListenerResourceProfileAdded added) {
+    ResourceProfile profile = added.resourceProfile();
+    Map<String, Long> amounts = new HashMap<>();
+    // The default profile repeats the settings, and adds defaults that a cluster manager ignores.
+    if (profile.id() != ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID()) {
+      Map<String, ExecutorResourceRequest> requests = profile.executorResourcesJMap();
+      for (String name : ResourceProfile.allSupportedExecutorResources()) {
+        if (requests.containsKey(name)) {
+          amounts.put(name, requests.get(name).amount());
+        }
+      }
+    }
+    resources.put(profile.id(), Map.copyOf(amounts));
+  }
+
+  @Override
+  public void onExecutorAdded(SparkListenerExecutorAdded added) {
+    profiles.put(added.executorId(), added.executorInfo().resourceProfileId());
+  }
+
+  @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    profiles.remove(removed.executorId());
+  }
+
+  @Override
+  public void onApplicationEnd(SparkListenerApplicationEnd end) {
+    APPLICATIONS.remove(directory, this);
+  }
+}

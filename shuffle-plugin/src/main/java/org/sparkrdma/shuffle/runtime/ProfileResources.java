@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+
+/**
+ * The resources of this executor's ResourceProfile, which only the driver has in Spark's public
+ * API. Asked for until the driver has answered once. Used by the runtime's thread.
+ */
+final class ProfileResources implements Supplier<Map<String, Long>> {
+  private static final Logger LOG = LoggerFactory.getLogger(ProfileResources.class);
+
+  private final DirectoryClient directory;
+  private final String executorId;
+  private Map<String, Long> known;
+
+  ProfileResources(DirectoryClient directory, String executorId) {
+    this.directory = directory;
+    this.executorId = executorId;
+  }
+
+  /** Waits for the driver, in bounded time; empty also when it does not answer. */
+  @Override
+  public Map<String, Long> get() {
+    if (known == null) {
+      try {
+        known = directory.profile(executorId).get();
+      } catch (ExecutionException e) {
+        LOG.info(
+            "The driver does not name the ResourceProfile of this executor; the limit of pinned"
+                + " memory follows the settings of the application",
+            e.getCause());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return known == null ? Map.of() : known;
+  }
+}
