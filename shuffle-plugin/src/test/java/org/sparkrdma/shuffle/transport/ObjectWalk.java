@@ -13,14 +13,14 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** All objects of this project that are reachable from one. */
-final class ObjectWalk {
+public final class ObjectWalk {
   private static final String OURS = "org.sparkrdma.";
 
   private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
   private final ArrayDeque<Object> next = new ArrayDeque<>();
 
   /** Walks from that object; nothing may change during the walk. */
-  Set<Object> from(Object root) throws IllegalAccessException {
+  public Set<Object> from(Object root) throws IllegalAccessException {
     add(root);
     while (!next.isEmpty()) {
       visit(next.poll());

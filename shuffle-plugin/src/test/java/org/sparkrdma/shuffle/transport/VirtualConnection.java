@@ -89,7 +89,7 @@ final class VirtualConnection implements Connection {
   @Override
   public void connect(ConnectionParameters parameters) {
     VirtualExecutor target = fabric.at(remote.getAddress());
-    owner.countRequest();
+    owner.onRequestSent(parameters.privateData());
     byte[] rejection = fabric.rejection(remote.getAddress());
     if (rejection != null) {
       fabric.after(

@@ -30,23 +30,34 @@ import org.sparkrdma.verbs.device.Transport;
 final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain {
   private static final int MAX_MESSAGE_BYTES = 64 << 10;
   private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(64 << 20);
-  private static final DeviceInfo INFO =
-      new DeviceInfo(
-          "virtual0",
-          "virtual",
-          Transport.INFINIBAND,
-          1,
-          new DeviceLimits(
-              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
-          EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)),
-          List.of());
 
+  private final DeviceInfo info;
   private long nextAddress = 1L << 30;
   private int nextKey = 1;
 
+  /**
+   * @param privateData whether connection events have private data
+   */
+  VirtualDevice(boolean privateData) {
+    EnumSet<Capability> lacking = EnumSet.of(Capability.ON_DEMAND_PAGING);
+    if (!privateData) {
+      lacking.add(Capability.ACCEPT_PRIVATE_DATA);
+    }
+    info =
+        new DeviceInfo(
+            "virtual0",
+            "virtual",
+            Transport.INFINIBAND,
+            1,
+            new DeviceLimits(
+                1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
+            EnumSet.complementOf(lacking),
+            List.of());
+  }
+
   @Override
   public DeviceInfo info() {
-    return INFO;
+    return info;
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -31,10 +32,12 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
 
 /**
@@ -50,7 +53,7 @@ final class VirtualExecutor implements AutoCloseable {
   private static final long PAGE_BYTES = 4096;
 
   private final VirtualFabric fabric;
-  private final VirtualDevice device = new VirtualDevice();
+  private final VirtualDevice device;
   private final ShuffleCounters counters = new ShuffleCounters();
   private final PinnedBudget budget;
   private final TransportMemory memory;
@@ -64,6 +67,7 @@ final class VirtualExecutor implements AutoCloseable {
   private final ArrayDeque<ConnectionEvent> events = new ArrayDeque<>();
   private boolean scheduled;
   private boolean ticking;
+  private boolean closed;
   private long busyUntilNs;
   private long ingressFreeNs;
   private long egressFreeNs;
@@ -74,6 +78,7 @@ final class VirtualExecutor implements AutoCloseable {
   private int maxConnections;
   private int queuePairs;
   private int requests;
+  private byte[] lastRequest;
   private long spentNs;
 
   /**
@@ -94,6 +99,7 @@ final class VirtualExecutor implements AutoCloseable {
       int blockBytes)
       throws VerbsException {
     this.fabric = fabric;
+    this.device = new VirtualDevice(fabric.hasPrivateData());
     ShuffleSettings settings =
         ShuffleSettings.of(
             Map.of(
@@ -204,7 +210,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** The agent runs as soon as it has time. */
   void wake() {
-    if (!scheduled) {
+    if (!scheduled && !closed) {
       scheduled = true;
       fabric.at(busyUntilNs, this::iterate);
     }
@@ -212,6 +218,9 @@ final class VirtualExecutor implements AutoCloseable {
 
   private void iterate() {
     scheduled = false;
+    if (closed) {
+      return;
+    }
     int work = agent.doWork() + server.doWork();
     workDone += work;
     maxConnections = Math.max(maxConnections, table.size());
@@ -248,8 +257,30 @@ final class VirtualExecutor implements AutoCloseable {
     spentNs += durationNs;
   }
 
-  void countRequest() {
+  void onRequestSent(byte[] privateData) {
     requests++;
+    lastRequest = privateData;
+  }
+
+  /** The last connection request that it has sent, as another host could have recorded it. */
+  byte[] lastRequest() {
+    return lastRequest;
+  }
+
+  /** Sends a recorded connection request, from the first queue pair; nothing takes the answer. */
+  void replay(byte[] request, Endpoint peer) throws VerbsException {
+    ListenerAddress to = peer.addresses().get(0);
+    VirtualConnection connection =
+        new VirtualConnection(
+            fabric, this, address, new InetSocketAddress(to.network().address(), to.port()), 0);
+    VirtualDevice.Queue queue = new VirtualDevice.Queue(8);
+    connection.createQueuePair(device, new QueuePairSettings(queue, queue, 1, 1, 1, 0, Set.of()));
+    connection.connect(ConnectionParameters.of(request));
+  }
+
+  /** All objects of its agent, its block server and its memory. */
+  Set<Object> objects() throws IllegalAccessException {
+    return new ObjectWalk().from(new Object[] {agent, peers, table, server, memory, completions});
   }
 
   /** Connection requests that it has sent. */
@@ -318,11 +349,13 @@ final class VirtualExecutor implements AutoCloseable {
 
   @Override
   public void close() {
+    fabric.remove(address.getAddress());
     peers.stop();
     server.server().close();
     agent.drain();
     completions.close();
     agent.drainThen(memory::close);
+    closed = true;
   }
 
   private final class Channel implements CompletionChannel {

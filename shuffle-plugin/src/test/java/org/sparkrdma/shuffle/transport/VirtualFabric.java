@@ -30,6 +30,7 @@ final class VirtualFabric {
   private final Map<InetAddress, byte[]> refusals = new HashMap<>();
   private SetupDelay requestDelay = (from, sentNs) -> 0;
   private SetupDelay answerDelay = (from, sentNs) -> 0;
+  private boolean privateData = true;
   private long messageDelayNs;
   private long destroyNs;
   private long nowNs;
@@ -47,8 +48,21 @@ final class VirtualFabric {
     events.add(new Event(Math.max(nowNs, atNs), order++, work));
   }
 
+  /** Executors that start from now on exchange request and answer as messages. */
+  void withoutPrivateData() {
+    privateData = false;
+  }
+
+  boolean hasPrivateData() {
+    return privateData;
+  }
+
   void add(InetAddress address, VirtualExecutor executor) {
     executors.put(address, executor);
+  }
+
+  void remove(InetAddress address) {
+    executors.remove(address);
   }
 
   VirtualExecutor at(InetAddress address) {
