@@ -144,9 +144,14 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
       watcher.close();
     }
     pollCall.free();
+    release(() -> destroy(cq));
+    // Also when the queue was not destroyed: nothing closes it later.
+    release(() -> destroy(events));
+  }
+
+  private void release(Acquired.Release release) {
     try {
-      destroy(cq);
-      destroy(events);
+      release.run();
     } catch (IOException e) {
       LOG.error("Completion queue was not destroyed: capacity={}", capacity(), e);
     }

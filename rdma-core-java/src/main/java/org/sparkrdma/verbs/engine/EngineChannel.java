@@ -54,8 +54,11 @@ public abstract class EngineChannel implements CompletionChannel {
       return;
     }
     closed = true;
-    destroy();
-    device.onClosed(this);
+    try {
+      destroy();
+    } finally {
+      device.onClosed(this);
+    }
   }
 
   /** Whether it was closed. Stays false only while this lock is held. */

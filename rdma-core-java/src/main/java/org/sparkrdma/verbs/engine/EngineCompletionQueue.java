@@ -103,8 +103,11 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
       throw new IllegalStateException("queue pairs complete in it: queuePairs=" + queuePairs.get());
     }
     closed = true;
-    destroy();
-    device.onClosed(this);
+    try {
+      destroy();
+    } finally {
+      device.onClosed(this);
+    }
   }
 
   /** Releases its resources; called once, when no queue pair completes in it. */

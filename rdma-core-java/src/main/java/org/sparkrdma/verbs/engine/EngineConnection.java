@@ -63,7 +63,13 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
       throw new IllegalArgumentException("protection domain of another device");
     }
     EngineCompletionQueue.checkQueues(settings, device);
-    queuePair = own.create(() -> newQueuePair(own, settings));
+    queuePair =
+        own.create(
+            () -> {
+              Q created = newQueuePair(own, settings);
+              created.onCreated();
+              return created;
+            });
     return queuePair;
   }
 

@@ -177,13 +177,15 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     synchronized (this) {
       listener.markClosed();
     }
-    destroyListener(listener.id());
+    var failures = new CloseFailures();
+    failures.run(() -> destroyListener(listener.id()));
     for (ConnectionEvent event : events) {
       if (event.listener() == listener) {
-        event.connection().close();
+        failures.run(event.connection()::close);
       }
     }
     listeners.remove(listener.id(), listener);
+    failures.throwFirst();
   }
 
   /** Stops listening; called once for each listener, when no request can find it any more. */

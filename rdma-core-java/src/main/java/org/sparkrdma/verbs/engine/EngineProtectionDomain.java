@@ -227,8 +227,11 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     awaitProgress();
     if (!deallocated) {
       deallocated = true;
-      deallocate();
-      device.onClosed(this);
+      try {
+        deallocate();
+      } finally {
+        device.onClosed(this);
+      }
     }
   }
 

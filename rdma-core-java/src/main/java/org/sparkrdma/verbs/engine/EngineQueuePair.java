@@ -183,6 +183,9 @@ public abstract class EngineQueuePair implements QueuePair {
     checkOpen();
   }
 
+  /** Called once, when it is complete: its creation cannot fail any more. */
+  protected void onCreated() {}
+
   // The state, under the queue pair's lock.
 
   /** The connection is established; false when the queue pair is broken or destroyed. */

@@ -75,11 +75,14 @@ public abstract class EngineRegion implements MemoryRegion {
       return;
     }
     closed = true;
-    deregister();
-    if (memory != null) {
-      memory.release();
+    try {
+      deregister();
+    } finally {
+      if (memory != null) {
+        memory.release();
+      }
+      domain.onClosed(this);
     }
-    domain.onClosed(this);
   }
 
   /** Deregisters it; called once. No operation of a peer is in progress when it returns. */

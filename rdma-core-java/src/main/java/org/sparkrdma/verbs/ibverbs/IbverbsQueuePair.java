@@ -75,11 +75,20 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     postReceiveFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_RECV);
     int maxSge = settings.maxSge();
     int batch = Math.min(BATCH, settings.sendDepth());
-    sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
-    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
-    device.asyncEvents().listen(qp, this::onAsyncFailure);
-    device.asyncEvents().listenCommunication(qp, connection::onCommunication);
-    device.queuePairs().put(this);
+    boolean complete = false;
+    try {
+      sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
+      receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
+      device.asyncEvents().listen(qp, this::onAsyncFailure);
+      device.asyncEvents().listenCommunication(qp, connection::onCommunication);
+      device.queuePairs().put(this);
+      complete = true;
+    } finally {
+      if (!complete) {
+        device.asyncEvents().forget(qp);
+        arena.close();
+      }
+    }
   }
 
   // Posting, by the owner.

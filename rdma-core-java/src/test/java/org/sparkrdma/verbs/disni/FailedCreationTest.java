@@ -172,6 +172,18 @@ class FailedCreationTest {
   }
 
   @Test
+  void shouldDestroyTheCompletionChannelOnceWhenTheQueueIsNotDestroyed() throws Exception {
+    device.createCompletionQueue(8, null, 0);
+    disni.clear();
+    disni.fail("destroy queue");
+    device.close();
+    device.close();
+    assertThat(disni.calls())
+        .startsWith("free poll", "destroy queue", "destroy completion channel")
+        .containsOnlyOnce("destroy queue", "destroy completion channel", "closed");
+  }
+
+  @Test
   void shouldDestroyOnceWhatWasCreated() throws Exception {
     threadsStart = true;
     ConnectionManager manager = device.createConnectionManager(device.createCompletionChannel());

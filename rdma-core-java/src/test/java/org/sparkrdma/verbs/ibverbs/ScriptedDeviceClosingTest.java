@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -81,6 +83,25 @@ class ScriptedDeviceClosingTest {
       }
       first.join();
       second.join();
+    }
+  }
+
+  /** Its work requests would need half a terabyte of native memory. */
+  @Test
+  void shouldCloseTheQueueOfAQueuePairWhoseCreationEndsWithAnError() throws Exception {
+    library.limit("sge", 1 << 30);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      Connection initiator = exchange.resolve(Duration.ofSeconds(1));
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+      var settings =
+          new QueuePairSettings(
+              exchange.completions, exchange.completions, 32, 1, 1 << 30, 0, Set.of());
+      ProtectionDomain domain = exchange.device.allocateProtectionDomain();
+
+      assertThatThrownBy(() -> initiator.createQueuePair(domain, settings))
+          .isInstanceOf(OutOfMemoryError.class);
+
+      exchange.completions.close();
     }
   }
 

@@ -284,9 +284,7 @@ final class ConnectionTurns {
     for (Peer peer : peers.waiting()) {
       PeerConnection attempt = peer.attempt();
       if (attempt != null && attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()) {
-        if (attempt.broken() == null) {
-          peer.useNextAddress();
-        }
+        attempt.countFailedAttempt();
         attempt.markBroken(
             new BrokenConnection(
                 FallbackReason.CONNECT_FAILED, "no connection in time", List.of()));

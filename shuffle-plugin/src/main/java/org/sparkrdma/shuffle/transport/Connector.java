@@ -144,7 +144,7 @@ final class Connector {
     boolean ours = connection.isAttempt();
     context.peerLog().cannotConnect(peer, ours ? pair(peer).toString() : "", reason, detail);
     if (ours) {
-      peer.useNextAddress();
+      connection.countFailedAttempt();
       peers.giveUp(peer, reason, detail);
     }
   }

@@ -41,6 +41,7 @@ final class PeerConnection {
   private ServeSide serves;
   private BrokenConnection broken;
   private long lastUsedNs;
+  private boolean failureCounted;
   private boolean turnRequested;
   private boolean awaitsEnd;
 
@@ -227,6 +228,17 @@ final class PeerConnection {
       broken = cause;
     }
     requestTurn();
+  }
+
+  /**
+   * This attempt has failed: the next one goes to another address of the peer. It may fail in
+   * several ways, as by a time-out and then a refusal, and counts once.
+   */
+  void countFailedAttempt() {
+    if (!failureCounted) {
+      failureCounted = true;
+      peer.useNextAddress();
+    }
   }
 
   /** It is broken, posts nothing more, and ends in one of the next turns. */

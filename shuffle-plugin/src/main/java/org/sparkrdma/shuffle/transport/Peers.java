@@ -193,6 +193,7 @@ final class Peers {
     if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
       quarantine(connection.peer(), cause.reason().label(), cause.detail());
       if (attempt) {
+        connection.countFailedAttempt();
         giveUpForNow(connection.peer(), cause.reason(), cause.detail());
       }
     }

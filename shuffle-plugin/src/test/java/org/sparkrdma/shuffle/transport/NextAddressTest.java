@@ -147,6 +147,31 @@ class NextAddressTest {
     assertThat(sent).as("requests to the former address").hasValue(MORE_SERVERS);
     fabric.delayRequests((from, sentNs) -> 0);
 
+    assertNextAddressIsUsed(servers);
+  }
+
+  /**
+   * Without private data the refusal is a message. Those that arrive between the time-out of their
+   * attempt and its end do not count again.
+   */
+  @Test
+  void shouldCountAnAttemptOnceWhenItsRefusalArrivesAfterItsTimeOut() throws Exception {
+    close();
+    executors.clear();
+    fabric.withoutPrivateData();
+    start();
+    fabric.delayMessages(7_501 * MS);
+    List<VirtualExecutor> servers = executors.subList(3, 3 + MORE_SERVERS);
+    for (VirtualExecutor each : servers) {
+      new Fetch(withFormerAddress(each.endpoint()));
+      fabric.runUntil(() -> false, fabric.nowNs() + MS * 7 / 10);
+    }
+    fabric.runUntil(() -> false, 17_000 * MS);
+    fabric.delayMessages(0);
+    assertNextAddressIsUsed(servers);
+  }
+
+  private void assertNextAddressIsUsed(List<VirtualExecutor> servers) {
     // The first fetch after the quarantine only tests the peer.
     servers.forEach(each -> new Fetch(withFormerAddress(each.endpoint())));
     fabric.runUntil(() -> false, 17_100 * MS);

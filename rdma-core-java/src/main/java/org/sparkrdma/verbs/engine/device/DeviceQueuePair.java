@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.engine.CloseFailures;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
@@ -88,6 +89,11 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions = (DeviceCompletionQueue) settings.sendQueue();
     receiveCompletions = (DeviceCompletionQueue) settings.receiveQueue();
+  }
+
+  /** Not in the constructor: a subclass whose constructor fails is not closed. */
+  @Override
+  protected final void onCreated() {
     sendCompletions.retain();
     receiveCompletions.retain();
   }
@@ -238,13 +244,16 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   public final void close() {
     synchronized (closing) {
       if (setDestroyed()) {
-        onDestroyed();
-        connection.onQueuePairClosed();
+        // Each step also when another fails, since a later close does nothing.
+        var failures = new CloseFailures();
+        failures.run(this::onDestroyed);
+        failures.run(connection::onQueuePairClosed);
         table.release(name);
         sendCompletions.onDestroyed(this);
         receiveCompletions.onDestroyed(this);
-        free();
+        failures.run(this::free);
         leaveDomain();
+        failures.throwFirst();
       }
     }
   }

@@ -254,9 +254,12 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   private synchronized void closeIdentifier() {
     if (moveTo(ConnectionPhase.CLOSED)) {
       manager.removeAttempt(this);
-      destroyIdentifier();
-      // At last, since the manager destroys what its identifiers need when it has none.
-      manager.remove(id(), this);
+      try {
+        destroyIdentifier();
+      } finally {
+        // At last, since the manager destroys what its identifiers need when it has none.
+        manager.remove(id(), this);
+      }
     }
   }
 
@@ -266,8 +269,11 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   }
 
   private synchronized void closeQueuePair() {
-    endIfEstablished("queue pair closed");
-    destroyQueuePair();
+    try {
+      endIfEstablished("queue pair closed");
+    } finally {
+      destroyQueuePair();
+    }
   }
 
   /** Runs a destruction, when the engine's library allows it; returns when it has run. */

@@ -114,6 +114,19 @@ class DeviceQueuePairTest {
   }
 
   @Test
+  void shouldNotKeepTheCompletionQueueOpenWhenItsCreationFails() throws VerbsException {
+    queuePair.close();
+    objects.device.duringConstruction =
+        () -> {
+          throw new OutOfMemoryError("refused by the test");
+        };
+    assertThatThrownBy(objects::resolved).isInstanceOf(OutOfMemoryError.class);
+    objects.queue.close();
+    objects.device.close();
+    assertThat(objects.device.calls).endsWith("close device", "closed");
+  }
+
+  @Test
   void shouldShowAllCompletionsOfAnOverrunQueueBeforeFailing() {
     queuePair.postSend(send(5));
     complete(0, 0);

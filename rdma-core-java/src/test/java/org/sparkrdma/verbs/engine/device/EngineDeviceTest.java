@@ -9,6 +9,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.OpenResources;
@@ -89,6 +91,56 @@ class EngineDeviceTest {
         .endsWith("abandon memory", "destroy queue", "close device", "closed");
     objects.device.close();
     assertThat(objects.device.calls).hasSize(9);
+  }
+
+  /** Whatever the failed call has left in the device, a second call could hit another object. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "stop events",
+        "destroy listener",
+        "disconnect",
+        "destroy queue pair",
+        "free queue pair",
+        "destroy connection",
+        "destroy manager",
+        "destroy queue",
+        "deregister",
+        "deallocate domain",
+        "abandon memory",
+        "close device"
+      })
+  void shouldMakeEachCallOnceWhenOneFailsAndTheCloseIsRepeated(String failing)
+      throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    objects.device.calls.clear();
+    objects.device.failing = failing;
+
+    assertThatThrownBy(objects.device::close).hasMessage("refused: " + failing);
+    objects.device.close();
+    objects.device.close();
+
+    assertThat(objects.device.calls)
+        .containsExactlyInAnyOrder(
+            "stop events",
+            "destroy listener",
+            "disconnect",
+            "destroy queue pair",
+            "free queue pair",
+            "destroy connection",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed")
+        .endsWith("closed");
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(0, 0, 0, 0, 0, 0, 0, 0, 0));
   }
 
   @Test

@@ -44,8 +44,24 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   static final InetSocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
-  /** Calls into the engine. */
-  final List<String> calls = new ArrayList<>();
+  /** The next call into the engine that fails; null for none. */
+  String failing;
+
+  /** Calls into the engine, also those that fail. */
+  final List<String> calls =
+      new ArrayList<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean add(String call) {
+          super.add(call);
+          if (call.equals(failing)) {
+            failing = null;
+            throw new IllegalStateException("refused: " + call);
+          }
+          return true;
+        }
+      };
 
   final QueuePairTable<FakeQueuePair> queuePairs = new QueuePairTable<>();
 
@@ -57,6 +73,9 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
 
   /** Runs in the middle of each creation of a queue pair. */
   Runnable duringCreation = () -> {};
+
+  /** Runs at the end of the constructor of each queue pair. */
+  Runnable duringConstruction = () -> {};
 
   /** Runs at the beginning of each destruction of a queue pair. */
   Runnable duringDestruction = () -> {};
@@ -252,6 +271,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
           FLUSH_TIMEOUT_NS,
           true);
       this.device = device;
+      device.duringConstruction.run();
       device.queuePairs.put(this);
     }
 
