@@ -8,7 +8,11 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
-/** Answers each block once, and counts the verdicts about their checksums. Safe for any thread. */
+/**
+ * Answers each block once, and counts the verdicts about their checksums. Never throws: when a
+ * handler throws, the block is reported to it as failed, which it ignores when it has answered the
+ * block. Safe for any thread.
+ */
 final class BlockAnswers {
   private final boolean verify;
   private final ShuffleCounters counters;
@@ -45,7 +49,7 @@ final class BlockAnswers {
               block.index(),
               new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
     } catch (Throwable e) {
-      log.handlerFailed(block, e);
+      failAgain(block, FallbackReason.READ_ERROR, e, log);
     }
   }
 
@@ -74,20 +78,35 @@ final class BlockAnswers {
     try {
       block.fetch().handler().onFetched(block.index(), buffer, block.copiedBytes());
     } catch (Throwable e) {
-      log.handlerFailed(block, e);
+      failAgain(block, FallbackReason.READ_ERROR, e, log);
     }
     return true;
   }
 
   /** Reports that a block must use TCP, unless it was answered before. */
   void fail(BlockProgress block, FallbackReason reason, String detail) {
-    if (!block.claimAnswer()) {
-      return;
+    if (block.claimAnswer()) {
+      fail(block, reason, detail, log);
     }
+  }
+
+  /** Reports that a block must use TCP whose answer is claimed. */
+  static void fail(
+      BlockProgress block, FallbackReason reason, String detail, DeliveryLog deliveryLog) {
     try {
       block.fetch().handler().onFailed(block.index(), reason, detail);
     } catch (Throwable e) {
-      log.handlerFailed(block, e);
+      failAgain(block, reason, e, deliveryLog);
     }
+  }
+
+  private static void failAgain(
+      BlockProgress block, FallbackReason reason, Throwable thrown, DeliveryLog deliveryLog) {
+    try {
+      block.fetch().handler().onFailed(block.index(), reason, FailureText.of(thrown));
+    } catch (Throwable e) {
+      // The exception that is logged came first.
+    }
+    deliveryLog.handlerFailed(block, thrown);
   }
 }

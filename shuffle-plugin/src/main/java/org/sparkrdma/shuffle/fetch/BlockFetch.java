@@ -20,12 +20,15 @@ public final class BlockFetch {
   private final BlockRanges ranges;
   private final List<BlockProgress> blocks;
   private final Consumer<BlockFetch> allAnswered;
-  private final BitSet answered = new BitSet();
+
+  /** Has room for all blocks from the beginning: to claim an answer allocates nothing. */
+  private final BitSet answered;
+
   private int unanswered;
 
   /**
    * @param ranges not changed any more
-   * @param allAnswered called when all blocks are answered
+   * @param allAnswered called when all blocks are answered; what it throws is ignored
    */
   public BlockFetch(
       Endpoint peer,
@@ -40,6 +43,7 @@ public final class BlockFetch {
     this.ranges = BlockRanges.of(ranges);
     this.blocks = new ArrayList<>(ranges.size());
     this.unanswered = ranges.size();
+    this.answered = new BitSet(ranges.size());
     for (int i = 0; i < ranges.size(); i++) {
       blocks.add(new BlockProgress(this, i));
     }
@@ -73,7 +77,10 @@ public final class BlockFetch {
     }
   }
 
-  /** Claims the one answer of a block; false when it was claimed before. */
+  /**
+   * Claims the one answer of a block; false when it was claimed before. Never throws: the block
+   * would have no answer.
+   */
   boolean claimAnswer(int index) {
     boolean last;
     synchronized (answered) {
@@ -85,23 +92,27 @@ public final class BlockFetch {
       last = unanswered == 0;
     }
     if (last) {
-      allAnswered.accept(this);
+      endFetch();
     }
     return true;
   }
 
+  private void endFetch() {
+    try {
+      allAnswered.accept(this);
+    } catch (Throwable e) {
+      // The caller answers the last block.
+    }
+  }
+
   /**
    * Answers every block without an answer, after the agent has failed. Their registered memory is
-   * not released, because READs may still write it.
+   * not released, because READs may still write it. Never throws.
    */
   public void failRest(FallbackReason reason, String detail, DeliveryLog log) {
     for (int i = 0; i < blocks.size(); i++) {
       if (claimAnswer(i)) {
-        try {
-          handler.onFailed(i, reason, detail);
-        } catch (Throwable e) {
-          log.handlerFailed(blocks.get(i), e);
-        }
+        BlockAnswers.fail(blocks.get(i), reason, detail, log);
       }
     }
   }

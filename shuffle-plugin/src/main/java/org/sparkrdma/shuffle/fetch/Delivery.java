@@ -10,8 +10,6 @@ import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.TransportConf;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.BlockVerifier.Verdict;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -20,10 +18,11 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 /**
  * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never
  * calls Spark. Its methods are called by the agent and return at once.
+ *
+ * <p>An Error while a block is handled sends this block to TCP, and the next one is handled. When a
+ * method throws, the agent fails, which answers all blocks.
  */
 public final class Delivery {
-  private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
-
   /** Number of empty lists that are kept. */
   private static final int MAX_LISTS = 32;
 
@@ -37,7 +36,7 @@ public final class Delivery {
   private final DiskWrites writes = new DiskWrites();
 
   /** Empty lists; guarded by itself. */
-  private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
+  private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>(MAX_LISTS);
 
   /**
    * @param threads verify and deliver blocks
@@ -168,12 +167,12 @@ public final class Delivery {
     execute(
         threads,
         () -> {
-          block.releaseMemory();
+          release(block);
           answers.fail(block, reason, detail);
         });
     if (file != null) {
       // Its disk may hang.
-      execute(diskThreads, file::discard);
+      execute(diskThreads, () -> discard(block, file));
     }
   }
 
@@ -190,7 +189,8 @@ public final class Delivery {
     try {
       ReceiveMemory.endReservations(blocks);
     } catch (Throwable e) {
-      LOG.debug("Cannot end the reservations of blocks together; each ends its own", e);
+      // Each ends its own below.
+      log.notTogether(blocks.get(0), e);
     }
     for (int i = 0; i < blocks.size(); i++) {
       deliverNow(blocks.get(i));
@@ -201,7 +201,7 @@ public final class Delivery {
     try {
       verifyAndHandOver(block);
     } catch (Throwable e) {
-      failNow(block, FallbackReason.READ_ERROR, e.toString());
+      failNow(block, FallbackReason.READ_ERROR, e);
       log.notDelivered(block, e);
     }
   }
@@ -229,11 +229,8 @@ public final class Delivery {
     if (buffer instanceof HeapBlock) {
       counters.increment(Counter.BLOCKS_COPIED);
     }
-    try {
-      answers.handOver(block, buffer);
-    } finally {
-      buffer.release();
-    }
+    answers.handOver(block, buffer);
+    buffer.release();
   }
 
   private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
@@ -254,12 +251,13 @@ public final class Delivery {
         return;
       }
     } catch (Throwable e) {
-      failNow(block, FallbackReason.DISK, e.toString());
+      failNow(block, FallbackReason.DISK, e);
       return;
     }
-    Verdict verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
     ManagedBuffer file;
+    Verdict verdict;
     try {
+      verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
       file = block.disk().finish();
       if (verdict == Verdict.MISMATCH) {
         long crc = BlockSum.crc32c(file);
@@ -268,35 +266,57 @@ public final class Delivery {
         return;
       }
     } catch (Throwable e) {
-      failNow(block, FallbackReason.DISK, e.toString());
+      failNow(block, FallbackReason.DISK, e);
       return;
     }
     answers.count(verdict);
     if (answers.handOver(block, file)) {
-      block.disk().leaveToSpark();
+      leaveToSpark(block);
     } else {
-      block.disk().discard();
+      discard(block, block.disk());
     }
   }
 
   /** Releases what a block holds that has failed while it waited for its disk. */
-  private static boolean dropAnswered(BlockProgress block) {
+  private boolean dropAnswered(BlockProgress block) {
     boolean answered = block.isAnswered();
     if (answered) {
-      block.releaseMemory();
-      if (block.disk() != null) {
-        block.disk().discard();
-      }
+      release(block);
+      discard(block, block.disk());
     }
     return answered;
   }
 
   /** The answer comes first: the disk of its file may hang. */
-  private void failNow(BlockProgress block, FallbackReason reason, String detail) {
-    block.releaseMemory();
-    answers.fail(block, reason, detail);
-    if (block.disk() != null) {
-      block.disk().discard();
+  private void failNow(BlockProgress block, FallbackReason reason, Throwable e) {
+    release(block);
+    answers.fail(block, reason, FailureText.of(e));
+    discard(block, block.disk());
+  }
+
+  private void release(BlockProgress block) {
+    try {
+      block.releaseMemory();
+    } catch (Throwable e) {
+      log.notReleased(block, e);
+    }
+  }
+
+  private void discard(BlockProgress block, DiskBlock file) {
+    try {
+      if (file != null) {
+        file.discard();
+      }
+    } catch (Throwable e) {
+      log.notReleased(block, e);
+    }
+  }
+
+  private void leaveToSpark(BlockProgress block) {
+    try {
+      block.disk().leaveToSpark();
+    } catch (Throwable e) {
+      log.notReleased(block, e);
     }
   }
 }

@@ -23,7 +23,7 @@ final class DiskBlock {
     this.verifier = new BlockVerifier(checksumKind, sums);
     try {
       this.channel = file.openForWriting();
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       file.delete();
       throw e;
     }

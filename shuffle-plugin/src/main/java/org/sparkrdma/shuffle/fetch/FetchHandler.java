@@ -6,7 +6,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * Receives the results of {@link BlockTransport#fetch}: exactly one call for each block, on the
- * transport's delivery threads, in any order and concurrently for different blocks.
+ * transport's delivery threads, in any order and concurrently for different blocks. When a call
+ * throws, {@link #onFailed} follows for the same block; a handler that has answered it ignores
+ * that.
  */
 public interface FetchHandler {
   /** Reader of requests that belong to no task. */

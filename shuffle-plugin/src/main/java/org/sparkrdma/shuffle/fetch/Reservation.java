@@ -60,6 +60,14 @@ class Reservation {
 
   /** Releases the segments, the reservation and the grant of a copy that was not made. */
   final void releaseMemory() {
+    try {
+      releaseSegments();
+    } finally {
+      endReservation();
+    }
+  }
+
+  private void releaseSegments() {
     if (memory != null) {
       if (copyGranted) {
         copyGranted = false;
@@ -67,6 +75,5 @@ class Reservation {
       }
       memory.clear();
     }
-    endReservation();
   }
 }

@@ -6,33 +6,57 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** The counters of one executor; safe for any thread, never reset. */
+/**
+ * The counters of one executor; safe for any thread, never reset.
+ *
+ * <p>Counting never throws, because blocks must be answered whatever happens to their statistics: a
+ * {@link LongAdder} allocates when threads collide, and without memory it does not count.
+ */
 public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final ReadLatency readLatency = new ReadLatency();
   private final QuarantinedPeers quarantined = new QuarantinedPeers();
-  private final StageReads stages = new StageReads(System::nanoTime);
+  private final StageReads stages;
 
   /** All at zero. */
   public ShuffleCounters() {
+    this(LongAdder::new, System::nanoTime);
+  }
+
+  /**
+   * @param adders creates the adder of each counter
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  ShuffleCounters(Supplier<LongAdder> adders, LongSupplier nanoClock) {
     for (Counter counter : Counter.values()) {
-      counters.put(counter, new LongAdder());
+      counters.put(counter, adders.get());
     }
     for (FallbackReason reason : FallbackReason.values()) {
-      fallbacks.put(reason, new LongAdder());
+      fallbacks.put(reason, adders.get());
     }
+    stages = new StageReads(nanoClock);
   }
 
   /** Adds one. */
   public void increment(Counter counter) {
-    counters.get(counter).increment();
+    add(counters.get(counter), 1);
   }
 
   /** Adds {@code amount}. */
   public void add(Counter counter, long amount) {
-    counters.get(counter).add(amount);
+    add(counters.get(counter), amount);
+  }
+
+  private static void add(LongAdder adder, long amount) {
+    try {
+      adder.add(amount);
+    } catch (OutOfMemoryError e) {
+      // Not counted.
+    }
   }
 
   /**
@@ -69,7 +93,7 @@ public final class ShuffleCounters {
 
   /** Counts one block that used TCP for this reason; without RDMA, one read. */
   public void fellBack(FallbackReason reason) {
-    fallbacks.get(reason).increment();
+    add(fallbacks.get(reason), 1);
   }
 
   /** Current value. */

@@ -63,8 +63,16 @@ public final class StageReads {
     }
     try {
       addToStage(stageId, read, copied, tcp);
-    } catch (OutOfMemoryError e) {
+    } catch (Throwable e) {
+      forget(stageId);
+    }
+  }
+
+  private void forget(int stageId) {
+    try {
       stages.remove(stageId);
+    } catch (Throwable e) {
+      // It stays, with sums that are too low.
     }
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.List;
@@ -12,6 +11,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FailureText;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -21,6 +21,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 /**
  * One request to a peer: each block is fetched by RDMA or passed to the {@link TcpFallback}, never
  * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
+ *
+ * <p>Nothing is allocated between the moment at which a block is settled and its answer, or its
+ * place among the blocks of the next request by TCP: an {@link OutOfMemoryError} there would lose
+ * the block. What else may throw is followed by the answer all the same.
  */
 final class PeerFetch implements FetchHandler {
   /** Reasons after which the peer may have withdrawn its endpoint. */
@@ -30,6 +34,8 @@ final class PeerFetch implements FetchHandler {
           FallbackReason.CONNECT_FAILED,
           FallbackReason.LOST_PEER,
           FallbackReason.TIMEOUT);
+
+  private static final String[] NONE = {};
 
   private final PeerAddress peer;
   private final List<String> blockIds;
@@ -42,11 +48,16 @@ final class PeerFetch implements FetchHandler {
   private final Runnable recheck;
   private final ReadingTask task;
 
-  private final BitSet settled = new BitSet();
+  private final BitSet settled;
   private int settledBlocks;
   private long readBytes;
   private long copiedBytes;
-  private final List<String> failed = new ArrayList<>();
+
+  /** Settled blocks that the next request by TCP takes. */
+  private final BitSet failed;
+
+  /** Whether such a request is on its way. */
+  private boolean tcpRequested;
 
   /**
    * Created on the thread of the task that reads.
@@ -73,6 +84,8 @@ final class PeerFetch implements FetchHandler {
     this.counters = counters;
     this.recheck = recheck;
     this.task = ReadingTask.current();
+    this.settled = new BitSet(blockIds.size());
+    this.failed = new BitSet(blockIds.size());
   }
 
   /** Requests all blocks from the transport. */
@@ -80,8 +93,16 @@ final class PeerFetch implements FetchHandler {
     try {
       transport.fetch(endpoint, ranges, files, this);
     } catch (Throwable e) {
+      logNotStarted(e);
+      failRest(FallbackReason.READ_ERROR, FailureText.of(e));
+    }
+  }
+
+  private void logNotStarted(Throwable e) {
+    try {
       fallbackLog.notStarted(peer, e);
-      failRest(FallbackReason.READ_ERROR, e.toString());
+    } catch (Throwable noMemory) {
+      // The line is lost, not the blocks.
     }
   }
 
@@ -97,11 +118,12 @@ final class PeerFetch implements FetchHandler {
 
   @Override
   public void onFetched(int index, ManagedBuffer buffer, long copied) {
-    if (!settle(index, buffer.size(), copied)) {
+    long blockBytes = buffer.size();
+    if (!settle(index, blockBytes, copied)) {
       return;
     }
     counters.increment(Counter.RDMA_BLOCKS_READ);
-    counters.add(Counter.RDMA_BYTES_READ, buffer.size());
+    counters.add(Counter.RDMA_BYTES_READ, blockBytes);
     SafeListener.succeed(listener, blockIds.get(index), buffer);
   }
 
@@ -109,10 +131,10 @@ final class PeerFetch implements FetchHandler {
   public void onFailed(int index, FallbackReason reason, String detail) {
     boolean first;
     synchronized (this) {
-      first = failed.isEmpty();
       if (!addFailed(index)) {
         return;
       }
+      first = requestTcp();
     }
     try {
       report(reason, 1, detail);
@@ -145,30 +167,37 @@ final class PeerFetch implements FetchHandler {
     int count = 0;
     boolean first;
     synchronized (this) {
-      first = failed.isEmpty();
       for (int i = 0; i < blockIds.size(); i++) {
         if (addFailed(i)) {
           count++;
         }
       }
+      first = count > 0 && requestTcp();
     }
     try {
       report(reason, count, detail);
     } finally {
-      if (first && count > 0) {
+      if (first) {
         fetchFailedByTcp(reason);
       }
     }
   }
 
-  /** Adds before it settles: an Error in between must not leave a block without an answer. */
-  private synchronized boolean addFailed(int index) {
-    if (settled.get(index)) {
+  private boolean addFailed(int index) {
+    if (!settle(index, 0, 0)) {
       return false;
     }
-    failed.add(blockIds.get(index));
-    settle(index, 0, 0);
+    failed.set(index);
     return true;
+  }
+
+  /**
+   * Whether the caller must request the failed blocks; else a request takes them that is queued.
+   */
+  private boolean requestTcp() {
+    boolean first = !tcpRequested;
+    tcpRequested = true;
+    return first;
   }
 
   private void report(FallbackReason reason, int count, String detail) {
@@ -193,9 +222,7 @@ final class PeerFetch implements FetchHandler {
           reason.isWithoutRdma() ? listener : new FallbackBytes(listener, counters);
       tcp.fetch(peer, task.stage(), this::takeFailed, receiver, files);
     } catch (Throwable e) {
-      for (String blockId : takeFailed()) {
-        SafeListener.fail(listener, blockId, e);
-      }
+      answerFailed(e);
     }
   }
 
@@ -213,9 +240,42 @@ final class PeerFetch implements FetchHandler {
     return true;
   }
 
-  private synchronized String[] takeFailed() {
-    String[] taken = failed.toArray(String[]::new);
+  /** Takes the failed blocks; without memory for that they are answered, and it takes none. */
+  private String[] takeFailed() {
+    try {
+      return takeAll();
+    } catch (Throwable e) {
+      answerFailed(e);
+      return NONE;
+    }
+  }
+
+  private synchronized String[] takeAll() {
+    String[] taken = new String[failed.cardinality()];
+    int index = -1;
+    for (int i = 0; i < taken.length; i++) {
+      index = failed.nextSetBit(index + 1);
+      taken[i] = blockIds.get(index);
+    }
     failed.clear();
+    tcpRequested = false;
     return taken;
+  }
+
+  private void answerFailed(Throwable e) {
+    for (int index = takeOne(); index >= 0; index = takeOne()) {
+      SafeListener.fail(listener, blockIds.get(index), e);
+    }
+  }
+
+  /** Takes one failed block; negative when there is none. */
+  private synchronized int takeOne() {
+    int index = failed.nextSetBit(0);
+    if (index < 0) {
+      tcpRequested = false;
+    } else {
+      failed.clear(index);
+    }
+    return index;
   }
 }

@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FailureText;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -78,7 +79,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
       DownloadFileManager files) {
     PeerAddress peer = new PeerAddress(executorId, host, port);
     if (draining) {
-      tcp.fetchNow(peer, ReadingTask.current().stage(), blockIds::clone, listener, files);
+      String[] copy = blockIds.clone();
+      tcp.fetchNow(peer, ReadingTask.current().stage(), () -> copy, listener, files);
       return;
     }
     List<String> names = Arrays.asList(blockIds);
@@ -92,12 +94,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
     if (!others.isEmpty()) {
       names = new ArrayList<>(names);
       names.removeAll(Set.copyOf(others));
-      tcp.fetch(
-          peer,
-          ReadingTask.current().stage(),
-          () -> others.toArray(String[]::new),
-          listener,
-          files);
+      String[] copy = others.toArray(String[]::new);
+      tcp.fetch(peer, ReadingTask.current().stage(), () -> copy, listener, files);
     }
     if (!names.isEmpty()) {
       begin(
@@ -130,7 +128,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   /** A future swallows exceptions, but each block needs an answer. */
   private static void failRest(PeerFetch fetch, Throwable failure) {
     if (failure != null) {
-      fetch.failRest(FallbackReason.UNAVAILABLE, failure.toString());
+      fetch.failRest(FallbackReason.UNAVAILABLE, FailureText.of(failure));
     }
   }
 

@@ -9,7 +9,7 @@ import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Calls Spark's listener and handles its exceptions: without an answer Spark's iterator would wait
- * for a block for ever. Safe for any thread.
+ * for a block for ever. Never throws. Safe for any thread.
  */
 final class SafeListener {
   private static final Logger LOG = LoggerFactory.getLogger(SafeListener.class);
@@ -29,11 +29,28 @@ final class SafeListener {
     }
   }
 
-  /** Reports a failure; an exception of the listener is only logged. */
+  /**
+   * Reports a failure. When the listener throws, it has had no memory to queue the result, and gets
+   * it once more; a second exception is only logged.
+   */
   static void fail(BlockFetchingListener listener, String blockId, Throwable failure) {
     try {
       listener.onBlockFetchFailure(blockId, failure);
     } catch (Throwable e) {
+      failAgain(listener, blockId, failure);
+    }
+  }
+
+  private static void failAgain(BlockFetchingListener listener, String blockId, Throwable failure) {
+    try {
+      listener.onBlockFetchFailure(blockId, failure);
+    } catch (Throwable e) {
+      log(blockId, e);
+    }
+  }
+
+  private static void log(String blockId, Throwable e) {
+    try {
       LIMIT
           .next(e.getClass())
           .ifPresent(
@@ -43,6 +60,8 @@ final class SafeListener {
                       blockId,
                       omitted,
                       e));
+    } catch (Throwable noMemory) {
+      // The caller has other blocks to answer.
     }
   }
 }

@@ -39,10 +39,18 @@ final class SuspectListener implements BlockFetchingListener {
       }
     } catch (Throwable e) {
       // An Error too: the block was received and is answered below.
-      fallbackLog.notCompared(peer, blockId, e);
+      logNotCompared(blockId, e);
     }
     counters.fellBack(reason);
     listener.onBlockFetchSuccess(blockId, buffer);
+  }
+
+  private void logNotCompared(String blockId, Throwable e) {
+    try {
+      fallbackLog.notCompared(peer, blockId, e);
+    } catch (Throwable noMemory) {
+      // The line is lost, not the block.
+    }
   }
 
   @Override

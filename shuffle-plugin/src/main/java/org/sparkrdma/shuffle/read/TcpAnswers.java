@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.read;
 
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -11,13 +10,15 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Forwards the answers of Spark's own client, one for each block, and counts them. Safe for any
- * thread.
+ * Forwards the answers of Spark's own client, one for each block, and counts them. Allocates
+ * nothing once it is created, so that an answer is not lost when the executor has no memory. Safe
+ * for any thread.
  */
 final class TcpAnswers implements BlockFetchingListener {
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
   private final int stage;
+  private final String[] blockIds;
   private final Set<String> open;
   private long bytes;
 
@@ -29,14 +30,16 @@ final class TcpAnswers implements BlockFetchingListener {
     this.stage = stage;
     this.listener = listener;
     this.counters = counters;
+    this.blockIds = blockIds;
     this.open = new HashSet<>(Arrays.asList(blockIds));
   }
 
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    if (close(blockId, buffer.size())) {
+    long blockBytes = buffer.size();
+    if (close(blockId, blockBytes)) {
       counters.increment(Counter.TCP_BLOCKS_READ);
-      counters.add(Counter.TCP_BYTES_READ, buffer.size());
+      counters.add(Counter.TCP_BYTES_READ, blockBytes);
       SafeListener.succeed(listener, blockId, buffer);
     }
   }
@@ -50,11 +53,9 @@ final class TcpAnswers implements BlockFetchingListener {
 
   /** Fails every block that has no answer yet. */
   void failRest(Throwable failure) {
-    List<String> rest;
-    synchronized (this) {
-      rest = List.copyOf(open);
+    for (String blockId : blockIds) {
+      onBlockFetchFailure(blockId, failure);
     }
-    rest.forEach(blockId -> onBlockFetchFailure(blockId, failure));
   }
 
   /** The last answer adds the bytes of all to the stage, before Spark can end the task. */

@@ -20,6 +20,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * it. Safe for any thread; does not block its callers before the close.
  */
 public final class TcpFallback implements AutoCloseable {
+  private static final String[] NONE = {};
+
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
   private final ThreadPoolExecutor threads;
@@ -39,10 +41,11 @@ public final class TcpFallback implements AutoCloseable {
 
   /**
    * Fetches blocks; the listener receives exactly one answer for each, including Spark's own
-   * failures.
+   * failures. When it throws, nothing is requested and the caller must answer.
    *
    * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
-   * @param blocks called once, when the request is issued; returns the blocks to fetch
+   * @param blocks called once, when the request is issued; returns the blocks to fetch, maybe none;
+   *     must not throw
    * @param files for blocks that are too large for memory; null for memory
    */
   void fetch(
@@ -52,18 +55,26 @@ public final class TcpFallback implements AutoCloseable {
       BlockFetchingListener listener,
       DownloadFileManager files) {
     TcpRequest request = new TcpRequest(peer, stage, blocks, listener, files);
-    String hostPort = peer.hostPort();
+    try {
+      queue(request).start();
+    } catch (Throwable e) {
+      // No memory for a lane. When the lane has the request nevertheless, only one of the two
+      // issues
+      // it.
+      issue(request);
+    }
+  }
+
+  private TcpLane queue(TcpRequest request) {
     // In one step, so that an idle lane is not removed with this request in it.
-    TcpLane lane =
-        lanes.compute(
-            hostPort,
-            (key, open) -> {
-              TcpLane taken =
-                  open == null ? new TcpLane(threads, this::issue, () -> removeIdle(key)) : open;
-              taken.add(request);
-              return taken;
-            });
-    lane.start();
+    return lanes.compute(
+        request.peer().hostPort(),
+        (key, open) -> {
+          TcpLane taken =
+              open == null ? new TcpLane(threads, this::issue, () -> removeIdle(key)) : open;
+          taken.add(request);
+          return taken;
+        });
   }
 
   /** Same as {@link #fetch}, on the caller's thread, which may connect. */
@@ -81,22 +92,34 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   private void issue(TcpRequest request) {
+    if (!request.begin()) {
+      return;
+    }
     PeerAddress peer = request.peer();
+    String[] blockIds = NONE;
     TcpAnswers answers = null;
     try {
-      String[] blockIds = request.blocks().get();
-      answers = new TcpAnswers(blockIds, request.stage(), request.listener(), counters);
-      client.fetchBlocks(
-          peer.host(), peer.port(), peer.executorId(), blockIds, answers, request.files());
+      blockIds = request.blocks().get();
+      if (blockIds.length > 0) {
+        answers = new TcpAnswers(blockIds, request.stage(), request.listener(), counters);
+        client.fetchBlocks(
+            peer.host(), peer.port(), peer.executorId(), blockIds, answers, request.files());
+      }
     } catch (Throwable e) {
       // After any failure each block needs an answer, and the lane continues.
-      if (answers == null) {
-        for (String blockId : request.blocks().get()) {
-          SafeListener.fail(request.listener(), blockId, e);
-        }
-      } else {
-        answers.failRest(e);
-      }
+      failAll(request.listener(), blockIds, answers, e);
+    }
+  }
+
+  /** Allocates nothing, because memory may be what has failed. */
+  private static void failAll(
+      BlockFetchingListener listener, String[] blockIds, TcpAnswers answers, Throwable e) {
+    if (answers != null) {
+      answers.failRest(e);
+      return;
+    }
+    for (String blockId : blockIds) {
+      SafeListener.fail(listener, blockId, e);
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -62,8 +63,44 @@ class DeliveryTest implements FetchHandler {
     BlockFetch fetch = fetch(null);
     delivery.deliver(list(located(fetch, 0), located(fetch, 1)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
-    assertThat(answers).containsExactly("0 fetched", "1 fetched");
+    assertThat(answers)
+        .as("the handler decides whether it has answered")
+        .containsExactly("0 fetched", "0 read-error", "1 fetched", "1 read-error");
     assertThat(finished).containsExactly(fetch);
+  }
+
+  @Test
+  void shouldAnswerTheLastBlockWhenTheEndOfTheRequestThrows() {
+    BlockFetch fetch =
+        fetch(
+            null,
+            ended -> {
+              throw new OutOfMemoryError("thrown by the test");
+            });
+    delivery.deliver(list(located(fetch, 0), located(fetch, 1)));
+    assertThat(answers).containsExactly("0 fetched", "1 fetched");
+  }
+
+  @Test
+  void shouldAnswerTheOthersWhenNoLineCanBeLogged() {
+    thrown = new OutOfMemoryError("thrown by the test");
+    DeliveryLog log =
+        new DeliveryLog(
+            () -> {
+              throw new OutOfMemoryError("thrown by the test");
+            });
+    fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+    assertThat(answers).contains("0 stopped", "1 stopped");
+  }
+
+  @Test
+  void shouldDeliverTheOtherBlocksWhenOneCannotReleaseItsMemory() {
+    BlockFetch fetch = fetch(null);
+    BlockProgress broken = located(fetch, 0);
+    // A grant of no pool: its end throws.
+    broken.copyGranted = true;
+    delivery.deliver(list(broken, located(fetch, 1)));
+    assertThat(answers).containsExactly("0 read-error", "1 fetched");
   }
 
   @Test
@@ -102,7 +139,7 @@ class DeliveryTest implements FetchHandler {
     thrown = new OutOfMemoryError("thrown by the test");
     BlockFetch fetch = fetch(null);
     fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
-    assertThat(answers).containsExactly("0 stopped", "1 stopped");
+    assertThat(answers).containsExactly("0 stopped", "0 stopped", "1 stopped", "1 stopped");
   }
 
   @Test
@@ -136,10 +173,14 @@ class DeliveryTest implements FetchHandler {
   }
 
   private BlockFetch fetch(DownloadFileManager files) {
+    return fetch(files, finished::add);
+  }
+
+  private BlockFetch fetch(DownloadFileManager files, Consumer<BlockFetch> allAnswered) {
     Endpoint peer =
         new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "soft", 1, 1, new byte[32]);
     List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1), new BlockRange(0, 0, 1, 2));
-    return new BlockFetch(peer, blocks, files, this, finished::add);
+    return new BlockFetch(peer, blocks, files, this, allAnswered);
   }
 
   private static BlockProgress located(BlockFetch fetch, int index) {
