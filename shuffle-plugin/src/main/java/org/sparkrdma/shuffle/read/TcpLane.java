@@ -4,12 +4,17 @@ package org.sparkrdma.shuffle.read;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Requests to one address, issued in order. Safe for any thread. Uses a thread only while it has
- * requests, and its caller's thread when none is available.
+ * requests, and its caller's thread when none is available. An Error of one request does not keep
+ * the others from being issued: a lane that was left as running would never issue again.
  */
 final class TcpLane {
+  private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
+
   private final Executor threads;
   private final Consumer<TcpRequest> issue;
   private final Runnable idle;
@@ -17,7 +22,7 @@ final class TcpLane {
   private boolean running;
 
   /**
-   * @param issue called with one request at a time; must not throw
+   * @param issue called with one request at a time; answers its blocks also when it throws
    * @param idle called when the queue has become empty
    */
   TcpLane(Executor threads, Consumer<TcpRequest> issue, Runnable idle) {
@@ -53,9 +58,26 @@ final class TcpLane {
 
   private void run() {
     for (TcpRequest next = next(); next != null; next = next()) {
-      issue.accept(next);
+      try {
+        issue.accept(next);
+      } catch (Throwable e) {
+        log("Unexpected failure of a request by TCP; continuing with the next", e);
+      }
     }
-    idle.run();
+    try {
+      idle.run();
+    } catch (Throwable e) {
+      // Its next request ends it.
+      log("Cannot end an idle lane", e);
+    }
+  }
+
+  private static void log(String event, Throwable e) {
+    try {
+      LOG.warn(event, e);
+    } catch (Throwable noMemory) {
+      // The next request is issued all the same.
+    }
   }
 
   private synchronized TcpRequest next() {

@@ -111,6 +111,24 @@ class TcpFallbackTest {
     assertThat(tcp.lanes).hasSizeLessThanOrEqualTo(4);
   }
 
+  @Test
+  void shouldIssueMoreRequestsAfterOneWithoutMemory() throws InterruptedException {
+    RecordingListener listener = new RecordingListener();
+    PeerAddress peer = new PeerAddress("host", "host", 7_337);
+    tcp.fetch(
+        peer,
+        3,
+        () -> {
+          throw new OutOfMemoryError("thrown by the test");
+        },
+        listener,
+        null);
+    for (int i = 0; i < 20; i++) {
+      fetch("host", "shuffle_0_" + i + "_0", listener);
+    }
+    assertThat(listener.awaitAnswers(20)).hasSize(20);
+  }
+
   private long callsTo(String host) {
     return spark.calls().stream().filter(call -> call.host().equals(host)).count();
   }

@@ -46,9 +46,49 @@ class TcpLaneTest {
     assertThat(issued).containsExactly("a", "b", "c", "idle");
   }
 
+  @Test
+  void shouldIssueTheOtherRequestsWhenOneThrows() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    for (String block : List.of("a", "broken", "c")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    tasks.get(0).run();
+    assertThat(issued).containsExactly("a", "c", "idle");
+    assertThat(lane.isIdle()).isTrue();
+    lane.add(request("d"));
+    lane.start();
+    tasks.get(1).run();
+    assertThat(issued).endsWith("d", "idle");
+  }
+
+  @Test
+  void shouldIssueMoreRequestsAfterItsEndHasThrown() {
+    TcpLane lane =
+        new TcpLane(
+            Runnable::run,
+            this::issue,
+            () -> {
+              throw new OutOfMemoryError("thrown by the test");
+            });
+    for (String block : List.of("a", "b")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    assertThat(issued).containsExactly("a", "b");
+  }
+
   private TcpLane lane(Executor threads) {
-    return new TcpLane(
-        threads, request -> issued.add(request.blocks().get()[0]), () -> issued.add("idle"));
+    return new TcpLane(threads, this::issue, () -> issued.add("idle"));
+  }
+
+  private void issue(TcpRequest request) {
+    String block = request.blocks().get()[0];
+    if (block.equals("broken")) {
+      throw new OutOfMemoryError("thrown by the test");
+    }
+    issued.add(block);
   }
 
   private static TcpRequest request(String block) {
