@@ -16,6 +16,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.DeliveryLog;
+import org.sparkrdma.shuffle.fetch.FailureText;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
@@ -239,10 +240,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.forEach(fetch -> fetch.failRest(reason, detail, log));
   }
 
-  /** The agent failed. Runs on the agent's thread, which does not use the device after this. */
+  /**
+   * The agent failed. Runs on the agent's thread, which does not use the device after this. The
+   * loss is reported in any case: then this transport is closed, which answers what is left.
+   */
   private void onAgentFailed(Throwable cause) {
-    failOpen(FallbackReason.STOPPED, "transport agent failed");
-    outOfService.accept("the transport failed: " + cause);
+    try {
+      failOpen(FallbackReason.STOPPED, "transport agent failed");
+    } finally {
+      outOfService.accept(FailureText.of("the transport failed", cause));
+    }
   }
 
   /**

@@ -10,11 +10,15 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
@@ -61,6 +65,41 @@ class AgentFailureTest {
       later.await();
       assertThat(IntStream.range(0, 4).mapToObj(later::reason))
           .containsOnly(FallbackReason.STOPPED);
+    }
+  }
+
+  /** A request without a peer ends the agent, and no line can be logged about its blocks. */
+  @Test
+  void shouldReportTheFailureThoughAHandlerThrows() throws Exception {
+    AtomicInteger answers = new AtomicInteger();
+    FetchHandler handler =
+        new FetchHandler() {
+          @Override
+          public void onFetched(int index, ManagedBuffer buffer) {
+            throw new AssertionError("not expected");
+          }
+
+          @Override
+          public void onFailed(int index, FallbackReason reason, String detail) {
+            answers.incrementAndGet();
+            throw new OutOfMemoryError("thrown by the test");
+          }
+
+          @Override
+          public void onSuspect(int index, SuspectBlock suspect) {
+            throw new AssertionError("not expected");
+          }
+        };
+    int blocks = 100;
+    try (TestExecutor reader = new TestExecutor(directory, new TestExecutor.Options(1))) {
+      List<BlockRange> ranges =
+          IntStream.range(0, blocks).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
+      reader.transport().fetch(null, ranges, null, handler);
+      while (reader.outOfService().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(reader.outOfService().get(0)).contains("failed", "NullPointerException");
+      assertThat(answers).hasValueGreaterThanOrEqualTo(blocks);
     }
   }
 }
