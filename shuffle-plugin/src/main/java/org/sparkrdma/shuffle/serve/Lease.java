@@ -13,18 +13,17 @@ final class Lease {
   private final long id;
   private final long peer;
   private final PeerShare share;
-  private final long deadlineNs;
+  private long deadlineNs;
   private final List<FileWindow> windows = new ArrayList<>();
   private final List<RegisteredChunk> slots = new ArrayList<>();
   private LeakRecord leakRecord;
   private boolean cancelled;
   private long registeredBytes;
 
-  Lease(long id, long peer, PeerShare share, long deadlineNs) {
+  Lease(long id, long peer, PeerShare share) {
     this.id = id;
     this.peer = peer;
     this.share = share;
-    this.deadlineNs = deadlineNs;
   }
 
   long id() {
@@ -40,6 +39,7 @@ final class Lease {
     return share;
   }
 
+  /** The end of its time, once it has begun. */
   long deadlineNs() {
     return deadlineNs;
   }
@@ -54,8 +54,9 @@ final class Lease {
     share.addSlot();
   }
 
-  /** The lease is granted. */
-  void onGranted() {
+  /** The lease is granted, and its time begins. */
+  void begin(long newDeadlineNs) {
+    deadlineNs = newDeadlineNs;
     leakRecord = LeakRecord.acquire("lease");
     share.beginLease();
   }

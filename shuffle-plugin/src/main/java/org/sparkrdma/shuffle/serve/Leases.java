@@ -34,7 +34,10 @@ final class Leases {
   private final ShuffleCounters counters;
   private final LongConsumer onLeaseExpired;
 
-  /** Leases by id. All have the same duration, so insertion order is deadline order. */
+  /**
+   * Leases by id. All have the same duration from {@link #grant} on, so insertion order is deadline
+   * order.
+   */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
 
   /** Leases of answers in progress. */
@@ -68,23 +71,23 @@ final class Leases {
   }
 
   /** A new empty lease, which is not outstanding before {@link #grant}. */
-  Lease draft(long peer, long nowNs) {
+  Lease draft(long peer) {
     assert state.isHeld();
     do {
       lastId += ID_STEP;
     } while (lastId == 0);
     PeerShare share = shares.computeIfAbsent(peer, newShare);
-    Lease draft = new Lease(lastId, peer, share, nowNs + lengthNs);
+    Lease draft = new Lease(lastId, peer, share);
     drafts.add(draft);
     return draft;
   }
 
-  /** Makes a draft, which must not be cancelled, an outstanding lease. */
-  void grant(Lease lease) {
+  /** Makes a draft, which must not be cancelled, an outstanding lease, whose time begins. */
+  void grant(Lease lease, long nowNs) {
     assert state.isHeld();
     drafts.remove(lease);
     open.put(lease.id(), lease);
-    lease.onGranted();
+    lease.begin(nowNs + lengthNs);
   }
 
   /** Moves all that a draft holds to another one of the same answer, and ends it. */

@@ -133,8 +133,9 @@ final class LocateAnswers {
       leases.discard(lease);
       lengthBytes = ready.pieces().finish(0, 0);
     } else {
-      leases.grant(lease);
-      long remainingMs = (lease.deadlineNs() - nanoClock.getAsLong()) / NS_PER_MS;
+      long nowNs = nanoClock.getAsLong();
+      leases.grant(lease, nowNs);
+      long remainingMs = (lease.deadlineNs() - nowNs) / NS_PER_MS;
       lengthBytes =
           ready
               .pieces()

@@ -201,7 +201,7 @@ final class Locator {
 
   private void prepare(LocateLane lane, ByteBuffer buffer) {
     LocateTask task = lane.task();
-    Lease lease = leases.draft(task.call().peer(), nanoClock.getAsLong());
+    Lease lease = leases.draft(task.call().peer());
     Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
     ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
     lane.prepare(

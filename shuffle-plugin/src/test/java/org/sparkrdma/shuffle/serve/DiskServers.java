@@ -12,6 +12,9 @@ import org.sparkrdma.verbs.device.Capability;
 
 /** Creates servers that register windows, on fakes; clock and disks belong to the test. */
 final class DiskServers {
+  /** Time of each lease. */
+  static final Duration LEASE = Duration.ofMinutes(5);
+
   private DiskServers() {}
 
   /**
@@ -35,7 +38,7 @@ final class DiskServers {
                 ServerFixture.WINDOW,
                 ServerFixture.SLOT,
                 0,
-                Duration.ofMinutes(5),
+                LEASE,
                 1000,
                 peerLeases,
                 100,

@@ -263,6 +263,24 @@ class HungDiskTest {
   }
 
   @Test
+  void shouldGiveALeaseItsWholeTimeFromItsAnswerOn() {
+    long waitNs = LIMITS.maxHoldNs() / 2;
+    Call slow = ask(HUNG);
+    pass(waitNs);
+    Call fast = ask(FAST);
+    pass(waitNs);
+    runJobs();
+
+    assertThat(fast.remainingMs()).isEqualTo(DiskServers.LEASE.toMillis());
+    assertThat(slow.remainingMs()).isEqualTo(DiskServers.LEASE.toMillis());
+    pass(DiskServers.LEASE.toNanos() - waitNs);
+    assertThat(counters.value(Counter.LEASES_EXPIRED)).as("that of the fast disk").isEqualTo(1);
+    assertThat(server.untilNextDeadlineNs()).isEqualTo(waitNs);
+    pass(waitNs);
+    assertThat(counters.value(Counter.LEASES_EXPIRED)).isEqualTo(2);
+  }
+
+  @Test
   void shouldLeaveOutWhatDoesNotFitIntoTheAnswer() {
     Call call =
         new Call(new int[] {HUNG, FAST, HUNG, FAST}, 3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
@@ -303,6 +321,10 @@ class HungDiskTest {
 
     long leaseId() {
       return decoder().leaseId();
+    }
+
+    long remainingMs() {
+      return decoder().leaseRemainingMs();
     }
 
     List<Located.Kind> kinds() {
