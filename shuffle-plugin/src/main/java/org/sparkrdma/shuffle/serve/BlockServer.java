@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -62,6 +63,14 @@ public final class BlockServer implements AutoCloseable {
   private final ServingParts parts;
   private final ServerThread thread = new ServerThread(this);
   private final LocateSteps steps;
+
+  private final Runnable expireLeases = this::expireLeases;
+  private final Runnable releaseIdle = this::releaseIdle;
+  private final Runnable checkOpen = this::checkOpen;
+  private final LogLimit lines = new LogLimit();
+
+  /** Time of the present turn of the server's thread. */
+  private long tickNs;
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
@@ -167,8 +176,12 @@ public final class BlockServer implements AutoCloseable {
   public void release(long peer, long[] leaseIds, Runnable done) {
     submit(
         () -> {
-          releaseLeases(peer, leaseIds);
-          done.run();
+          try {
+            releaseLeases(peer, leaseIds);
+          } finally {
+            // After an Error the rest expires, which ends the connection.
+            done.run();
+          }
         });
   }
 
@@ -244,11 +257,23 @@ public final class BlockServer implements AutoCloseable {
       done += 1 + executeCommands();
       task = done < MAX_BATCH ? requests.poll() : null;
     }
-    long nowNs = nanoClock.getAsLong();
-    guarded(() -> parts.leases().expire(nowNs));
-    guarded(() -> parts.idle().release(nowNs));
-    guarded(() -> parts.locator().open().check(nowNs));
+    tickNs = nanoClock.getAsLong();
+    guarded(expireLeases);
+    guarded(releaseIdle);
+    guarded(checkOpen);
     return done;
+  }
+
+  private void expireLeases() {
+    parts.leases().expire(tickNs);
+  }
+
+  private void releaseIdle() {
+    parts.idle().release(tickNs);
+  }
+
+  private void checkOpen() {
+    parts.locator().open().check(tickNs);
   }
 
   private int executeCommands() {
@@ -267,9 +292,26 @@ public final class BlockServer implements AutoCloseable {
     } catch (Throwable e) {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
-      LOG.warn("Unexpected failure of a command in the block server; continuing with the next", e);
+      log(e);
     } finally {
       state.unlock();
+    }
+  }
+
+  /** Logs an unexpected failure; never throws. */
+  void log(Throwable e) {
+    try {
+      lines
+          .next(e.getClass())
+          .ifPresent(
+              omitted ->
+                  LOG.warn(
+                      "Unexpected failure of a command in the block server; continuing with the"
+                          + " next{}",
+                      omitted,
+                      e));
+    } catch (Throwable noMemory) {
+      // The server continues all the same.
     }
   }
 
@@ -305,8 +347,13 @@ public final class BlockServer implements AutoCloseable {
   private final class ThreadDeadlines implements LocateSteps.Deadlines {
     @Override
     public long nextNs() {
-      long nowNs = nanoClock.getAsLong();
-      return nowNs + untilNextDeadlineNs(nowNs);
+      try {
+        long nowNs = nanoClock.getAsLong();
+        return nowNs + untilNextDeadlineNs(nowNs);
+      } catch (Throwable e) {
+        // The server's thread will find out.
+        return thread.beforeWakeNs();
+      }
     }
 
     @Override
@@ -331,6 +378,7 @@ public final class BlockServer implements AutoCloseable {
     drain();
     // Reads into slots and registrations must have ended before their memory is unmapped.
     diskThreads.close();
+    guarded(parts.locator().open()::abortAgain);
     state.lock();
     try {
       parts.close();

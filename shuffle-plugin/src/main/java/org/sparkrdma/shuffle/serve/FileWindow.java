@@ -69,18 +69,15 @@ final class FileWindow {
     return leases > 0;
   }
 
-  /**
-   * Adds a lease, once for each lease id.
-   *
-   * @return false when this lease already holds the window
-   */
-  boolean lease(long leaseId) {
-    if (lastLeaseId == leaseId) {
-      return false;
-    }
+  /** Whether this lease was the last one to be added; it then holds the window. */
+  boolean isLastLeasedBy(long leaseId) {
+    return lastLeaseId == leaseId;
+  }
+
+  /** Adds a lease. */
+  void lease(long leaseId) {
     lastLeaseId = leaseId;
     leases++;
-    return true;
   }
 
   /** Removes a lease. */

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.ArrayList;
-import java.util.List;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 
@@ -10,13 +9,20 @@ import org.sparkrdma.memory.RegisteredChunk;
  * The right of one peer to READ the windows and slots of one answer. Used with the server's lock.
  */
 final class Lease {
-  private final long id;
+  /** An object, so that the end of a lease allocates none. */
+  private final Long id;
+
   private final long peer;
   private final PeerShare share;
+  private final ArrayList<FileWindow> windows = new ArrayList<>();
+  private final ArrayList<RegisteredChunk> slots = new ArrayList<>();
   private long deadlineNs;
-  private final List<FileWindow> windows = new ArrayList<>();
-  private final List<RegisteredChunk> slots = new ArrayList<>();
+
+  /** Number of windows that the end of the lease has got through. */
+  private int endedWindows;
+
   private LeakRecord leakRecord;
+  private boolean granted;
   private boolean cancelled;
   private long registeredBytes;
 
@@ -26,7 +32,7 @@ final class Lease {
     this.share = share;
   }
 
-  long id() {
+  Long id() {
     return id;
   }
 
@@ -44,11 +50,20 @@ final class Lease {
     return deadlineNs;
   }
 
+  /** Adds a window; when it throws, nothing was added. */
   void add(FileWindow window) {
-    windows.add(window);
     share.add(window);
+    boolean added = false;
+    try {
+      added = windows.add(window);
+    } finally {
+      if (!added) {
+        share.remove(window);
+      }
+    }
   }
 
+  /** Adds a slot; when it throws, nothing was added. */
   void add(RegisteredChunk slot) {
     slots.add(slot);
     share.addSlot();
@@ -56,8 +71,9 @@ final class Lease {
 
   /** The lease is granted, and its time begins. */
   void begin(long newDeadlineNs) {
-    deadlineNs = newDeadlineNs;
     leakRecord = LeakRecord.acquire("lease");
+    deadlineNs = newDeadlineNs;
+    granted = true;
     share.beginLease();
   }
 
@@ -79,8 +95,13 @@ final class Lease {
     return registeredBytes;
   }
 
-  /** Takes over all windows and slots of another lease of the same peer. */
+  /**
+   * Takes over all windows and slots of another lease of the same peer; when it throws, the other
+   * one still has them.
+   */
   void takeOver(Lease other) {
+    windows.ensureCapacity(windows.size() + other.windows.size());
+    slots.ensureCapacity(slots.size() + other.slots.size());
     windows.addAll(other.windows);
     slots.addAll(other.slots);
     other.windows.clear();
@@ -91,17 +112,27 @@ final class Lease {
     return windows.isEmpty() && slots.isEmpty();
   }
 
-  /** Ends the lease on all its windows and slots. */
+  /**
+   * Ends the lease on all its windows and slots; a second call does nothing. Allocates nothing, and
+   * another call continues where an Error has ended the last one.
+   */
   void end(RegisteredFiles files) {
-    for (int i = 0; i < windows.size(); i++) {
-      share.remove(windows.get(i));
-      files.endLease(windows.get(i));
+    while (endedWindows < windows.size()) {
+      FileWindow window = windows.get(endedWindows);
+      files.endLease(window);
+      endedWindows++;
+      share.remove(window);
     }
-    share.removeSlots(slots.size());
-    slots.forEach(RegisteredChunk::release);
     windows.clear();
-    slots.clear();
-    if (leakRecord != null) {
+    endedWindows = 0;
+    while (!slots.isEmpty()) {
+      RegisteredChunk slot = slots.remove(slots.size() - 1);
+      share.removeSlot();
+      slot.release();
+    }
+    if (granted) {
+      granted = false;
+      share.endLease();
       leakRecord.release();
     }
   }

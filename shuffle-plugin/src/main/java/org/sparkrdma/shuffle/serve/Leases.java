@@ -85,9 +85,9 @@ final class Leases {
   /** Makes a draft, which must not be cancelled, an outstanding lease, whose time begins. */
   void grant(Lease lease, long nowNs) {
     assert state.isHeld();
-    drafts.remove(lease);
-    open.put(lease.id(), lease);
     lease.begin(nowNs + lengthNs);
+    open.put(lease.id(), lease);
+    drafts.remove(lease);
   }
 
   /** Moves all that a draft holds to another one of the same answer, and ends it. */
@@ -97,10 +97,11 @@ final class Leases {
     into.takeOver(from);
   }
 
-  /** Ends a draft that will not be granted. */
+  /** Ends a draft that will not be granted, or a lease that the peer will not learn of. */
   void discard(Lease lease) {
     assert state.isHeld();
     drafts.remove(lease);
+    open.remove(lease.id());
     lease.end(files);
   }
 
@@ -116,8 +117,8 @@ final class Leases {
       return false;
     }
     if (lease != null) {
-      open.remove(leaseId);
-      end(lease);
+      open.remove(lease.id());
+      lease.end(files);
     }
     return true;
   }
@@ -141,14 +142,9 @@ final class Leases {
       Lease lease = leases.next();
       if (lease.peer() == peer) {
         leases.remove();
-        end(lease);
+        lease.end(files);
       }
     }
-  }
-
-  private void end(Lease lease) {
-    lease.end(files);
-    lease.share().endLease();
   }
 
   /** Time at which the next lease expires; empty without outstanding leases. */
@@ -171,13 +167,15 @@ final class Leases {
       if (nowNs - lease.deadlineNs() < 0) {
         break;
       }
-      leases.remove();
+      // In this order, so that after an Error the next call continues with this lease.
+      if (!expiredPeers.contains(lease.peer())) {
+        onLeaseExpired.accept(lease.peer());
+        expiredPeers.add(lease.peer());
+      }
       expired.add(lease);
+      leases.remove();
       counters.increment(Counter.LEASES_EXPIRED);
       count++;
-      if (expiredPeers.add(lease.peer())) {
-        onLeaseExpired.accept(lease.peer());
-      }
     }
     return count;
   }
@@ -187,8 +185,11 @@ final class Leases {
     assert state.isHeld();
     open.values().forEach(lease -> lease.end(files));
     expired.forEach(lease -> lease.end(files));
+    // Those of requests that an Error has ended.
+    drafts.forEach(lease -> lease.end(files));
     open.clear();
     expired.clear();
+    drafts.clear();
     expiredPeers.clear();
     shares.clear();
   }

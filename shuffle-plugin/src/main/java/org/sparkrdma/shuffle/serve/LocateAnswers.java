@@ -4,9 +4,9 @@ package org.sparkrdma.shuffle.serve;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.LocatedMerge;
 
@@ -36,18 +36,27 @@ final class LocateAnswers {
 
   /** Sends all blocks to TCP. */
   void refuseAll(LocateTask task, Located.Kind kind) {
-    refuse(task, IntStream.range(0, task.request().blockCount()).boxed().toList(), kind);
+    noteKind(task, kind);
+    for (int block = 0; block < task.request().blockCount(); block++) {
+      if (task.ready().writer().byTcp(block, kind) == BlockWriter.Step.FULL) {
+        return;
+      }
+    }
   }
 
   /** Sends blocks to TCP, or leaves them out when the answer has no room. */
   void refuse(LocateTask task, List<Integer> blocks, Located.Kind kind) {
-    if (kind == Located.Kind.OVERLOADED && task.markOverloaded()) {
-      counters.increment(Counter.LOCATES_OVERLOADED);
-    }
+    noteKind(task, kind);
     for (int block : blocks) {
       if (task.ready().writer().byTcp(block, kind) == BlockWriter.Step.FULL) {
         return;
       }
+    }
+  }
+
+  private void noteKind(LocateTask task, Located.Kind kind) {
+    if (kind == Located.Kind.OVERLOADED && task.markOverloaded()) {
+      counters.increment(Counter.LOCATES_OVERLOADED);
     }
   }
 
@@ -112,8 +121,55 @@ final class LocateAnswers {
       }
     }
     release(task.ready());
+    answer(task, 0);
+  }
+
+  /**
+   * Ends a LOCATE after an Error in one of its steps, which may have been anywhere: releases what
+   * it holds and sends all its blocks to TCP. Allocates nothing, because memory may be what has
+   * failed. Another call continues where an Error has ended the last one.
+   */
+  void abort(LocateTask task) {
+    try {
+      for (int i = 0; i < task.lanes().size(); i++) {
+        abort(task.lanes().get(i));
+      }
+    } finally {
+      if (!task.isEnded()) {
+        refuseAfterError(task);
+      }
+    }
+  }
+
+  private void abort(LocateLane lane) {
+    if (lane.isRunning()) {
+      lane.leave();
+    } else if (!lane.isLeft()) {
+      lane.abort();
+      release(lane);
+    }
+  }
+
+  private void refuseAfterError(LocateTask task) {
+    try {
+      release(task.ready());
+    } finally {
+      LocateCall call = task.call();
+      Located.Encoder pieces = task.ready().pieces();
+      pieces.begin(call.answer(), Locate.requestId(call.request()), checksumKind);
+      int count = Locate.requestedBlocks(call.request());
+      for (int block = 0; block < count && pieces.roomForSums() >= 0; block++) {
+        pieces.byTcp(block, Located.Kind.BUSY);
+      }
+      counters.increment(Counter.LOCATES_SERVED);
+      counters.add(Counter.BLOCKS_SENT_TO_TCP, pieces.pieceCount());
+      answer(task, pieces.finish(0, 0));
+    }
+  }
+
+  private static void answer(LocateTask task, int lengthBytes) {
+    task.call().answered(lengthBytes);
     task.end();
-    task.call().answered(0);
   }
 
   /** Answers a request for which no disk works, apart from lanes that are left. */
@@ -143,8 +199,7 @@ final class LocateAnswers {
     }
     counters.increment(Counter.LOCATES_SERVED);
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
-    task.end();
-    task.call().answered(lengthBytes);
+    answer(task, lengthBytes);
   }
 
   private int mergeLanes(LocateTask task, LocateLane ready) {

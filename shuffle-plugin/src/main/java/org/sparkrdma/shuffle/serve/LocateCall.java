@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /**
  * One LOCATE in the {@link BlockServer}; the server calls exactly one of {@link #answered} and
- * {@link #malformed}.
+ * {@link #malformed}. When that throws, the answer was not taken, and a later one follows.
  */
 public interface LocateCall {
   /** Number of its connection, which owns its leases. */

@@ -149,10 +149,28 @@ final class LocateLane {
     return clearWaiting();
   }
 
+  /** Its blocks wait no longer; after an Error, so it allocates nothing. */
+  void endWaits() {
+    for (WaitingBlock block = waiting.poll(); block != null; block = waiting.poll()) {
+      block.endWait();
+    }
+  }
+
+  /** Its thread does not work on it any more, because of an Error. */
+  void endAfterError() {
+    state = State.IDLE;
+  }
+
+  /** Nothing waits for a thread any more. */
+  void abort() {
+    state = State.IDLE;
+    endWaits();
+  }
+
   /** The answer does without it; its thread releases what it holds. */
   void leave() {
     state = State.LEFT;
-    clearWaiting();
+    endWaits();
     if (lease != null) {
       lease.cancel();
     }

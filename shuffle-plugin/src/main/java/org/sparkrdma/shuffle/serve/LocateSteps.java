@@ -2,22 +2,25 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.List;
-import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Runs each LOCATE from step to step: on the server's thread, or a small one on the agent's, as far
  * as it needs no disk, then on a thread of each disk that it needs. Takes the server's lock for
- * each step. Safe for any thread.
+ * each step. An Error in a step ends the LOCATE: it is answered all the same. Safe for any thread.
  */
 final class LocateSteps {
-  private static final Logger LOG = LoggerFactory.getLogger(LocateSteps.class);
+  private enum Step {
+    /** The first steps of a LOCATE. */
+    BEGIN,
+    /** A lane, on a thread of its disk. */
+    RUN,
+    /** No thread can be had for a lane. */
+    GIVE_UP
+  }
 
   /** The deadlines of the server's thread. */
   interface Deadlines {
-    /** Time of the next one; with the server's lock. */
+    /** Time of the next one; with the server's lock. Never throws. */
     long nextNs();
 
     /** The next one may be earlier than before; without the lock. */
@@ -28,7 +31,6 @@ final class LocateSteps {
   private final List<DiskQueue> disks;
   private final StateLock state;
   private final Deadlines deadlines;
-  private final LogLimit lines = new LogLimit();
 
   LocateSteps(Locator locator, List<DiskQueue> disks, StateLock state, Deadlines deadlines) {
     this.locator = locator;
@@ -37,10 +39,10 @@ final class LocateSteps {
     this.deadlines = deadlines;
   }
 
-  /** The first steps of a LOCATE, on the server's thread. */
+  /** The first steps of a LOCATE, on the server's thread. Never throws. */
   void begin(LocateTask task) {
     state.lock();
-    runLocked(task, () -> locator.begin(task));
+    runLocked(Step.BEGIN, task, null);
   }
 
   /** The first steps of a LOCATE, on another thread; false when the lock is not free. */
@@ -48,36 +50,28 @@ final class LocateSteps {
     if (!state.tryLock()) {
       return false;
     }
-    deadlines.onChange(runLocked(task, () -> locator.begin(task)));
+    deadlines.onChange(runLocked(Step.BEGIN, task, null));
     return true;
   }
 
   private void run(LocateLane lane) {
     state.lock();
-    deadlines.onChange(runLocked(lane.task(), () -> locator.run(lane)));
+    deadlines.onChange(runLocked(Step.RUN, lane.task(), lane));
   }
 
   /**
    * Runs one step with the lock, which this thread has taken, and releases the lock.
    *
+   * @param lane null at the beginning
    * @return time of the next deadline
    */
-  private long runLocked(LocateTask task, Supplier<List<LocateLane>> step) {
+  private long runLocked(Step step, LocateTask task, LocateLane lane) {
     List<LocateLane> next = List.of();
     long deadlineNs;
     try {
-      next = step.get();
+      next = step(step, task, lane);
     } catch (Throwable e) {
-      lines
-          .next(task.call().peer())
-          .ifPresent(
-              omitted ->
-                  LOG.warn(
-                      "Unexpected failure in a LOCATE: connection={}; the reader times out and uses"
-                          + " TCP{}",
-                      task.call().peer(),
-                      omitted,
-                      e));
+      locator.abort(task, step == Step.RUN ? lane : null, e);
     } finally {
       try {
         deadlineNs = deadlines.nextNs();
@@ -91,17 +85,21 @@ final class LocateSteps {
     return deadlineNs;
   }
 
+  /** No objects for steps: a thread that has taken the lock must not need memory to release it. */
+  private List<LocateLane> step(Step step, LocateTask task, LocateLane lane) {
+    return switch (step) {
+      case BEGIN -> locator.begin(task);
+      case RUN -> locator.run(lane);
+      case GIVE_UP -> locator.giveUp(lane);
+    };
+  }
+
   private void queue(LocateLane lane) {
     try {
       disks.get(lane.disk()).execute(() -> run(lane));
     } catch (Throwable e) {
-      LOG.trace(
-          "No disk thread for a LOCATE: connection={} disk={}; the reader uses TCP",
-          lane.task().call().peer(),
-          lane.disk(),
-          e);
       state.lock();
-      runLocked(lane.task(), () -> locator.giveUp(lane));
+      runLocked(Step.GIVE_UP, lane.task(), lane);
     }
   }
 }

@@ -22,6 +22,15 @@ final class LocateTask {
   private boolean heldBack;
   private boolean ended;
 
+  private boolean aborted;
+  private boolean awaitsAbort;
+
+  /** Number of attempts to abort it that have failed. */
+  private int abortsFailed;
+
+  /** The next one in the list of those to abort again; a list that allocates nothing. */
+  private LocateTask nextToAbort;
+
   LocateTask(LocateCall call, long arrivedNs) {
     this.call = call;
     this.arrivedNs = arrivedNs;
@@ -139,5 +148,37 @@ final class LocateTask {
 
   boolean isEnded() {
     return ended;
+  }
+
+  /** An Error has ended it: no step of it follows. */
+  void markAborted() {
+    aborted = true;
+  }
+
+  boolean isAborted() {
+    return aborted;
+  }
+
+  /** Waits for another attempt to abort it. */
+  void awaitAbort(LocateTask next) {
+    awaitsAbort = true;
+    abortsFailed++;
+    nextToAbort = next;
+  }
+
+  boolean awaitsAbort() {
+    return awaitsAbort;
+  }
+
+  int abortsFailed() {
+    return abortsFailed;
+  }
+
+  /** The next one that waits; this one is no longer in the list. */
+  LocateTask pollNextToAbort() {
+    awaitsAbort = false;
+    LocateTask next = nextToAbort;
+    nextToAbort = null;
+    return next;
   }
 }

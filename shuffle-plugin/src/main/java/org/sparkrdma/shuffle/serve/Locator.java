@@ -161,6 +161,19 @@ final class Locator {
     return goOn(lane.task());
   }
 
+  /**
+   * Ends a LOCATE after an Error that a step has not handled. Never throws.
+   *
+   * @param lane in which this thread was working on a thread of its disk; null for none
+   */
+  void abort(LocateTask task, LocateLane lane, Throwable why) {
+    assert state.isHeld();
+    if (lane != null) {
+      lane.endAfterError();
+    }
+    open.abort(task, why);
+  }
+
   private void log(LocateTask task, Throwable e) {
     lines
         .next(task.call().peer())
@@ -182,11 +195,13 @@ final class Locator {
     } catch (MalformedMessageException e) {
       counters.increment(Counter.PROTOCOL_ERRORS);
       call.malformed(e.getMessage());
+      task.end();
       return false;
     }
     if (call.isClosed()) {
       counters.increment(Counter.LOCATES_DROPPED);
       call.answered(0);
+      task.end();
       return false;
     }
     task.start(request);
@@ -202,10 +217,18 @@ final class Locator {
   private void prepare(LocateLane lane, ByteBuffer buffer) {
     LocateTask task = lane.task();
     Lease lease = leases.draft(task.call().peer());
-    Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
-    ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
-    lane.prepare(
-        buffer, checksumKind, lease, placement, new BlockWriter(placement, computed, state));
+    boolean prepared = false;
+    try {
+      Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
+      ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
+      lane.prepare(
+          buffer, checksumKind, lease, placement, new BlockWriter(placement, computed, state));
+      prepared = true;
+    } finally {
+      if (!prepared) {
+        leases.discard(lease);
+      }
+    }
   }
 
   private void releaseLeases(long peer, Locate request) {
@@ -275,7 +298,7 @@ final class Locator {
    * Answers a request for which no disk works any more; else returns the lanes that need a thread.
    */
   private List<LocateLane> goOn(LocateTask task) {
-    if (task.isEnded()) {
+    if (task.isEnded() || task.isAborted()) {
       open.remove(task);
       return List.of();
     }

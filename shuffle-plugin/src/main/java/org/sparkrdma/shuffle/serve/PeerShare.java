@@ -16,11 +16,18 @@ final class PeerShare {
   private final int maxLeases;
   private final long maxWindowBytes;
   private final int maxSlots;
-  private final Map<FileWindow, Integer> windows = new HashMap<>();
+  private final Map<FileWindow, Held> windows = new HashMap<>();
   private long windowBytes;
   private int leases;
   private int slots;
   private boolean refused;
+
+  /**
+   * Number of leases that hold a window; not an Integer, so that the end of one allocates nothing.
+   */
+  private static final class Held {
+    private int leases;
+  }
 
   /**
    * @param budgetBytes of which windows leased by this peer hold at most {@link
@@ -82,26 +89,27 @@ final class PeerShare {
   }
 
   void add(FileWindow window) {
-    if (windows.merge(window, 1, Integer::sum) == 1) {
+    Held held = windows.computeIfAbsent(window, added -> new Held());
+    held.leases++;
+    if (held.leases == 1) {
       windowBytes += window.pinnedBytes();
     }
   }
 
   void remove(FileWindow window) {
-    if (windows.merge(window, -1, PeerShare::sumOrGone) == null) {
+    Held held = windows.get(window);
+    held.leases--;
+    if (held.leases == 0) {
+      windows.remove(window);
       windowBytes -= window.pinnedBytes();
     }
-  }
-
-  private static Integer sumOrGone(int before, int change) {
-    return before + change == 0 ? null : Integer.valueOf(before + change);
   }
 
   void addSlot() {
     slots++;
   }
 
-  void removeSlots(int count) {
-    slots -= count;
+  void removeSlot() {
+    slots--;
   }
 }

@@ -123,8 +123,10 @@ final class RegisteredFiles {
       }
     }
     boolean wasIdle = !window.isLeased();
-    if (window.lease(lease.id())) {
+    if (!window.isLastLeasedBy(lease.id())) {
+      // First, because it allocates and so may throw.
       lease.add(window);
+      window.lease(lease.id());
       if (wasIdle) {
         leasedBytes += window.pinnedBytes();
         unleased.remove(window);
@@ -140,11 +142,12 @@ final class RegisteredFiles {
    */
   void endLease(FileWindow window) {
     assert state.isHeld();
+    long nowNs = nanoClock.getAsLong();
     window.endLease();
     if (!window.isLeased()) {
       leasedBytes -= window.pinnedBytes();
       window.output().onIdle();
-      window.idleSinceNs(nanoClock.getAsLong());
+      window.idleSinceNs(nowNs);
       unleased.add(window);
     }
   }
@@ -178,15 +181,13 @@ final class RegisteredFiles {
         output.onRegistered(window);
       }
     } finally {
-      if (window == null) {
-        unleased.onRegistrationFailed();
-        if (region != null) {
-          region.close();
+      try {
+        if (window == null) {
+          onNotRegistered(output, index, region, grant);
         }
-        grant.ifPresent(PinnedBudget.Grant::close);
-        output.onRegistrationFailed(index);
+      } finally {
+        state.signalRegistrationEnded();
       }
-      state.signalRegistrationEnded();
     }
     if (window != null) {
       window.idleSinceNs(nanoClock.getAsLong());
@@ -195,6 +196,20 @@ final class RegisteredFiles {
       counters.increment(Counter.WINDOWS_REGISTERED);
     }
     return window;
+  }
+
+  /** Other requests wait for the end of the registration, whatever the device does. */
+  private void onNotRegistered(
+      ServedOutput output, int index, MemoryRegion region, Optional<PinnedBudget.Grant> grant) {
+    unleased.onRegistrationFailed();
+    try {
+      if (region != null) {
+        region.close();
+      }
+      grant.ifPresent(PinnedBudget.Grant::close);
+    } finally {
+      output.onRegistrationFailed(index);
+    }
   }
 
   private long windowLength(ServedOutput output, int index) {

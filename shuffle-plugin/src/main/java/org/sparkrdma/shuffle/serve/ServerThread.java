@@ -16,6 +16,9 @@ final class ServerThread implements AutoCloseable {
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
+  /** Pause after an Error. */
+  private static final long PAUSE_NS = 10_000_000;
+
   private final BlockServer server;
   private final Thread thread = new Thread(this::run, "rdma-block-server");
   private volatile boolean asleep;
@@ -44,6 +47,11 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
+  /** A time before the end of its sleep. */
+  long beforeWakeNs() {
+    return wakesAtNs - 1;
+  }
+
   /** Another thread has set the next deadline: ends a sleep that would last longer. */
   void onDeadline(long deadlineNs) {
     if (!planned || deadlineNs - wakesAtNs < 0) {
@@ -55,13 +63,24 @@ final class ServerThread implements AutoCloseable {
   private void run() {
     try {
       while (!closing) {
-        if (server.doWork() == 0) {
-          sleep();
-        }
+        turn();
       }
     } finally {
       // Also after an Error: every call is answered and all memory is deregistered.
       server.shutDown();
+    }
+  }
+
+  /** After an Error it goes on: requests of peers wait for it. */
+  private void turn() {
+    try {
+      if (server.doWork() == 0) {
+        sleep();
+      }
+    } catch (Throwable e) {
+      asleep = false;
+      server.log(e);
+      LockSupport.parkNanos(this, PAUSE_NS);
     }
   }
 

@@ -39,12 +39,14 @@ final class SlotWriter {
       throws IOException {
     assert state.isHeld();
     if (slot == null || used == slot.lengthBytes()) {
-      slot = lease.share().admitSlot() ? slots.take().orElse(null) : null;
+      slot = null;
+      RegisteredChunk free = lease.share().admitSlot() ? slots.take().orElse(null) : null;
       used = 0;
-      if (slot == null) {
+      if (free == null) {
         return false;
       }
-      lease.add(slot);
+      add(free, lease);
+      slot = free;
     }
     int copied = (int) Math.min(lengthBytes, slot.lengthBytes() - used);
     ByteBuffer target = slot.slice(used, copied);
@@ -56,6 +58,15 @@ final class SlotWriter {
     piece.set(slot.address() + used, slot.region().remote().remoteKey(), copied);
     used += copied;
     return true;
+  }
+
+  private static void add(RegisteredChunk free, Lease lease) {
+    try {
+      lease.add(free);
+    } catch (Throwable e) {
+      free.release();
+      throw e;
+    }
   }
 
   private void read(ServedOutput output, long fileOffset, ByteBuffer target) throws IOException {

@@ -150,7 +150,11 @@ final class UnleasedWindows {
   private void deregister(FileWindow window) {
     remove(window);
     windows--;
-    window.close();
-    window.output().onDeregistered(window);
+    try {
+      window.close();
+    } finally {
+      // Also when the device fails: no lease may get the window again.
+      window.output().onDeregistered(window);
+    }
   }
 }

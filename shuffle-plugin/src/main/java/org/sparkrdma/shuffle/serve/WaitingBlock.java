@@ -11,10 +11,11 @@ package org.sparkrdma.shuffle.serve;
 record WaitingBlock(int index, long from, ServedOutput output) {
   /** Waits; {@link #endWait} must follow. */
   static WaitingBlock begin(int index, long from, ServedOutput output) {
+    WaitingBlock block = new WaitingBlock(index, from, output);
     if (output != null) {
       output.beginUse();
     }
-    return new WaitingBlock(index, from, output);
+    return block;
   }
 
   void endWait() {

@@ -41,6 +41,7 @@ public final class Locate {
 
   private static final int LEASES_AT = 2;
   private static final int BLOCKS_AT = 4;
+  private static final int REQUEST_ID_AT = 8;
   private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
@@ -92,6 +93,17 @@ public final class Locate {
     return message.remaining() < HEADER_BYTES ? 0 : unsignedShort(message, BLOCKS_AT);
   }
 
+  /** Request id of a LOCATE, before it is decoded; 0 when it is too short. */
+  public static long requestId(ByteBuffer message) {
+    long id = 0;
+    for (int i = REQUEST_ID_AT + Long.BYTES - 1;
+        i >= REQUEST_ID_AT && message.remaining() >= HEADER_BYTES;
+        i--) {
+      id = id << Byte.SIZE | Byte.toUnsignedLong(message.get(message.position() + i));
+    }
+    return id;
+  }
+
   private static int unsignedShort(ByteBuffer message, int offset) {
     int at = message.position() + offset;
     return Byte.toUnsignedInt(message.get(at)) | Byte.toUnsignedInt(message.get(at + 1)) << 8;
@@ -99,7 +111,7 @@ public final class Locate {
 
   /** Chosen by the reader; repeated in the answer. */
   public long requestId() {
-    return in.getLong(8);
+    return in.getLong(REQUEST_ID_AT);
   }
 
   /** Number of released leases. */
