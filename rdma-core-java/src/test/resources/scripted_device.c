@@ -778,6 +778,9 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
   return 0;
 }
 
+/* As irdma's devices in RoCE mode: peers may read from the start, and what ibv_modify_qp removes stays. */
+static int keeps_access(void) { return limits[LIMIT_vendor] == 0x8086; }
+
 static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   struct ibv_qp_cap *cap = &attributes->cap;
   long bytes = (long)(cap->max_send_wr + cap->max_recv_wr) * WORK_BYTES;
@@ -797,6 +800,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
   pair->send_cq = (struct completions *)attributes->send_cq;
   pair->recv_cq = (struct completions *)attributes->recv_cq;
   pair->charged = bytes;
+  pair->access = keeps_access() ? IBV_ACCESS_REMOTE_READ : 0;
   last_qp = &pair->base;
   return &pair->base;
 }
@@ -1213,7 +1217,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
   }
   pthread_mutex_lock(&lock);
   if (mask & IBV_QP_ACCESS_FLAGS) {
-    ((struct pair *)qp)->access = attributes->qp_access_flags;
+    struct pair *pair = (struct pair *)qp;
+    pair->access = attributes->qp_access_flags | (keeps_access() ? pair->access : 0);
   }
   if (mask & IBV_QP_MIN_RNR_TIMER) {
     last_min_rnr_timer = attributes->min_rnr_timer;

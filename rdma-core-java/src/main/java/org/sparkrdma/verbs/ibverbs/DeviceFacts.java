@@ -24,6 +24,7 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
@@ -84,6 +85,9 @@ final class DeviceFacts {
         capabilities.add(Capability.INLINE);
       }
       long extended = extended(arena, name);
+      if (Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)).keepsAccess()) {
+        capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
+      }
       if (pagesOnDemand(extended)) {
         capabilities.add(Capability.ON_DEMAND_PAGING);
       }

@@ -229,8 +229,10 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   @Override
   public synchronized void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
     checkRemoteAccess(access);
-    if (!device.rules().hasQueuePairAccess()) {
-      throw new UnsupportedOperationException("the device cannot change access on iWARP");
+    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
+      throw new UnsupportedOperationException(
+          "the device cannot change access of a connected queue pair: device="
+              + device.info().name());
     }
     remoteAccess = Set.copyOf(access);
     if (state() == QueuePairState.READY_TO_SEND) {
@@ -239,7 +241,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   }
 
   private void modifyAccess(Set<AccessFlag> access) throws VerbsException {
-    if (!device.rules().hasQueuePairAccess()) {
+    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
       return;
     }
     try (NativeArena one = new NativeArena()) {

@@ -47,7 +47,7 @@ enum TransportRules {
     return transport;
   }
 
-  /** Capabilities of a device with this transport, except inline. */
+  /** Capabilities of a device with this transport, except inline; a driver may lack some. */
   Set<Capability> capabilities() {
     var all =
         EnumSet.of(
@@ -77,7 +77,7 @@ enum TransportRules {
    * Whether access can be changed on a connected queue pair: Chelsio's iWARP driver refuses with
    * EIO (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.
    */
-  boolean hasQueuePairAccess() {
+  private boolean hasQueuePairAccess() {
     return this == INFINIBAND;
   }
 

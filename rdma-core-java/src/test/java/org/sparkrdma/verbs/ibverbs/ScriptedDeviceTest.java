@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -186,6 +188,27 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       assertThat(exchange.device.info().limits().maxReadsInFlight()).isEqualTo(expected);
       exchange.run();
+    }
+  }
+
+  /** A driver's modify call returns 0 for it and changes nothing. */
+  @Test
+  @DisplayName("a RoCE driver (irdma) keeps remote access that is removed")
+  void shouldNotClaimToChangeAccessOnADeviceThatKeepsIt() throws Exception {
+    library.limit("vendor", 0x8086);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      assertThat(exchange.device.info().transport()).isEqualTo(Transport.INFINIBAND);
+      assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isFalse();
+      long before = library.calls("ibv_modify_qp");
+      exchange.connect();
+
+      assertThatThrownBy(() -> exchange.queuePair().setRemoteAccess(Set.of()))
+          .isInstanceOf(UnsupportedOperationException.class)
+          .hasMessageContaining("device=scripted0");
+
+      assertThat(library.calls("ibv_modify_qp")).isEqualTo(before);
+      exchange.transfer();
     }
   }
 

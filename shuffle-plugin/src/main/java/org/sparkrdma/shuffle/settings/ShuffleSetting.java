@@ -408,7 +408,8 @@ public enum ShuffleSetting {
       "Controls whether RDMA is used although other hosts of the fabric could read blocks: where "
           + "Spark's network is encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` "
           + "or encryption by SASL) and `spark.io.encryption.enabled` is not, and on devices that "
-          + "cannot withhold remote access until a peer is proven (iWARP, and all with engine `disni`). With `true` blocks "
+          + "cannot withhold remote access until a peer is proven (iWARP, RoCE with the drivers irdma, "
+          + "erdma and mana, and all with engine `disni`). With `true` blocks "
           + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
           + "`true` when only trusted hosts can reach the fabric.");
 

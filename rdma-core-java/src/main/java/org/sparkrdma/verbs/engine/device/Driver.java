@@ -19,8 +19,16 @@ public enum Driver {
   SIW(0x626d74, Quirk.COMPLETES_SENDS_BEFORE_READS, Quirk.REQUIRES_ELEMENT, Quirk.FAILS_SILENTLY),
   /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
   RXE(0xffffff),
+  /** Intel's cards, which irdma (and i40iw before it) drives; PCI vendor id. */
+  IRDMA(0x8086, Quirk.KEEPS_ACCESS),
+  /** Alibaba's elastic RDMA; PCI vendor id. */
+  ERDMA(0x1ded, Quirk.KEEPS_ACCESS),
+  /** Microsoft's MANA; PCI vendor id. */
+  MANA(0x1414, Quirk.KEEPS_ACCESS),
+  /** A device without a vendor id, as of mana on older kernels: nothing is known of it. */
+  NAMELESS(0, Quirk.KEEPS_ACCESS),
   /** All others. */
-  OTHER(0);
+  OTHER(-1);
 
   private enum Quirk {
     /**
@@ -38,13 +46,22 @@ public enum Driver {
      * A SEND or WRITE is complete before its data can be lost with the connection; if it was
      * unsignalled, nothing reports the loss (siw_qp_sq_process).
      */
-    FAILS_SILENTLY
+    FAILS_SILENTLY,
+    /**
+     * A connected queue pair keeps its remote access: a call that removes it returns 0 and has no
+     * effect. irdma gives READ and WRITE at creation and modify only adds (irdma_modify_qp_roce in
+     * irdma's verbs.c); erdma has no access among the attributes that it modifies
+     * (erdma_mod_qp_params_rocev2); mana passes none to its firmware on older kernels, and what the
+     * firmware does is not known (mana_ib_gd_modify_qp).
+     */
+    KEEPS_ACCESS
   }
 
   private final int vendorId;
   private final boolean completesSendsBeforeReads;
   private final boolean requiresElement;
   private final boolean failsSilently;
+  private final boolean keepsAccess;
 
   Driver(int vendorId, Quirk... quirks) {
     this.vendorId = vendorId;
@@ -52,6 +69,7 @@ public enum Driver {
     completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
     requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
     failsSilently = all.contains(Quirk.FAILS_SILENTLY);
+    keepsAccess = all.contains(Quirk.KEEPS_ACCESS);
   }
 
   /** The driver whose devices report this vendor id. */
@@ -90,5 +108,10 @@ public enum Driver {
   /** Whether unsignalled work may fail without a completion. */
   public boolean mayFailSilently() {
     return failsSilently;
+  }
+
+  /** Whether peers may keep remote access that was removed from a connected queue pair. */
+  public boolean keepsAccess() {
+    return keepsAccess;
   }
 }

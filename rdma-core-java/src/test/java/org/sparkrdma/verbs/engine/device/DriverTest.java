@@ -4,6 +4,8 @@ package org.sparkrdma.verbs.engine.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -28,6 +30,20 @@ class DriverTest {
     assertThat(driver).isEqualTo(Driver.OTHER);
     assertThat(driver.mayFailSilently()).isFalse();
     assertThat(driver.elementCount(new WorkRequest(1).read(1, 0, 0))).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0x8086, true",
+    "0x1ded, true",
+    "0x1414, true",
+    "0, true",
+    "0xffffff, false",
+    "0x15b3, false",
+    "0x14e4, false"
+  })
+  void shouldNotTrustADriverThatKeepsAccess(int vendor, boolean keeps) {
+    assertThat(Driver.ofVendor(vendor).keepsAccess()).isEqualTo(keeps);
   }
 
   @Test
