@@ -55,9 +55,10 @@ public interface ConnectionManager extends AutoCloseable {
       throws VerbsException;
 
   /**
-   * Polls the oldest event; null when there is none. Never blocks. See rdma_get_cm_event(3).
+   * Polls the oldest event. Never blocks. See rdma_get_cm_event(3).
    *
-   * @return the event, or null when there is none
+   * @return the event, or null when there is none, or when the caller should do other work before
+   *     more are taken from the kernel; the completion channel then wakes it at once
    */
   ConnectionEvent pollEvent();
 

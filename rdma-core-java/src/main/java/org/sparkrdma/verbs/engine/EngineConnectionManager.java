@@ -91,8 +91,8 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return event;
   }
 
-  /** Drops events of connections that their owner has closed. */
-  private ConnectionEvent nextOfOpen() {
+  /** The next event that was offered, without those of connections that their owner has closed. */
+  protected final ConnectionEvent nextOfOpen() {
     ConnectionEvent event = next();
     while (event != null && isOfClosed(event)) {
       event = next();
@@ -112,8 +112,16 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return event;
   }
 
-  /** Brings events that wait elsewhere, as in the kernel, to their connections. Any thread. */
+  /**
+   * Brings events that wait elsewhere, as in the kernel, to their connections; a few in each turn
+   * of the owner. Any thread.
+   */
   protected void takeEvents() {}
+
+  /** Brings all events that wait elsewhere to their connections. Any thread. */
+  protected void takeAllEvents() {
+    takeEvents();
+  }
 
   // Called by the engine, on any thread.
 

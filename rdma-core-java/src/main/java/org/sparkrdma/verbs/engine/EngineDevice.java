@@ -49,7 +49,7 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
 
   @Override
   public final OpenResources openResources() {
-    managers.forEach(EngineConnectionManager::takeEvents);
+    managers.forEach(EngineConnectionManager::takeAllEvents);
     return new OpenResources(
         domains.size(),
         memories.size(),

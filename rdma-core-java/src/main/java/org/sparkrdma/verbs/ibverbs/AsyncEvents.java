@@ -54,7 +54,7 @@ final class AsyncEvents {
       AsyncEvents events = OPEN.computeIfAbsent(context, c -> new AsyncEvents(verbs, c));
       if (events.users == 0) {
         // librdmacm keeps the context: events of the time since its last user are out of date.
-        events.take();
+        events.take(Integer.MAX_VALUE);
       }
       events.users++;
       return events;
@@ -108,11 +108,13 @@ final class AsyncEvents {
     managers.remove(manager);
   }
 
-  /** Takes all pending events and calls their listeners. */
-  void take() {
+  /** Takes pending events, at most that many, and calls their listeners; returns their number. */
+  int take(int most) {
+    int events = 0;
     try (NativeArena arena = new NativeArena()) {
       long event = arena.allocate(IbvAsyncEvent.SIZE);
-      while (verbs.getAsyncEvent(context, event) == 0) {
+      while (events < most && verbs.getAsyncEvent(context, event) == 0) {
+        events++;
         int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
         long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
         int port = Memory.getInt(event + IbvAsyncEvent.ELEMENT);
@@ -129,6 +131,7 @@ final class AsyncEvents {
         }
       }
     }
+    return events;
   }
 
   private void onDeviceEvent(int type, int port) {

@@ -32,6 +32,14 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsConnectionManager.class);
 
+  /**
+   * Maximum number of the kernel's events that the owner takes before it gets none. The answer to a
+   * request costs up to three calls that modify the queue pair in librdmacm, and the end of a
+   * connection two, each up to a millisecond on a card. The descriptor stays readable while more
+   * wait.
+   */
+  static final int EVENTS_PER_TURN = 8;
+
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
@@ -43,6 +51,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
+
+  /** Events taken since the owner last got none; guarded by this. */
+  private int taken;
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
@@ -176,33 +187,51 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     return connection;
   }
 
+  /** The owner's turn ends with the null that it gets when the limit is reached. */
   @Override
   protected void takeEvents() {
     synchronized (this) {
-      if (isClosed() || Libc.poll(pollfds, 2, noTime) <= 0) {
-        return;
-      }
-      takeAsyncEvents();
-      while (cm.getCmEvent(channel, eventPointer) == 0) {
-        long event = Memory.getLong(eventPointer);
-        CmEvent copy = CmEvent.copy(event);
-        // First of all, since destroying the identifier waits for it.
-        cm.ackCmEvent(event);
-        onEvent(copy);
+      int before = taken;
+      taken += takeEvents(EVENTS_PER_TURN - before);
+      if (taken == before) {
+        taken = 0;
       }
     }
   }
 
-  private void takeAsyncEvents() {
-    int ready = Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS);
-    if (ready != 0) {
-      device.asyncEvents().take();
+  @Override
+  protected void takeAllEvents() {
+    synchronized (this) {
+      takeEvents(Integer.MAX_VALUE);
     }
+  }
+
+  /** Takes at most that many events; returns their number. */
+  private int takeEvents(int most) {
+    if (most == 0 || isClosed() || Libc.poll(pollfds, 2, noTime) <= 0) {
+      return 0;
+    }
+    int events = takeAsyncEvents(most);
+    while (events < most && cm.getCmEvent(channel, eventPointer) == 0) {
+      long event = Memory.getLong(eventPointer);
+      CmEvent copy = CmEvent.copy(event);
+      // First of all, since destroying the identifier waits for it.
+      cm.ackCmEvent(event);
+      onEvent(copy);
+      events++;
+    }
+    return events;
+  }
+
+  private int takeAsyncEvents(int most) {
+    int ready = Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS);
+    int events = ready == 0 ? 0 : device.asyncEvents().take(most);
     if (Libc.isDead(ready)) {
       // A negative descriptor is not polled; this one would be ready for ever.
       Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, -1);
       offerRemoved();
     }
+    return events;
   }
 
   private void offerRemoved() {

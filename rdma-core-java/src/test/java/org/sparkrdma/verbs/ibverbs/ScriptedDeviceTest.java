@@ -377,6 +377,31 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     }
   }
 
+  /** Events of many connections come at once when a switch fails; each may cost calls of the kernel. */
+  @Test
+  @DisplayName("many events of the connection manager come at once")
+  void shouldTakeAFewOfManyEventsInEachTurn() throws Exception {
+    int timewaitExit = 15;
+    int each = 20;
+    String call = "rdma_get_cm_event";
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      exchange.expectNoEvent();
+      for (int i = 0; i < each; i++) {
+        library.raiseOnConnections(timewaitExit);
+      }
+      long before = library.calls(call);
+
+      assertThat(exchange.manager.pollEvent()).isNull();
+
+      assertThat(library.calls(call) - before).isEqualTo(IbverbsConnectionManager.EVENTS_PER_TURN);
+      while (library.calls(call) - before < 2 * each) {
+        exchange.turn();
+      }
+      exchange.transfer();
+    }
+  }
+
   /** librdmacm waits for the daemon ibacm in this call. */
   @Test
   @DisplayName("an event comes while a route is being resolved")

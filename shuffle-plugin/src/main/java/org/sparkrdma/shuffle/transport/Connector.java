@@ -84,6 +84,12 @@ final class Connector {
     return pairs.get(Math.floorMod(peer.failedAttempts(), pairs.size()));
   }
 
+  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
+  static boolean createsQueuePair(ConnectionEvent event) {
+    return event.type() == ConnectionEvent.Type.RESOLVED
+        || event.type() == ConnectionEvent.Type.CONNECT_REQUEST;
+  }
+
   /** Handles one event of the connection manager. */
   void onEvent(ConnectionEvent event, long nowNs) {
     assert context.owner().holds();

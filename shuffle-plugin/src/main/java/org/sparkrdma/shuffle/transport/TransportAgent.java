@@ -29,6 +29,13 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private static final int COMPLETIONS_AT_ONCE = 256;
   private static final int EVENTS_AT_ONCE = 32;
 
+  /**
+   * Maximum number of queue pairs that events of one iteration create, which takes 1 to 3 ms each
+   * on a card: many peers connect at once at the beginning of a stage. Then completions have their
+   * turn, as between the ends of connections ({@link ConnectionEnds#MAX_PER_TURN}).
+   */
+  private static final int QUEUE_PAIRS_AT_ONCE = 4;
+
   /** Polls for events cost a system call, so only each n-th iteration polls while it spins. */
   private static final int ITERATIONS_PER_EVENT_POLL = 16;
 
@@ -198,13 +205,15 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private int handleEvents() {
     int events = 0;
-    while (events < EVENTS_AT_ONCE) {
+    int queuePairs = 0;
+    while (events < EVENTS_AT_ONCE && queuePairs < QUEUE_PAIRS_AT_ONCE) {
       ConnectionEvent event = manager.pollEvent();
       if (event == null) {
         return events;
       }
       connector.onEvent(event, nowNs);
       events++;
+      queuePairs += Connector.createsQueuePair(event) ? 1 : 0;
     }
     // More may be waiting: the next iteration polls, too.
     iterations = 0;

@@ -166,6 +166,7 @@ final class VirtualConnection implements Connection {
 
   @Override
   public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings) {
+    owner.spend(fabric.createNs());
     pair = new Pair(owner.nextQueuePairNumber(), settings);
     return pair;
   }

@@ -33,6 +33,7 @@ final class VirtualFabric {
   private boolean privateData = true;
   private long messageDelayNs;
   private long destroyNs;
+  private long createNs;
   private long nowNs;
   private long order;
 
@@ -104,6 +105,15 @@ final class VirtualFabric {
 
   long destroyNs() {
     return destroyNs;
+  }
+
+  /** Makes the creation of each queue pair take time of its agent. */
+  void slowCreate(long durationNs) {
+    createNs = durationNs;
+  }
+
+  long createNs() {
+    return createNs;
   }
 
   long requestNs(VirtualExecutor from) {

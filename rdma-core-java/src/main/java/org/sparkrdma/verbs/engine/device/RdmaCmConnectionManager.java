@@ -31,7 +31,7 @@ public abstract class RdmaCmConnectionManager extends EngineConnectionManager {
     if (event == null && !attempts.isEmpty()) {
       long now = System.nanoTime();
       attempts.forEach(connection -> connection.endWhenLate(now));
-      event = super.pollEvent();
+      event = nextOfOpen();
     }
     return event;
   }

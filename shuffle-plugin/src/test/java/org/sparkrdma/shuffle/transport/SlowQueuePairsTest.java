@@ -20,15 +20,18 @@ import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
-/** Many connections that end while another one is used, where an end takes 2 ms; virtual time. */
+/**
+ * Many connections that begin or end while another one is used, where the creation or destruction
+ * of a queue pair takes 2 ms; virtual time.
+ */
 @Timeout(120)
-class SlowDestroyTest {
+class SlowQueuePairsTest {
   private static final int SERVERS = 120;
   private static final int BLOCK_BYTES = 64 << 10;
   private static final long MS = Duration.ofMillis(1).toNanos();
-  private static final long DESTROY_NS = 2 * MS;
+  private static final long QUEUE_PAIR_NS = 2 * MS;
 
-  /** A block takes some turns of the agent, each with a few ends. */
+  /** A block takes some turns of the agent, each with a few queue pairs. */
   private static final long MAX_BLOCK_NS = 60 * MS;
 
   @TempDir private Path directory;
@@ -57,10 +60,12 @@ class SlowDestroyTest {
   /** A block of a server. */
   private final class Fetch implements FetchHandler {
     private final long beginNs = fabric.nowNs();
+    private final VirtualExecutor by;
     private boolean read;
 
-    Fetch(int server) {
-      reader.fetch(executors.get(server).endpoint(), List.of(new BlockRange(0, 1, 0, 1)), this);
+    Fetch(VirtualExecutor by, int server) {
+      this.by = by;
+      by.fetch(executors.get(server).endpoint(), List.of(new BlockRange(0, 1, 0, 1)), this);
     }
 
     @Override
@@ -71,7 +76,9 @@ class SlowDestroyTest {
     @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       read = true;
-      slowestNs = Math.max(slowestNs, fabric.nowNs() - beginNs);
+      if (by == reader) {
+        slowestNs = Math.max(slowestNs, fabric.nowNs() - beginNs);
+      }
     }
 
     @Override
@@ -93,21 +100,44 @@ class SlowDestroyTest {
   void shouldFetchBlocksWhileManyIdleConnectionsEnd() {
     List<Fetch> fetches = new ArrayList<>();
     for (int server = 0; server < SERVERS; server++) {
-      fetches.add(new Fetch(server));
+      fetches.add(new Fetch(reader, server));
     }
     run(500 * MS);
     assertThat(fetches).allMatch(fetch -> fetch.read);
-    fabric.slowDestroy(DESTROY_NS);
+    fabric.slowDestroy(QUEUE_PAIR_NS);
     slowestNs = 0;
 
     // The idle time-out is a minute.
     for (long nowNs = 500 * MS; nowNs < 62_000 * MS; nowNs += 10 * MS) {
-      fetches.add(new Fetch(0));
+      fetches.add(new Fetch(reader, 0));
       run(nowNs + 10 * MS);
     }
 
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(SERVERS - 1);
     assertThat(fetches.stream().filter(fetch -> !fetch.read)).hasSizeLessThanOrEqualTo(1);
     assertThat(slowestNs).isLessThanOrEqualTo(MAX_BLOCK_NS);
+  }
+
+  @Test
+  void shouldFetchBlocksWhileManyPeersConnect() {
+    List<Fetch> fetches = new ArrayList<>();
+    fetches.add(new Fetch(reader, 0));
+    run(100 * MS);
+    assertThat(fetches).allMatch(fetch -> fetch.read);
+    fabric.slowCreate(QUEUE_PAIR_NS);
+    slowestNs = 0;
+
+    for (int peer = 1; peer < SERVERS; peer++) {
+      fetches.add(new Fetch(executors.get(peer), 0));
+    }
+    for (long nowNs = 100 * MS; nowNs < 1_000 * MS; nowNs += 2 * MS) {
+      fetches.add(new Fetch(reader, 0));
+      run(nowNs + 2 * MS);
+    }
+    run(1_100 * MS);
+
+    assertThat(executors.get(0).connections()).isEqualTo(SERVERS);
+    assertThat(fetches).allMatch(fetch -> fetch.read);
+    assertThat(slowestNs).isBetween(QUEUE_PAIR_NS, MAX_BLOCK_NS);
   }
 }
