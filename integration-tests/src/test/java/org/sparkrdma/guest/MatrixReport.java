@@ -20,10 +20,9 @@ import org.sparkrdma.guest.cluster.StepResult;
  */
 final class MatrixReport {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Path FILE =
-      Path.of(Build.property("it.guest.report")).resolveSibling("guest-matrix.json");
 
-  private static final String HEAD =
+  /** The page above its table. */
+  static final String HEAD =
       """
       # Guest matrix
 
@@ -38,7 +37,7 @@ final class MatrixReport {
       | back | the fault ends RDMA; afterwards all bytes come by READ again |
 
       The table is `integration-tests/src/test/resources/guest/matrix.csv`; `GuestMatrixIT` runs it and writes this page
-      (`-Dguest.cells=NAME,NAME` selects cells):
+      (`-Dguest.cells=NAME,NAME` selects cells). It is run nightly:
 
       ```bash
       ./mvnw verify -Pguest,nightly -Dit.skipSuites=true -Dit.test=GuestMatrixIT -Dupdate.docs=true
@@ -49,7 +48,8 @@ final class MatrixReport {
 
       """;
 
-  private static final String FOOT =
+  /** The page below its table. */
+  static final String FOOT =
       """
 
       `objects-40`, `objects-3`: the control group's `rdma.max` allows 40 or 3 RDMA objects (`hca_object`). With 3 RDMA must not start, and
@@ -68,11 +68,13 @@ final class MatrixReport {
       """;
 
   private final MatrixCell cell;
+  private final Path file;
   private final ObjectNode all;
 
   MatrixReport(MatrixCell cell) throws IOException {
     this.cell = cell;
-    all = Files.exists(FILE) ? (ObjectNode) JSON.readTree(FILE.toFile()) : JSON.createObjectNode();
+    file = Path.of(Build.property("it.guest.report")).resolveSibling("guest-matrix.json");
+    all = Files.exists(file) ? (ObjectNode) JSON.readTree(file.toFile()) : JSON.createObjectNode();
     all.remove(cell.name());
     write();
   }
@@ -96,7 +98,7 @@ final class MatrixReport {
   }
 
   private void write() throws IOException {
-    JSON.writerWithDefaultPrettyPrinter().writeValue(FILE.toFile(), all);
+    JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), all);
     if (Boolean.getBoolean("update.docs")) {
       Files.writeString(Path.of(Build.property("it.matrix.page")), page());
     }
