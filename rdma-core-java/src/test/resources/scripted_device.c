@@ -841,9 +841,11 @@ void rdma_destroy_qp(struct rdma_cm_id *id) {
   pthread_mutex_unlock(&lock);
 }
 
+/* As librdmacm, which keeps eight bits of the limit and takes 255 for it. */
 static int too_many_reads(const struct rdma_conn_param *parameters) {
-  long most = limited(LIMIT_rd_atom, 16);
-  return parameters->responder_resources > most || parameters->initiator_depth > most;
+  uint8_t most = (uint8_t)limited(LIMIT_rd_atom, 16);
+  return (parameters->responder_resources != RDMA_MAX_RESP_RES && parameters->responder_resources > most)
+         || (parameters->initiator_depth != RDMA_MAX_INIT_DEPTH && parameters->initiator_depth > most);
 }
 
 static struct identifier *listener_at(struct sockaddr *address) {

@@ -44,8 +44,11 @@ final class DeviceFacts {
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
   private static final Path LINKS = Path.of("/sys/class/net");
 
-  /** The connection manager's fields for it have eight bits. */
-  private static final int MAX_READS_IN_FLIGHT = 255;
+  /**
+   * librdmacm keeps these bits of what the device reports, and refuses connections with more READs
+   * than that (ucma_init_device and ucma_valid_param in its cma.c): of 256 it keeps 0.
+   */
+  private static final int READS_IN_FLIGHT_BITS = 0xff;
 
   private static final int GID_BYTES = 16;
 
@@ -96,7 +99,7 @@ final class DeviceFacts {
           IbverbsSettings.NAME,
           rules.transport(),
           Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
-          limits(device, inline),
+          limits(name, device, inline),
           capabilities,
           ports,
           reported(name, device, extended));
@@ -171,13 +174,9 @@ final class DeviceFacts {
         && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
-  private DeviceLimits limits(long device, int inline) {
+  private DeviceLimits limits(String name, long device, int inline) throws VerbsException {
     int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
     long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
-    int reads =
-        Math.min(
-            Memory.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM),
-            Memory.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM));
     return new DeviceLimits(
         Memory.getInt(device + IbvDeviceAttr.MAX_QP),
         Memory.getInt(device + IbvDeviceAttr.MAX_QP_WR),
@@ -187,10 +186,24 @@ final class DeviceFacts {
         Memory.getInt(device + IbvDeviceAttr.MAX_MR),
         maxRegion < 0 ? Long.MAX_VALUE : maxRegion,
         maxMessageBytes,
-        Math.min(reads, MAX_READS_IN_FLIGHT),
+        readsInFlight(name, device),
         inline,
         MAX_PRIVATE_DATA_BYTES,
         vectors());
+  }
+
+  private static int readsInFlight(String name, long device) throws VerbsException {
+    int answered = Memory.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM);
+    int requested = Memory.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM);
+    int usable = Math.min(answered & READS_IN_FLIGHT_BITS, requested & READS_IN_FLIGHT_BITS);
+    if (usable == 0 && answered > 0 && requested > 0) {
+      throw new VerbsException(
+          "ibv_query_device",
+          "librdmacm allows no READ on this device, because it keeps eight bits of the limit: device="
+              + name
+              + (" max_qp_rd_atom=" + answered + " max_qp_init_rd_atom=" + requested));
+    }
+    return usable;
   }
 
   private PortInfo port(String name, int number, long attributes) throws VerbsException {

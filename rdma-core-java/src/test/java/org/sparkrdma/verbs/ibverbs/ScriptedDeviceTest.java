@@ -181,7 +181,7 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
   }
 
   @ParameterizedTest(name = "the device answers {0} READs at once")
-  @CsvSource({"1, 1", "16, 16", "256, 255"})
+  @CsvSource({"1, 1", "16, 16", "255, 255", "260, 4"})
   void shouldRequestNoMoreReadsThanTheDeviceAnswers(long limit, int expected) throws Exception {
     library.limit("rd_atom", limit);
 
@@ -189,6 +189,19 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
       assertThat(exchange.device.info().limits().maxReadsInFlight()).isEqualTo(expected);
       exchange.run();
     }
+  }
+
+  /** librdmacm keeps eight bits of the number. */
+  @ParameterizedTest(name = "the device answers {0} READs at once, of which librdmacm keeps 0")
+  @ValueSource(longs = {256, 512})
+  void shouldRefuseADeviceOfWhoseReadsTheLibraryKeepsNone(long limit) {
+    library.limit("rd_atom", limit);
+
+    assertThatThrownBy(this::run)
+        .hasMessage(
+            "librdmacm allows no READ on this device, because it keeps eight bits of the limit:"
+                + " device=scripted0 max_qp_rd_atom=%d max_qp_init_rd_atom=%d",
+            limit, limit);
   }
 
   /** A driver's modify call returns 0 for it and changes nothing. */
