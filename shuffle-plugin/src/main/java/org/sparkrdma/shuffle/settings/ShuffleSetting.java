@@ -111,8 +111,10 @@ public enum ShuffleSetting {
       "0",
       ValueType.count(0, 65_535),
       "Controls the port of the RDMA listener; 0 takes a free port. With a fixed port only "
-          + "one executor of a host can listen. With iWARP it is a TCP port: set it for a firewall "
-          + "that allows single ports, and with one executor on each host. With RoCE v2 no firewall "
+          + "one executor of a host can listen. With iWARP and without the port mapper `iwpmd` it is "
+          + "a TCP port: set it for a firewall that allows single ports, and with one executor on "
+          + "each host. Where `iwpmd` runs, as udev starts it for iWARP cards, it chooses the TCP "
+          + "ports, and UDP port 3935 must be open as well. With RoCE v2 no firewall "
           + "sees it: all packets go to UDP port 4791, which must be open between the hosts."),
   /** The one account of pinned memory. */
   PINNED_MAX(

@@ -20,6 +20,7 @@ public final class Doctor {
           new SparkAddressCheck(),
           new PortsCheck(),
           new ArpCheck(),
+          new PortMapperCheck(),
           new LockedMemoryCheck(),
           new ControlGroupsCheck(),
           new LocalDirectoriesCheck(),

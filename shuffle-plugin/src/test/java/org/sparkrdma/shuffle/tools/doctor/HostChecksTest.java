@@ -121,6 +121,42 @@ class HostChecksTest {
   }
 
   @Test
+  void shouldSayWhetherThePortMapperOfAnIwarpCardRuns() {
+    machine.file("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+    machine.file("sys/class/infiniband/siw0/node_desc", "Software iWARP stack\n");
+    machine.file("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+    assertThat(machine.findings(new PortMapperCheck())).isEmpty();
+
+    machine.file("sys/class/infiniband/cxgb4_0/node_type", "4: RNIC\n");
+    machine.file("proc/net/udp", udp("0100007F:0F5E"));
+    assertThat(machine.findings(new PortMapperCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE iWARP card cxgb4_0: the port mapper iwpmd does not run here")
+        .contains("must allow the TCP port spark.shuffle.rdma.listen.port");
+
+    machine.file("proc/net/udp6", udp("00000000000000000000000000000000:0F5F"));
+    assertThat(machine.findings(new PortMapperCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE iWARP card cxgb4_0: the port mapper iwpmd runs")
+        .contains("UDP port 3935 and all TCP ports");
+
+    machine.file("proc/net/udp6", "");
+    machine.file("proc/net/udp", udp("00000000:0F5F"));
+    assertThat(machine.findings(new PortMapperCheck()))
+        .singleElement()
+        .asString()
+        .contains("iwpmd runs");
+  }
+
+  /** A file like that of the kernel with one socket. */
+  private static String udp(String localAddress) {
+    return "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+        + ("  215: " + localAddress + " 00000000:0000 07 00000000:00000000 00:00000000 00000000\n");
+  }
+
+  @Test
   void shouldReportAPortThatIsDown() {
     machine.deviceFiles().port("mlx5_0", "1: DOWN", "40 Gb/sec (4X QDR)", "eth1");
     assertThat(machine.findings(new PortsCheck()))
