@@ -29,7 +29,10 @@ final class AsyncEvents {
   private static final int QP_ACCESS_ERR = 3;
   private static final int COMM_EST = 4;
   private static final int DEVICE_FATAL = 8;
+  private static final int PORT_ACTIVE = 9;
   private static final int PORT_ERR = 10;
+  private static final int SM_CHANGE = 13;
+  private static final int CLIENT_REREGISTER = 17;
   private static final int GID_CHANGE = 18;
 
   private static final Map<Long, AsyncEvents> OPEN = new HashMap<>();
@@ -117,26 +120,40 @@ final class AsyncEvents {
         events++;
         int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
         long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
-        int port = Memory.getInt(event + IbvAsyncEvent.ELEMENT);
+        int port = isOfPort(type) ? Memory.getInt(event + IbvAsyncEvent.ELEMENT) : 0;
         // Looked up before the acknowledgement: destroying the object waits for that.
         Consumer<String> failed = type < COMM_EST ? onFailure.get(object) : null;
         Runnable communication = type == COMM_EST ? onCommunication.get(object) : null;
         verbs.ackAsyncEvent(event);
-        if (type > COMM_EST) {
+        if (type == DEVICE_FATAL || isOfPort(type)) {
           onDeviceEvent(type, port);
         } else if (failed != null) {
           failed.accept("the device reports: " + name(type));
         } else if (communication != null) {
           communication.run();
+        } else {
+          // Of an object that is being destroyed, or one that breaks nothing, such as the last
+          // receive of a queue pair, which some drivers report at each disconnect.
+          LOG.debug("Event of an RDMA object: device={} event={}", Contexts.name(context), type);
         }
       }
     }
     return events;
   }
 
+  /**
+   * Whether an event of this number of enum ibv_event_type has the number of a port; those of a
+   * queue or a queue pair have its address there.
+   */
+  static boolean isOfPort(int type) {
+    return (type >= PORT_ACTIVE && type <= SM_CHANGE)
+        || type == CLIENT_REREGISTER
+        || type == GID_CHANGE;
+  }
+
   private void onDeviceEvent(int type, int port) {
     String device = Contexts.name(context);
-    LOG.info("Event of RDMA device: device={} event={}", device, type);
+    LOG.info("Event of RDMA device: device={} port={} event={}", device, port, type);
     if (type == DEVICE_FATAL) {
       reportAll(0, "the device failed: device=" + device);
     } else if (type == PORT_ERR) {
