@@ -1204,7 +1204,9 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attribu
 
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
                  struct ibv_qp_init_attr *initial) {
-  (void)qp;
+  if (mask & IBV_QP_STATE) {
+    attributes->qp_state = ((struct pair *)qp)->broken ? IBV_QPS_ERR : IBV_QPS_RTS;
+  }
   *initial = (struct ibv_qp_init_attr){.qp_type = IBV_QPT_RC};
   if (mask & IBV_QP_PATH_MTU) {
     attributes->path_mtu = IBV_MTU_2048;

@@ -163,7 +163,12 @@ final class AsyncEvents {
     }
   }
 
-  private void reportAll(int port, String reason) {
+  /**
+   * Reports a failure of the device to all its connection managers.
+   *
+   * @param port that is down; 0 is the whole device
+   */
+  void reportAll(int port, String reason) {
     managers.forEach(manager -> manager.onDeviceFailure(reason, port));
   }
 

@@ -88,7 +88,8 @@ final class DeviceFacts {
         capabilities.add(Capability.INLINE);
       }
       long extended = extended(arena, name);
-      if (Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)).keepsAccess()) {
+      if (Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)).keepsAccess()
+          || AccessRefusals.contains(context)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (pagesOnDemand(extended)) {

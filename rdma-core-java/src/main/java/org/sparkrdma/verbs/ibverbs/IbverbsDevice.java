@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -32,6 +33,7 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
   private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
   private final NumaPlacement placement;
+  private final AtomicBoolean accessRefused = new AtomicBoolean();
 
   /** Takes over the contexts. */
   IbverbsDevice(
@@ -87,6 +89,22 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
 
   AsyncEvents asyncEvents() {
     return asyncEvents;
+  }
+
+  /**
+   * The driver refuses to change the access of a connected queue pair: no connection can be made,
+   * until the device is opened again and does not claim to change it. Any thread.
+   */
+  void onAccessRefused(VerbsException refusal) {
+    if (accessRefused.compareAndSet(false, true)) {
+      AccessRefusals.add(context);
+      asyncEvents.reportAll(
+          0,
+          "the driver does not change the access of connected queue pairs, other versions of the"
+              + " kernel may: device="
+              + info().name()
+              + (": " + refusal.getMessage()));
+    }
   }
 
   QueuePairTable<IbverbsQueuePair> queuePairs() {

@@ -257,8 +257,23 @@ final class IbverbsQueuePair extends DeviceQueuePair {
         rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS);
       }
       if (rc != 0) {
-        throw Libraries.failure("ibv_modify_qp", rc, "access=" + access);
+        VerbsException failure = Libraries.failure("ibv_modify_qp", rc, "access=" + access);
+        if ((rc == Libc.EINVAL || rc == Libc.EOPNOTSUPP) && isReadyOnDevice()) {
+          device.onAccessRefused(failure);
+        }
+        throw failure;
       }
+    }
+  }
+
+  /** Otherwise the connection has ended, after which any driver refuses to change the access. */
+  private boolean isReadyOnDevice() {
+    try (NativeArena one = new NativeArena()) {
+      long attributes = one.allocate(IbvQpAttr.SIZE);
+      long initial = one.allocate(IbvQpInitAttr.SIZE);
+      VerbsLibrary verbs = device.libraries().verbs();
+      return verbs.queryQp(qp, attributes, VerbsLibrary.ATTR_STATE, initial) == 0
+          && Memory.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
     }
   }
 

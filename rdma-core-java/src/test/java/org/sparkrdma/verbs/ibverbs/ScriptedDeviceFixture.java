@@ -62,6 +62,7 @@ abstract class ScriptedDeviceFixture {
   void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
     double idlePercent = ScriptedExchange.takeIdlePercent();
     engine.close();
+    AccessRefusals.clear();
     long hits = library.hits();
     library.reset();
     assertThat(hits > 0).as("the script took effect: hits=" + hits).isEqualTo(faulty);

@@ -24,6 +24,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 class ScriptedDeviceTest extends ScriptedDeviceFixture {
   private static final int EIO = 5;
   private static final int EINVAL = 22;
+  private static final int EOPNOTSUPP = 95;
 
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
@@ -223,6 +224,46 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
       assertThat(library.calls("ibv_modify_qp")).isEqualTo(before);
       exchange.transfer();
     }
+  }
+
+  /** As hns on Linux 5.8. */
+  @ParameterizedTest(name = "the driver refuses to change access with errno {0}")
+  @ValueSource(ints = {EINVAL, EOPNOTSUPP})
+  void shouldReportADeviceThatRefusesToChangeAccessOnce(int errno) throws Exception {
+    library.fail("ibv_modify_qp", errno, 1, ScriptedLibrary.FOR_EVER);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp failed: errno=" + errno + " (");
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .startsWith("the driver does not change the access of connected queue pairs")
+          .contains(": device=scripted0: ibv_modify_qp failed: errno=" + errno + " (");
+      exchange.expect(ConnectionEvent.Type.CONNECT_ERROR);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+  }
+
+  @Test
+  @DisplayName("access is changed on a connection that has ended")
+  void shouldNotBlameTheDriverWhenTheConnectionHasEnded() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      exchange.responder().disconnect();
+      library.fail("ibv_modify_qp", EINVAL, 1, 1);
+
+      assertThatThrownBy(() -> exchange.queuePair().setRemoteAccess(Set.of()))
+          .hasMessageContaining("ibv_modify_qp failed: errno=22 (");
+
+      exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+      exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isTrue());
   }
 
   @Test

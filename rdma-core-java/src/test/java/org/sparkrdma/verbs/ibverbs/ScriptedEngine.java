@@ -17,4 +17,9 @@ public final class ScriptedEngine {
     return new IbverbsEngine(
         new Libraries(library.verbs(), library.cm()), IbverbsSettings.of(EngineSettings.none()));
   }
+
+  /** Forgets that the device has refused to change access. */
+  public static void forgetRefusals() {
+    AccessRefusals.clear();
+  }
 }

@@ -11,8 +11,9 @@ import java.nio.file.Path;
 public final class Libc {
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
+  public static final int EINVAL = 22;
   static final int ENOSYS = 38;
-  static final int EOPNOTSUPP = 95;
+  public static final int EOPNOTSUPP = 95;
   private static final int ENOPROTOOPT = 92;
   public static final int POLLIN = 1;
   private static final int POLLERR_POLLHUP_POLLNVAL = 0x38;

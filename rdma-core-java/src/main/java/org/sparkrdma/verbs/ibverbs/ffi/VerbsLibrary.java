@@ -15,6 +15,7 @@ public final class VerbsLibrary {
   public static final int PORT_ATTRIBUTES_BYTES = 128;
 
   public static final int QP_TYPE_RC = 2;
+  public static final int QP_STATE_RTS = 3;
   public static final int QP_STATE_ERR = 6;
   public static final int ATTR_STATE = 1;
   public static final int ATTR_ACCESS_FLAGS = 1 << 3;
