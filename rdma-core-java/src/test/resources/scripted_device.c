@@ -41,7 +41,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor)
+  X(unanswered) X(vendor) X(failing_reads)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -307,6 +307,10 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
       status = IBV_WC_WR_FLUSH_ERR;
     } else if (!pair->peer || pair->peer->broken) {
       status = IBV_WC_RETRY_EXC_ERR;
+    } else if (read && limits[LIMIT_failing_reads] > 0) {
+      limits[LIMIT_failing_reads]--;
+      hit();
+      status = IBV_WC_REM_OP_ERR;
     } else if (read) {
       status = read_remote(pair->peer, request);
     } else {

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,11 +25,19 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
-/** Two executors on the ibverbs engine, whose scripted device is lost while they are connected. */
+/**
+ * Two executors on the ibverbs engine, whose scripted device is lost while they are connected, or
+ * whose calls fail while blocks are fetched.
+ */
 @Tag("slow")
 @Timeout(60)
 class DeviceLossTest {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  private static final int EIO = 5;
+  private static final int ENOMEM = 12;
+  private static final int EFAULT = 14;
+  private static final int EINVAL = 22;
 
   private static ScriptedLibrary library;
 
@@ -44,17 +54,22 @@ class DeviceLossTest {
     executors.forEach(TestExecutor::close);
     executors.clear();
     library.reset();
+    ScriptedEngine.forgetRefusals();
     assertThat(library.outstanding()).as("objects left in the device").isZero();
   }
 
   private TestExecutor start(long incarnation) throws Exception {
+    return start(incarnation, options -> options.mode(ServeSettings.Mode.COPY));
+  }
+
+  private TestExecutor start(long incarnation, UnaryOperator<TestExecutor.Options> with)
+      throws Exception {
     Path own = Files.createDirectory(directory.resolve("executor-" + incarnation));
     TestExecutor executor =
         new TestExecutor(
             own,
-            new TestExecutor.Options(incarnation)
-                .on(ScriptedEngine.over(library))
-                .mode(ServeSettings.Mode.COPY));
+            with.apply(
+                new TestExecutor.Options(incarnation).on(ScriptedEngine.over(library))));
     executors.add(executor);
     return executor;
   }
@@ -95,8 +110,117 @@ class DeviceLossTest {
   }
 
   private static CollectedBlocks fetch(TestExecutor reader, TestExecutor server) {
-    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-    reader.transport().fetch(server.endpoint(), BLOCKS, null, collected);
+    return fetch(reader, server, BLOCKS);
+  }
+
+  private static CollectedBlocks fetch(
+      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
     return collected;
+  }
+
+  /** When calls begin to fail. */
+  private enum When {
+    /** Before there is a connection. */
+    UNCONNECTED,
+    /** The executors are connected, and the server has registered the blocks. */
+    CONNECTED,
+    /** The executors are connected, and the blocks are of another map output. */
+    CONNECTED_OTHER_OUTPUT
+  }
+
+  /**
+   * @param endsService whether the transport is out of service afterwards
+   */
+  private record Failure(
+      String name, When when, boolean endsService, Consumer<ScriptedLibrary> script) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private static Failure fails(String call, int errno, int from, int count, When when) {
+    String times = count == ScriptedLibrary.FOR_EVER ? "for ever" : count + " times";
+    return new Failure(
+        call + " from number " + from + " fails " + times + " with errno " + errno + ", " + when,
+        when,
+        false,
+        device -> device.fail(call, errno, from, count));
+  }
+
+  private static Failure ends(String call, int errno, When when) {
+    Failure failure = fails(call, errno, 1, ScriptedLibrary.FOR_EVER, when);
+    return new Failure(failure.name, when, true, failure.script);
+  }
+
+  static Stream<Failure> failures() {
+    return Stream.of(
+        fails("ibv_post_send", EIO, 1, 1, When.CONNECTED),
+        fails("ibv_post_send", EIO, 2, 1, When.CONNECTED),
+        fails("ibv_post_send", EIO, 3, 1, When.CONNECTED),
+        fails("ibv_post_send", EIO, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED),
+        fails("ibv_post_send", ENOMEM, 1, 5, When.CONNECTED),
+        fails("ibv_post_recv", EIO, 1, 1, When.CONNECTED),
+        ends("ibv_poll_cq", EIO, When.CONNECTED),
+        ends("ibv_req_notify_cq", EIO, When.CONNECTED),
+        // The window of a map output, at the server.
+        fails("ibv_reg_mr", ENOMEM, 1, 1, When.CONNECTED_OTHER_OUTPUT),
+        fails("ibv_reg_mr", EFAULT, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED_OTHER_OUTPUT),
+        // More receive memory, at the reader.
+        fails("ibv_reg_mr", ENOMEM, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED),
+        fails("rdma_connect", EINVAL, 1, 1, When.UNCONNECTED),
+        fails("rdma_accept", EINVAL, 1, 1, When.UNCONNECTED),
+        fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED),
+        fails("rdma_create_qp", ENOMEM, 2, 1, When.UNCONNECTED),
+        ends("ibv_modify_qp", EINVAL, When.UNCONNECTED),
+        new Failure(
+            "a READ completes with an error",
+            When.CONNECTED,
+            false,
+            device -> device.limit("failing_reads", 1)),
+        new Failure(
+            "all READs complete with an error",
+            When.CONNECTED,
+            false,
+            device -> device.limit("failing_reads", Integer.MAX_VALUE)));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("failures")
+  void shouldAnswerEveryBlockOnceWhenACallFails(Failure failure) throws Exception {
+    TestExecutor reader = start(1, options -> options.pinned(256L << 20, 1 << 20));
+    TestExecutor server = start(2, options -> options);
+    int[] partitions = IntStream.generate(() -> 100_000).limit(10).toArray();
+    server.outputs().write(1, new Random(1), partitions);
+    server.outputs().write(2, new Random(2), partitions);
+    if (failure.when != When.UNCONNECTED) {
+      assertThat(fetch(reader, server).await().bytes(0)).hasSize(100_000);
+    }
+    int mapId = failure.when == When.CONNECTED_OTHER_OUTPUT ? 2 : 1;
+    List<BlockRange> blocks =
+        IntStream.range(1, 10).mapToObj(i -> new BlockRange(0, mapId, i, i + 1)).toList();
+
+    failure.script.accept(library);
+    CollectedBlocks collected = fetch(reader, server, blocks).await();
+
+    assertThat(library.hits()).as("the script took effect").isPositive();
+    for (int i = 0; i < blocks.size(); i++) {
+      if (!collected.failed(i)) {
+        assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+      }
+    }
+    System.out.printf("%s: %s of %d%n", failure, collected.reasons(), blocks.size());
+    if (failure.endsService) {
+      while (reader.outOfService().isEmpty() && server.outOfService().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      return;
+    }
+    assertThat(reader.outOfService()).isEmpty();
+    assertThat(server.outOfService()).isEmpty();
+    library.reset();
+    fetch(reader, server, blocks).await();
   }
 }
