@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Script.Outcome;
+
+/** The script that starts all nightly tests, with a build that only prints its arguments. */
+@Timeout(60)
+class NightlyScriptTest {
+  private static final String SCRIPT = ".ci/nightly";
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldExplainItsParts() throws Exception {
+    Outcome help = run("--help");
+
+    assertThat(help.exitCode()).isZero();
+    assertThat(help.output())
+        .contains(SCRIPT + " [--print] [PART ...]", "  units ", "  jobs ", "  suites ", "  guest ");
+    Outcome wrong = run("gest");
+    assertThat(wrong.exitCode()).isEqualTo(2);
+    assertThat(wrong.output()).contains("unknown part: gest");
+  }
+
+  @Test
+  void shouldRunTheCommandsThatContributorsRunByHand() throws Exception {
+    Outcome printed = run("--print");
+
+    assertThat(printed.exitCode()).isZero();
+    List<String> commands = printed.output().lines().toList();
+    assertThat(commands).hasSize(4);
+    String page = Files.readString(DocumentationFiles.PROJECT.resolve("CONTRIBUTING.md"));
+    assertThat(commands).allMatch(command -> page.contains("| `" + command + "` |"));
+  }
+
+  @Test
+  void shouldRunTheOtherPartsAfterOneThatFails() throws Exception {
+    build("echo build \"$@\"; [[ $* != *suites* ]] || exit 7");
+
+    Outcome all = run();
+
+    assertThat(all.exitCode()).isEqualTo(1);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(4);
+    assertThat(all.output())
+        .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
+        .endsWith("nightly: failed: suites\n");
+  }
+
+  @Test
+  void shouldRunOnlyThePartsThatAreNamed() throws Exception {
+    build("echo build \"$@\"");
+
+    Outcome guest = run("guest");
+
+    assertThat(guest.exitCode()).isZero();
+    assertThat(guest.output().lines().filter(line -> line.startsWith("build ")))
+        .containsExactly("build verify -Pguest,nightly -Dit.skipSuites=true -B -ntp");
+  }
+
+  private void build(String lines) throws IOException {
+    Path wrapper = Files.writeString(directory.resolve("mvnw"), "#!/bin/bash\n" + lines + "\n");
+    assertThat(wrapper.toFile().setExecutable(true)).isTrue();
+  }
+
+  /** Runs a copy of the script, which changes into the folder above its own. */
+  private Outcome run(String... arguments) throws Exception {
+    Path copy = directory.resolve(SCRIPT);
+    Files.createDirectories(copy.getParent());
+    Files.copy(
+        DocumentationFiles.PROJECT.resolve(SCRIPT),
+        copy,
+        StandardCopyOption.REPLACE_EXISTING);
+    String[] command = new String[arguments.length + 1];
+    command[0] = copy.toString();
+    System.arraycopy(arguments, 0, command, 1, arguments.length);
+    return Script.run(Map.of(), command);
+  }
+}
