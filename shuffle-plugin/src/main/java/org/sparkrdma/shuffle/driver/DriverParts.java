@@ -52,7 +52,8 @@ public final class DriverParts implements AutoCloseable {
   /** Opens the directory once; needs Spark's environment. Not after {@link #close}. */
   public synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
-      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma()).orElse(null);
+      directory =
+          DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma(settings)).orElse(null);
       if (directory != null) {
         directory.setProfiles(executorId -> ExecutorProfiles.of(conf, executorId));
       }
@@ -63,11 +64,10 @@ public final class DriverParts implements AutoCloseable {
     }
   }
 
-  /** Part of the WARN about executors without RDMA: the consequence, and the advice. */
-  private String withoutRdma() {
+  /** Part of the WARN about an executor without RDMA: the consequence, and the advice. */
+  static String withoutRdma(ShuffleSettings settings) {
     if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
-      return "Its tasks run in other executors with RDMA, then it gets no more of them; if there is none, the"
-          + " job ends";
+      return "Its tasks run in other executors with RDMA, and the job fails if there is none";
     }
     String engine = settings.engine();
     return engine.equals("auto")
@@ -75,7 +75,7 @@ public final class DriverParts implements AutoCloseable {
         : String.format(
             Locale.ROOT,
             "Its shuffle blocks use TCP. %s=%s was set and cannot be used there; with %s=required"
-                + " the job ends instead",
+                + " tasks run only in executors with RDMA, and the job fails if there is none",
             ShuffleSetting.ENGINE.key(),
             engine,
             ShuffleSetting.MODE.key());
