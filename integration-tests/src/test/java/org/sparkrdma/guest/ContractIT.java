@@ -32,10 +32,11 @@ final class ContractIT {
   @Tag("smoke")
   @ParameterizedTest
   @CsvSource({
-    "rocev2, IbverbsVerbsContractOnRoceV2, 120",
-    "iwarp, IbverbsVerbsContractOnIwarp, 111"
+    "rocev2, IbverbsVerbsContractOnRoceV2, 130, 125",
+    "iwarp, IbverbsVerbsContractOnIwarp, 120, 115"
   })
-  void shouldKeepTheContract(String transport, String tests, int atLeast) throws Exception {
+  void shouldKeepTheContract(String transport, String tests, int onJava17, int onNewerJava)
+      throws Exception {
     JsonNode summary = run(guest(transport), tests, GuestTests.classPath());
     int passed = summary.path("passed").asInt();
     GuestReport.add(
@@ -46,7 +47,9 @@ final class ContractIT {
                 .put("contractTests", passed + summary.path("failed").asInt())
                 .put("contractPassed", passed)
                 .put("contractSkipped", summary.path("skipped").asInt()));
-    assertThat(passed).isGreaterThanOrEqualTo(atLeast);
+    // As many as passed in the last run whose figures docs/guest.md has.
+    assertThat(passed)
+        .isGreaterThanOrEqualTo(GuestJdk.version().equals("17") ? onJava17 : onNewerJava);
   }
 
   @Test
