@@ -283,7 +283,7 @@ final class ConnectionTurns {
   private void giveUpOnSlowPeers() {
     for (Peer peer : peers.waiting()) {
       PeerConnection attempt = peer.attempt();
-      if (attempt != null && attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()) {
+      if (attempt != null && isOverdue(attempt)) {
         attempt.countFailedAttempt();
         attempt.markBroken(
             new BrokenConnection(
@@ -292,6 +292,16 @@ final class ConnectionTurns {
         stopWaiting(peer);
       }
     }
+  }
+
+  /**
+   * Whether the attempt must end. The device may repeat lost messages, so it has more time than
+   * blocks have. A queue pair that is connected before the proofs may be open for the peer's READs,
+   * so there the peer has the shorter time to prove itself.
+   */
+  private boolean isOverdue(PeerConnection attempt) {
+    return attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()
+        || attempt.setup().isConnectedWithoutAnswer(nowNs, settings.connectTimeout().toNanos());
   }
 
   private void stopWaiting(Peer peer) {

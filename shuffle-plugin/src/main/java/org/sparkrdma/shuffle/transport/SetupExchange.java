@@ -40,6 +40,7 @@ final class SetupExchange {
   private QueuePair queuePair;
   private Consumer<ToIntFunction<ByteBuffer>> sender;
   private byte[] receivedHello;
+  private long requestedNs;
 
   SetupExchange(TransportContext context, Connection connection, ConnectionSetup setup) {
     this.context = context;
@@ -87,6 +88,16 @@ final class SetupExchange {
   }
 
   /**
+   * Whether the queue pair of an attempt is connected, as before a request that is a message, and
+   * the peer has not proven itself within the time-out.
+   */
+  boolean isConnectedWithoutAnswer(long nowNs, long timeoutNs) {
+    return path == HelloPath.SEND
+        && setup.state() == ConnectionSetup.State.CONNECTING
+        && nowNs - requestedNs > timeoutNs;
+  }
+
+  /**
    * Sends the request.
    *
    * @throws VerbsException when it cannot be sent
@@ -99,6 +110,7 @@ final class SetupExchange {
             context.device().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? queuePair.number() : 0,
             connection.localAddress().getAddress(),
             connection.remoteAddress().getAddress());
+    requestedNs = context.nanoClock().getAsLong();
     if (path == HelloPath.SEND) {
       send(request);
     } else {

@@ -53,12 +53,12 @@ class LostRequestTest {
     try (RandomAccessFile file = new RandomAccessFile(outputs.toFile(), "rw")) {
       file.setLength(2L * BLOCK_BYTES);
     }
-    restart();
+    restart(new VirtualFabric());
   }
 
-  private void restart() throws VerbsException {
+  private void restart(VirtualFabric started) throws VerbsException {
     close();
-    fabric = new VirtualFabric();
+    fabric = started;
     lower = executor(0);
     higher = executor(1);
   }
@@ -226,7 +226,7 @@ class LostRequestTest {
    */
   private void connectBoth(Random random, long requestNs, long higherBeginsNs)
       throws VerbsException {
-    restart();
+    restart(new VirtualFabric());
     long answerNs = random.nextLong(4 * MS);
     long requestOfHigherNs = random.nextLong(4 * MS);
     long answerOfLowerNs = random.nextLong(4 * MS);
@@ -262,6 +262,27 @@ class LostRequestTest {
     passUntil(3_000);
     assertThat(fetch.read).isTrue();
     return lastNs.get();
+  }
+
+  /** Where the peer has access before its proof; the set-up by the device has more time. */
+  @Test
+  void shouldEndAnAttemptThatIsConnectedAndNotAnsweredAfterTheConnectTimeout()
+      throws VerbsException {
+    VirtualFabric limited = new VirtualFabric();
+    limited.withoutPrivateData();
+    restart(limited);
+    fabric.delayRequests((from, sentNs) -> 7_000 * MS);
+    fabric.delayMessages(60_000 * MS);
+    new Fetch(lower, higher);
+    passUntil(7_100);
+    higher.hang();
+
+    passUntil(11_900);
+    assertThat(lower.connections()).as("4.9 s after the device's event").isEqualTo(1);
+    assertThat(lower.count(Counter.PEERS_QUARANTINED)).isZero();
+    passUntil(12_200);
+    assertThat(lower.connections()).as("5.2 s after the device's event").isZero();
+    assertThat(lower.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
   }
 
   @Test

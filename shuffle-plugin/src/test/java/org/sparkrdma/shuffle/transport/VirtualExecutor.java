@@ -67,6 +67,7 @@ final class VirtualExecutor implements AutoCloseable {
   private final ArrayDeque<ConnectionEvent> events = new ArrayDeque<>();
   private boolean scheduled;
   private boolean ticking;
+  private boolean hung;
   private boolean closed;
   private long busyUntilNs;
   private long ingressFreeNs;
@@ -210,7 +211,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** The agent runs as soon as it has time. */
   void wake() {
-    if (!scheduled && !closed) {
+    if (!scheduled && !hung && !closed) {
       scheduled = true;
       fabric.at(busyUntilNs, this::iterate);
     }
@@ -218,7 +219,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   private void iterate() {
     scheduled = false;
-    if (closed) {
+    if (hung || closed) {
       return;
     }
     int work = agent.doWork() + server.doWork();
@@ -237,6 +238,11 @@ final class VirtualExecutor implements AutoCloseable {
             wake();
           });
     }
+  }
+
+  /** Its agent runs no more, as in a stopped process; its connections stay open. */
+  void hang() {
+    hung = true;
   }
 
   void onEvent(ConnectionEvent event) {
