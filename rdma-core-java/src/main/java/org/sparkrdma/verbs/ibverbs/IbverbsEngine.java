@@ -2,25 +2,21 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.engine.CloseFailures;
+import org.sparkrdma.verbs.engine.EngineBase;
 import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
-/** Opens the machine's devices, each of which may be open several times. */
-final class IbverbsEngine implements VerbsEngine {
+/** Opens the machine's devices. Safe for any thread. */
+final class IbverbsEngine extends EngineBase {
   private final Libraries libraries;
   private final IbverbsSettings settings;
   private final DeviceScan scan = new DeviceScan();
-  private final Set<Device> open = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
 
   IbverbsEngine(Libraries libraries, IbverbsSettings settings) {
     this.libraries = libraries;
@@ -49,11 +45,13 @@ final class IbverbsEngine implements VerbsEngine {
     return open(device.name(), context -> device);
   }
 
-  /** Opens the device of that name, with the facts that the query gives. */
   Device open(String deviceName, DeviceScan.Query facts) throws VerbsException {
-    if (closed) {
-      throw new IllegalStateException("engine is closed");
-    }
+    return open(onClosed -> open(deviceName, facts, onClosed));
+  }
+
+  /** Opens the device of that name, with the facts that the query gives. */
+  private Device open(String deviceName, DeviceScan.Query facts, Consumer<Device> onClosed)
+      throws VerbsException {
     Contexts contexts = Contexts.open(libraries);
     Device opened = null;
     try {
@@ -61,14 +59,12 @@ final class IbverbsEngine implements VerbsEngine {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = facts.of(context);
           Driver driver = driver(context);
-          var device =
-              new IbverbsDevice(libraries, settings, contexts, context, driver, info, open::remove);
-          open.add(device);
-          opened = device;
-          return device;
+          opened =
+              new IbverbsDevice(libraries, settings, contexts, context, driver, info, onClosed);
+          return opened;
         }
       }
-      throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
+      throw noSuchDevice(deviceName);
     } finally {
       if (opened == null) {
         contexts.close();
@@ -89,13 +85,5 @@ final class IbverbsEngine implements VerbsEngine {
 
   private DeviceInfo facts(long context) throws VerbsException {
     return DeviceFacts.of(libraries, context, scan::skip);
-  }
-
-  @Override
-  public void close() {
-    closed = true;
-    var failures = new CloseFailures();
-    failures.closeEach(open, Device::close);
-    failures.throwFirst();
   }
 }
