@@ -32,7 +32,8 @@ class CommandsDocumentationTest {
   private static final Pattern COMMAND =
       Pattern.compile(
           "([A-Z_]+=\\S+ +)*(\\./\\S+( .*)?|(java|spark-submit|sbin/\\S+|apt-get|dnf|modprobe"
-              + "|systemctl|docker|kubectl|mkdir|cp|ibv_\\w+|ib_read_bw|ethtool) .+)");
+              + "|systemctl|systemd-run|sysctl|docker|kubectl|mkdir|cp|ibv_\\w+|ib_read_bw|ethtool"
+              + "|ip (link|addr)) .+)");
 
   /** A test or script that runs the commands of a form. */
   private record Runner(Pattern form, String file, String evidence, boolean nightly) {
