@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -83,6 +84,42 @@ class TemplatesTest {
             line ->
                 line.startsWith("spark.kubernetes.executor.podTemplateContainerName ")
                     && line.endsWith(" " + container.at("/name").asText()));
+  }
+
+  /** Either way is a choice of the cluster, so the lines are comments. */
+  @Test
+  void shouldHaveLinesForAnAddressOnTheRdmaNetworkThatAreRightWithoutTheirCommentSign()
+      throws IOException {
+    SparkConf conf = new SparkConf(false);
+    for (String line : commentedLines("kubernetes.conf.template", "spark\\.\\S+ +\\S+")) {
+      conf.set(line.split(" +", 2)[0], line.split(" +", 2)[1]);
+    }
+    assertThat(conf.getAll()).hasSize(3);
+    assertThat(
+            conf.contains("spark.kubernetes.executor.annotation.k8s.v1.cni.cncf.io/networks"))
+        .isTrue();
+    assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
+    assertThat(ShuffleSettings.of(conf).device(InetAddress.getLoopbackAddress(), 0).address())
+        .contains("10.1.0.0/16");
+
+    String pod = Files.readString(CONF.resolve("kubernetes-executor-pod.yaml"));
+    List<String> network =
+        commentedLines("kubernetes-executor-pod.yaml", "(hostNetwork|dnsPolicy): \\S+");
+    for (String line : network) {
+      pod = pod.replace("# " + line, line);
+    }
+    JsonNode spec = new YAMLMapper().readTree(pod).at("/spec");
+    assertThat(spec.at("/hostNetwork").asBoolean()).isTrue();
+    assertThat(spec.at("/dnsPolicy").asText()).isEqualTo("ClusterFirstWithHostNet");
+    assertThat(spec.at("/containers")).hasSize(1);
+  }
+
+  private static List<String> commentedLines(String name, String form) throws IOException {
+    return Files.readAllLines(CONF.resolve(name)).stream()
+        .map(String::strip)
+        .filter(line -> line.matches("# " + form))
+        .map(line -> line.substring(2))
+        .toList();
   }
 
   /** Spark's image does not run as root, so that the capability has no effect by itself. */
