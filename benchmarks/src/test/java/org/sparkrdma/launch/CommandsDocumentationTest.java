@@ -116,6 +116,8 @@ class CommandsDocumentationTest {
           by(JAR + "doctor( --conf \\S+)?", "PlugInCommandsIT.java", "run(\"doctor\", \"--conf\""),
           by(JAR + "doctor --all", "PlugInCommandsIT.java", "run(\"doctor\", \"--all\""),
           by(JAR + "doctor --collect \\S+", "PlugInCommandsIT.java", "\"--collect\""),
+          by("\\(cd / && grep -rsI .*", "SysfsTreeTest.java", "\"(cd / && grep -rsI \""),
+          by("ethtool -S INTERFACE \\| sed .*", "SysfsTreeTest.java", "\"ethtool -S \""),
           by(JAR + "doctor --listen", "PlugInCommandsIT.java", "\"--listen\","),
           by(JAR + "doctor --peer \\S+", "PlugInCommandsIT.java", "\"--peer\","),
           by(JAR + "perf server", "PerfIT.java", " perf server "),

@@ -19,26 +19,35 @@ import java.util.TreeMap;
 public record SysfsTree(Map<String, Map<String, Long>> statistics) {
   private static final String ETHTOOL = "ethtool/";
 
-  /** Writes the files below a directory. */
+  /** Writes the files of a resource below a directory. */
   public static SysfsTree unpack(String name, Path root) throws IOException {
-    Map<String, Map<String, Long>> statistics = new TreeMap<>();
+    return write(text(name), root);
+  }
+
+  /** The text of a resource. */
+  static String text(String name) throws IOException {
     try (InputStream resource = SysfsTree.class.getResourceAsStream("/sysfs/" + name + ".txt")) {
       if (resource == null) {
         throw new FileNotFoundException(name);
       }
-      String text = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-      for (String line : text.lines().filter(one -> !one.startsWith("#")).toList()) {
-        String[] parts = line.split("=", 2);
-        if (line.startsWith(ETHTOOL)) {
-          String[] statistic = parts[0].substring(ETHTOOL.length()).split("/", 2);
-          statistics
-              .computeIfAbsent(statistic[0], key -> new TreeMap<>())
-              .put(statistic[1], Long.parseLong(parts[1]));
-        } else {
-          Path file = root.resolve(parts[0]);
-          Files.createDirectories(file.getParent());
-          Files.writeString(file, parts[1] + "\n");
-        }
+      return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  /** Writes the files of such a text below a directory. */
+  static SysfsTree write(String text, Path root) throws IOException {
+    Map<String, Map<String, Long>> statistics = new TreeMap<>();
+    for (String line : text.lines().filter(one -> !one.startsWith("#")).toList()) {
+      String[] parts = line.split("=", 2);
+      if (line.startsWith(ETHTOOL)) {
+        String[] statistic = parts[0].substring(ETHTOOL.length()).split("/", 2);
+        statistics
+            .computeIfAbsent(statistic[0], key -> new TreeMap<>())
+            .put(statistic[1], Long.parseLong(parts[1]));
+      } else {
+        Path file = root.resolve(parts[0]);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, parts[1] + "\n");
       }
     }
     return new SysfsTree(statistics);
