@@ -145,7 +145,7 @@ final class CostProbe {
                 lowerQuartile(warm.stream().mapToLong(Round::copySmallNs).toArray()),
                 lowerQuartile(warm.stream().mapToLong(Round::copyLargeNs).toArray()))
             .near(ServingCosts.assumed(device.info().transport()));
-    LOG.info(
+    LOG.debug(
         "Costs of serving on device {}, measured in {} rounds: {}; the first window of 1 MiB took {} us,"
             + " the first copy of it {} us",
         device.info().name(),

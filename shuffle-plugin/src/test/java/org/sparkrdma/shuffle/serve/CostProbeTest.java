@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
@@ -74,6 +75,20 @@ class CostProbeTest {
 
     // Copying is assumed to cost 52 us per MiB.
     assertThat(costs).isEqualTo(new ServingCosts(50_000, 0, 50_000, 52_000 / 8));
+  }
+
+  /** An executor has one line at INFO for its start, which is not this one. */
+  @Test
+  void shouldLogTheCostsAtDebugOnly() {
+    String logger = CostProbe.class.getName();
+    try (CapturedLog info = CapturedLog.fromInfo(logger)) {
+      assertThat(measure(slowClock(50_000))).isPresent();
+      assertThat(info.warnings()).isEmpty();
+    }
+    try (CapturedLog debug = CapturedLog.fromDebug(logger)) {
+      assertThat(measure(slowClock(50_000))).isPresent();
+      assertThat(debug.warnings()).singleElement().asString().startsWith("Costs of serving on ");
+    }
   }
 
   @Test
