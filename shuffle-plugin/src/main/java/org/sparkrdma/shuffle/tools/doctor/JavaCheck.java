@@ -22,6 +22,10 @@ final class JavaCheck implements Check {
   private static final int FIRST_WITH_FOREIGN = 22;
   private static final String FLAG = "--enable-native-access=ALL-UNNAMED";
 
+  /** The driver calls C where spark-submit runs the commands of the jar. */
+  private static final String OPTIONS =
+      "spark.executor.extraJavaOptions and spark.driver.extraJavaOptions";
+
   /** The option in either spelling, alone or in a list of modules. */
   private static final Pattern ALLOWED =
       Pattern.compile("--enable-native-access[= ]([^\\s\"']*,)?ALL-UNNAMED(?![\\w.-])");
@@ -46,8 +50,8 @@ final class JavaCheck implements Check {
                       + " version of Java will refuse it.",
                   "add "
                       + FLAG
-                      + " to spark.executor.extraJavaOptions; Spark 4.1 and newer adds it"
-                      + " by itself"));
+                      + (" to " + OPTIONS)
+                      + "; Spark 4.1 and newer adds it by itself"));
     }
     String folder =
         facts
@@ -60,9 +64,10 @@ final class JavaCheck implements Check {
                 objection ->
                     facts.against(
                         ofJffi + " " + objection,
-                        "set -Djffi.extract.dir=DIR in spark.executor.extraJavaOptions, with a folder"
-                            + " that exists and allows to write and to execute files, or use Java 22"
-                            + " or newer"))
+                        "set -Djffi.extract.dir=DIR in "
+                            + OPTIONS
+                            + ", with a folder that exists and allows to write and to execute files,"
+                            + " or use Java 22 or newer"))
             .orElse(Finding.ok(ofJffi)));
   }
 

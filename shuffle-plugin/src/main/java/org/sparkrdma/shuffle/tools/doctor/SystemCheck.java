@@ -29,7 +29,7 @@ final class SystemCheck implements Check {
               text
                   + " Linux before 6.2 marks registered pages of files as changed, so it writes map outputs"
                   + " to the disk once more.",
-              "use Linux 6.12, or set spark.shuffle.rdma.serve=copy"));
+              "use Linux 6.2 or newer (6.12 was tested), or set spark.shuffle.rdma.serve=copy"));
     }
     return List.of(Finding.ok(text));
   }

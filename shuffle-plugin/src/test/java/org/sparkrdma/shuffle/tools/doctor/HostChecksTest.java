@@ -364,7 +364,11 @@ class HostChecksTest {
         .singleElement()
         .asString()
         .startsWith("WARNING Linux 6.1.0-31-amd64")
-        .contains("spark.shuffle.rdma.serve=copy");
+        .endsWith(
+            " | use Linux 6.2 or newer (6.12 was tested), or set spark.shuffle.rdma.serve=copy");
+    machine.file("proc/sys/kernel/osrelease", "6.2.0\n");
+    assertThat(machine.findings(new SystemCheck()))
+        .containsExactly("OK Linux 6.2.0 on amd64. | nothing");
     assertThat(machine.java("os.name", "Mac OS X").findings(new SystemCheck()))
         .singleElement()
         .asString()
@@ -381,7 +385,8 @@ class HostChecksTest {
         .singleElement()
         .asString()
         .startsWith("PROBLEM Java 17.0.15")
-        .contains("mounted noexec", "jffi.extract.dir");
+        .contains("mounted noexec", "jffi.extract.dir")
+        .contains(" in spark.executor.extraJavaOptions and spark.driver.extraJavaOptions, with");
     assertThat(machine.java("java.specification.version", "25").findings(new JavaCheck()))
         .singleElement()
         .asString()
@@ -447,7 +452,10 @@ class HostChecksTest {
       String finding =
           one.java("java.specification.version", version).findings(new JavaCheck()).get(0);
       assertThat(finding).startsWith(level + " Java ");
-      assertThat(finding.contains("add --enable-native-access=ALL-UNNAMED to"))
+      assertThat(
+              finding.contains(
+                  "add --enable-native-access=ALL-UNNAMED to spark.executor.extraJavaOptions and"
+                      + " spark.driver.extraJavaOptions; "))
           .isEqualTo(level.equals("NOTE"));
     }
   }
