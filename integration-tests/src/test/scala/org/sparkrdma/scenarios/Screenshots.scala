@@ -88,7 +88,7 @@ private[scenarios] object Screenshots {
     "--disable-sync",
     "--no-first-run",
     "--hide-scrollbars",
-    "--window-size=1240,860",
+    "--window-size=1240,1500",
     "--virtual-time-budget=5000"
   )
 }

@@ -177,7 +177,7 @@ final class PageContent {
         .text(state(executor))
         .text(executor.text(Figure.ENGINE))
         .text(executor.text(Figure.DEVICE))
-        .breakable(executor.text(Figure.ADDRESSES))
+        .addresses(executor.text(Figure.ADDRESSES))
         .text(executor.text(Figure.SPEED))
         .number(
             pinned, Html.bytes(pinned) + " / " + Html.bytes(executor.number(Figure.PINNED_LIMIT)))

@@ -2,12 +2,16 @@
 package org.sparkrdma.shuffle.ui.page;
 
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Writes a table with the style classes of Spark's own tables; a click on a head sorts it. Confined
  * to one thread.
  */
 final class Table {
+  private static final Pattern IPV4 = Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}:[0-9]{1,5}");
+  private static final Pattern IPV6 = Pattern.compile("\\[[0-9a-f:.]{2,45}\\]:[0-9]{1,5}");
+
   private final StringBuilder html = new StringBuilder(1_024);
 
   /**
@@ -44,10 +48,35 @@ final class Table {
     return this;
   }
 
-  /** A text that may break at any character, so that it does not widen the table. */
-  Table breakable(String text) {
-    html.append("<td style=\"overflow-wrap:anywhere\">").append(Html.escape(text)).append("</td>");
+  /** Addresses with ports, separated by commas, one on each line. */
+  Table addresses(String text) {
+    html.append("<td>");
+    String before = "";
+    for (String address : text.split(", ", -1)) {
+      html.append(before).append(address(address));
+      before = "<br/>";
+    }
+    html.append("</td>");
     return this;
+  }
+
+  /**
+   * An address of IPv4 does not break, one of IPv6 only after a colon within its brackets. Other
+   * text breaks anywhere, so that it does not widen the table.
+   */
+  private static String address(String address) {
+    String escaped = Html.escape(address);
+    if (address.isEmpty()) {
+      return "";
+    }
+    if (IPV4.matcher(address).matches()) {
+      return "<span style=\"white-space:nowrap\">" + escaped + "</span>";
+    }
+    if (IPV6.matcher(address).matches()) {
+      int end = escaped.indexOf(']');
+      return escaped.substring(0, end).replace(":", ":<wbr/>") + escaped.substring(end);
+    }
+    return "<span style=\"overflow-wrap:anywhere\">" + escaped + "</span>";
   }
 
   /** A number with its text, sorted by the number. */

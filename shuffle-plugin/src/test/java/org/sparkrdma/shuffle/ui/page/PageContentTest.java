@@ -104,6 +104,19 @@ class PageContentTest {
   }
 
   @Test
+  void shouldShowOneAddressOnALineAndBreakNoneWithinItsPort() {
+    figures.report(
+        "1",
+        Map.of("state", "up", "addresses", "192.0.2.2:38327, [fd00:0:0:0:0:0:0:2]:37143, eth0"),
+        0);
+    assertThat(page(20))
+        .contains(
+            "<td><span style=\"white-space:nowrap\">192.0.2.2:38327</span>"
+                + "<br/>[fd00:<wbr/>0:<wbr/>0:<wbr/>0:<wbr/>0:<wbr/>0:<wbr/>0:<wbr/>2]:37143"
+                + "<br/><span style=\"overflow-wrap:anywhere\">eth0</span></td>");
+  }
+
+  @Test
   void shouldShowTheBytesOfAStageByPath() {
     figures.report("1", Map.of("state", "up"), 0);
     figures.addTask("1", 3, 3_072, 1_024, 10);
