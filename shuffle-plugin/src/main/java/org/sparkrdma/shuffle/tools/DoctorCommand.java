@@ -49,7 +49,6 @@ import picocli.CommandLine.Spec;
 final class DoctorCommand implements Callable<Integer> {
   private static final int SCHEMA = 1;
   private static final long SAMPLE_MS = 1_000;
-  private static final String INDENT = " ".repeat(9);
 
   @Spec private CommandSpec spec;
   @Mixin private SettingsOptions settingsOptions;
@@ -241,44 +240,9 @@ final class DoctorCommand implements Callable<Integer> {
     if (output.json()) {
       out.println(json(report, probe));
     } else {
-      printText(out, report);
+      out.print(new ReportText(output.style(), output.lineWrap()).of(report));
     }
     out.flush();
-  }
-
-  private void printText(PrintWriter out, Doctor.Report report) {
-    Style style = output.style();
-    LineWrap lines = output.lineWrap();
-    out.println(
-        style.of(report.usable() ? Level.OK : Level.PROBLEM, lines.wrap(report.summary(), 0)));
-    report
-        .findings()
-        .forEach(
-            (check, findings) -> {
-              if (!findings.isEmpty()) {
-                out.println();
-                out.println(style.bold(check));
-              }
-              findings.forEach(finding -> printFinding(out, style, lines, finding));
-            });
-    out.println();
-    String counts =
-        String.format(
-            Locale.ROOT,
-            "Problems: %d, warnings: %d, notes: %d. Findings marked ok need nothing.",
-            report.count(Level.PROBLEM),
-            report.count(Level.WARNING),
-            report.count(Level.NOTE));
-    out.println(lines.wrap(counts, 0));
-  }
-
-  private static void printFinding(PrintWriter out, Style style, LineWrap lines, Finding finding) {
-    String level = String.format(Locale.ROOT, "%-8s", lower(finding.level()));
-    String message = lines.wrap(finding.message(), INDENT.length());
-    out.println(style.of(finding.level(), level) + " " + message);
-    if (finding.level() != Level.OK) {
-      out.println(INDENT + lines.wrap("To do: " + finding.advice(), INDENT.length()));
-    }
   }
 
   private static String lower(Level level) {

@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
 
 /** A directory with files like those of a machine, and the facts of a command that runs there. */
-final class FakeMachine {
+public final class FakeMachine {
   private static final String PORT = "sys/class/infiniband/%s/ports/1/";
   private static final long NEEDED = 512L << 20;
 
@@ -56,13 +56,15 @@ final class FakeMachine {
   private Optional<List<PortProbe>> all = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
-  FakeMachine(Path root) {
+  /** A machine with Linux 6.12 whose files are below this directory. */
+  public FakeMachine(Path root) {
     this.root = root;
     file("proc/sys/kernel/osrelease", "6.12.117\n");
     file("proc/self/mountinfo", "22 1 0:18 / / rw,relatime - ext4 /dev/sda1 rw\n");
   }
 
-  FakeMachine file(String name, String text) {
+  /** Adds a file of the machine, with its path as seen from the root. */
+  public FakeMachine file(String name, String text) {
     try {
       Path file = root.resolve(name);
       Files.createDirectories(file.getParent());
@@ -78,7 +80,8 @@ final class FakeMachine {
     return this;
   }
 
-  FakeMachine variable(String key, String value) {
+  /** Adds a variable of the environment. */
+  public FakeMachine variable(String key, String value) {
     environment.put(key, value);
     return this;
   }
@@ -89,7 +92,7 @@ final class FakeMachine {
   }
 
   /** The settings of a file of {@code --conf}. */
-  FakeMachine conf(Path file) throws IOException {
+  public FakeMachine conf(Path file) throws IOException {
     SparkSettings read = SparkSettings.read(file, new Properties());
     spark.putAll(read.values());
     settingsFile = read.file();
@@ -118,7 +121,8 @@ final class FakeMachine {
     return this;
   }
 
-  FakeMachine reason(String text) {
+  /** The reason of the probe why no device is used. */
+  public FakeMachine reason(String text) {
     reason = text;
     return this;
   }
@@ -148,7 +152,8 @@ final class FakeMachine {
     return this;
   }
 
-  FakeMachine memlock(String soft, String hard) {
+  /** Limits of locked memory, in bytes or "unlimited". */
+  public FakeMachine memlock(String soft, String hard) {
     return file(
         "proc/self/limits",
         "Limit   Soft Limit   Hard Limit   Units\nMax locked memory   %s   %s   bytes\n"
@@ -219,7 +224,8 @@ final class FakeMachine {
         pause);
   }
 
-  Doctor.Report report() {
+  /** The report of all checks. */
+  public Doctor.Report report() {
     return Doctor.run(facts());
   }
 
