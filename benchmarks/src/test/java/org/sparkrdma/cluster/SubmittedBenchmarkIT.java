@@ -39,6 +39,6 @@ class SubmittedBenchmarkIT {
         .contains("spark.shuffle.rdma.engine")
         .doesNotContain("maxReqsInFlight");
     assertThat(environment.at("/shuffleSettings/tuned/spark.reducer.maxReqsInFlight").asInt())
-        .isEqualTo(256);
+        .isEqualTo(Integer.MAX_VALUE);
   }
 }

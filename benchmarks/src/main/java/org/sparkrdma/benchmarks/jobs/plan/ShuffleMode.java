@@ -13,7 +13,7 @@ import picocli.CommandLine.TypeConversionException;
 public enum ShuffleMode {
   /** Spark without the plug-in, with its defaults. */
   VANILLA,
-  /** Spark without the plug-in, with more connections and more requests at once. */
+  /** Spark without the plug-in, with more connections, Netty threads and bytes in flight. */
   TUNED,
   /** Spark without the plug-in, the blocks served by its external shuffle service. */
   SERVICE,
@@ -32,22 +32,15 @@ public enum ShuffleMode {
   /** No device has this name, so that the start of RDMA fails as on a machine without a device. */
   private static final String NO_DEVICE = "none-for-benchmark";
 
+  private static final String NO_LIMIT = Integer.toString(Integer.MAX_VALUE);
+
   /** Memory for serving and for messages, the same for each receive pool. */
   private static final long BESIDE_POOL_BYTES = 512L << 20;
 
   public Map<String, String> conf() {
     return switch (this) {
       case VANILLA -> Map.of(MANAGER, "sort");
-      case TUNED ->
-          Map.of(
-              MANAGER,
-              "sort",
-              "spark.shuffle.io.numConnectionsPerPeer",
-              "4",
-              "spark.reducer.maxSizeInFlight",
-              "96m",
-              "spark.reducer.maxReqsInFlight",
-              "256");
+      case TUNED -> tuned();
       case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
       case RDMA -> Map.of(MANAGER, PLUG_IN);
       case POOL_1G -> pool(1L << 30);
@@ -61,6 +54,29 @@ public enum ShuffleMode {
               "spark.shuffle.rdma.device",
               NO_DEVICE);
     };
+  }
+
+  /**
+   * More of each than Spark's defaults: 1 connection, as many threads as the executor has cores
+   * (without more, several connections share one), 48 MiB. Requests and blocks have no limit by
+   * default; the user's settings may have one.
+   */
+  private static Map<String, String> tuned() {
+    return Map.of(
+        MANAGER,
+        "sort",
+        "spark.shuffle.io.numConnectionsPerPeer",
+        "4",
+        "spark.shuffle.io.serverThreads",
+        "4",
+        "spark.shuffle.io.clientThreads",
+        "4",
+        "spark.reducer.maxSizeInFlight",
+        "96m",
+        "spark.reducer.maxReqsInFlight",
+        NO_LIMIT,
+        "spark.reducer.maxBlocksInFlightPerAddress",
+        NO_LIMIT);
   }
 
   private static Map<String, String> pool(long bytes) {

@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.util.Map;
 import org.apache.spark.SparkConf;
+import org.apache.spark.internal.config.package$;
+import org.apache.spark.network.netty.SparkTransportConf;
+import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import scala.Option;
 
 class ShuffleModeTest {
   @Test
@@ -59,6 +63,35 @@ class ShuffleModeTest {
         .containsEntry("spark.executor.cores", "8")
         .containsEntry("spark.cores.max", "16")
         .containsEntry("spark.executor.memory", "2048m");
+  }
+
+  @Test
+  void shouldAllowMoreInTheTunedShuffleThanSparkByDefault() {
+    SparkConf defaults = new SparkConf(false);
+    SparkConf tuned = new SparkConf(false);
+    ShuffleMode.TUNED.conf().forEach(tuned::set);
+    var config = package$.MODULE$;
+
+    assertThat(bytesInFlight(tuned)).isGreaterThan(bytesInFlight(defaults));
+    assertThat(tuned.get(config.REDUCER_MAX_REQS_IN_FLIGHT()))
+        .isEqualTo(defaults.get(config.REDUCER_MAX_REQS_IN_FLIGHT()));
+    assertThat(tuned.get(config.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()))
+        .isEqualTo(defaults.get(config.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()));
+    TransportConf more = shuffleTransport(tuned);
+    TransportConf less = shuffleTransport(defaults);
+    assertThat(more.numConnectionsPerPeer()).isGreaterThan(less.numConnectionsPerPeer());
+    assertThat(more.clientThreads()).isGreaterThan(less.clientThreads());
+    assertThat(more.serverThreads()).isGreaterThan(less.serverThreads());
+    assertThat(ShuffleMode.TUNED.conf()).hasSize(7);
+  }
+
+  private static long bytesInFlight(SparkConf conf) {
+    return (long) conf.get(package$.MODULE$.REDUCER_MAX_SIZE_IN_FLIGHT());
+  }
+
+  /** As in an executor with one core. */
+  private static TransportConf shuffleTransport(SparkConf conf) {
+    return SparkTransportConf.fromSparkConf(conf, "shuffle", 1, Option.empty(), Option.empty());
   }
 
   private static long pinnedBytes(ShuffleMode mode) {
