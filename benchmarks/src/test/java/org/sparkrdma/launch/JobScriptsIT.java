@@ -52,6 +52,8 @@ class JobScriptsIT {
     assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
     assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
     assertThat(runs.get(2).at("/fallbacks/unavailable").asLong()).isPositive();
+    assertThat(outcome.output()).contains("longest GC pause ms");
+    runs.forEach(run -> assertThat(run.at("/gcPauses")).as(run.toString()).hasSize(2));
     assertThat(directory.resolve("new/groupby.html")).content().contains("Chart.js v");
 
     Path page = directory.resolve("compared.html");

@@ -3,6 +3,8 @@ package org.sparkrdma.benchmarks.jobs.report;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -19,6 +21,8 @@ final class BenchmarkCsv {
           "fetch_wait_s",
           "executor_cpu_s",
           "gc_s",
+          "gc_pauses",
+          "gc_longest_pause_ms",
           "peak_memory_bytes",
           "bytes_read",
           "bytes_tcp",
@@ -55,6 +59,8 @@ final class BenchmarkCsv {
             seconds(run.fetchWaitSeconds()),
             seconds(run.executorCpuSeconds()),
             seconds(run.gcSeconds()),
+            byExecutor(run, RunResult.GcPauses::count),
+            byExecutor(run, RunResult.GcPauses::longestMs),
             run.peakMemoryBytes(),
             run.bytes().read(),
             run.bytes().tcp(),
@@ -71,6 +77,14 @@ final class BenchmarkCsv {
             querySeconds(run))
         .map(value -> quote(value.toString()))
         .collect(Collectors.joining(","));
+  }
+
+  /** Such as {@code 0=12 1=14}; empty in reports of older versions. */
+  private static String byExecutor(RunResult run, ToLongFunction<RunResult.GcPauses> value) {
+    return new TreeMap<>(run.gcPauses())
+        .entrySet().stream()
+            .map(entry -> entry.getKey() + "=" + value.applyAsLong(entry.getValue()))
+            .collect(Collectors.joining(" "));
   }
 
   /** Such as {@code 1=0.512 2=1.250}. */

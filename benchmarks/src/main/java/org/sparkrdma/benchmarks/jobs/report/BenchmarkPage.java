@@ -24,7 +24,9 @@ final class BenchmarkPage {
       page.heading(report.plan().job() + " " + each.shape() + ": " + each.description());
       page.beginCharts();
       for (Metric metric : Metric.values()) {
-        page.chart(metric.toString(), metric.unit(), bars(each, metric));
+        if (each.summaries().stream().allMatch(one -> one.values().containsKey(metric))) {
+          page.chart(metric.toString(), metric.unit(), bars(each, metric));
+        }
       }
       page.endCharts();
       page.table(BenchmarkTable.values(each));

@@ -57,7 +57,7 @@ public final class BenchmarkTable {
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("shuffle"));
     for (Metric metric : Metric.values()) {
-      headings.add(metric + " " + metric.unit());
+      headings.add(metric.heading());
     }
     headings.addAll(List.of("by READ", "by TCP", "local", "remote blocks"));
     headings.addAll(List.of("waits for memory", "fallbacks"));
@@ -70,7 +70,8 @@ public final class BenchmarkTable {
     List<RunResult> runs = report.runs(summary.mode());
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
     for (Metric metric : Metric.values()) {
-      row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
+      Quartiles value = summary.values().get(metric);
+      row.add(value == null ? "-" : format(value, metric.decimals(), runs.size()));
     }
     row.add(bytes(runs, run -> run.bytes().read()));
     row.add(bytes(runs, run -> run.bytes().tcp()));
@@ -113,7 +114,7 @@ public final class BenchmarkTable {
   static List<List<String>> ratios(CaseReport report) {
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("ratio"));
-    for (Metric metric : Metric.values()) {
+    for (Metric metric : Metric.withRatio()) {
       headings.add(metric.toString());
     }
     rows.add(headings);
@@ -121,7 +122,7 @@ public final class BenchmarkTable {
     for (CaseReport.Summary summary : report.summaries().subList(1, report.summaries().size())) {
       int rounds = report.runs(summary.mode()).size();
       List<String> row = new ArrayList<>(List.of(summary.mode() + " / " + first.mode()));
-      for (Metric metric : Metric.values()) {
+      for (Metric metric : Metric.withRatio()) {
         Quartiles ratio = summary.ratios().get(metric);
         row.add(ratio == null ? "-" : format(ratio, RATIO_DECIMALS, rounds));
       }

@@ -23,7 +23,7 @@ public record CaseReport(
   /**
    * The runs under one shuffle.
    *
-   * @param values median and quartiles of the rounds
+   * @param values median and quartiles of the rounds, without what older versions did not measure
    * @param ratios to the first shuffle, of each round, median and quartiles; empty for the first
    */
   public record Summary(
@@ -48,9 +48,11 @@ public record CaseReport(
       Map<Metric, Quartiles> values = new EnumMap<>(Metric.class);
       Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
       for (Metric metric : Metric.values()) {
-        values.put(metric, Quartiles.of(results, metric::of));
+        if (results.stream().noneMatch(run -> Double.isNaN(metric.of(run)))) {
+          values.put(metric, Quartiles.of(results, metric::of));
+        }
         List<Double> pairs = ratios(metric, results, baseline);
-        if (mode != modes.get(0) && !pairs.isEmpty()) {
+        if (mode != modes.get(0) && metric.hasRatio() && !pairs.isEmpty()) {
           ratios.put(metric, Quartiles.of(pairs, Double::doubleValue));
         }
       }

@@ -14,6 +14,7 @@ import org.sparkrdma.benchmarks.jobs.workload.Answer;
  *     counts it
  * @param executorCpuSeconds CPU time of all executor processes during the job
  * @param gcSeconds time that the executors' garbage collectors ran
+ * @param gcPauses pauses of each executor for garbage collections during the job, by executor id
  * @param peakMemoryBytes largest resident memory of any executor since it started
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
@@ -27,6 +28,7 @@ public record RunResult(
     double fetchWaitSeconds,
     double executorCpuSeconds,
     double gcSeconds,
+    Map<String, GcPauses> gcPauses,
     long peakMemoryBytes,
     ByPath bytes,
     ByPath blocks,
@@ -34,8 +36,9 @@ public record RunResult(
     Map<String, Long> memoryWaits,
     Answer answer,
     Map<String, Double> querySeconds) {
-  /** Reports of older versions have neither waits nor times of queries. */
+  /** Reports of older versions have no pauses, waits or times of queries. */
   public RunResult {
+    gcPauses = gcPauses == null ? Map.of() : gcPauses;
     querySeconds = querySeconds == null ? Map.of() : querySeconds;
     memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
   }
@@ -50,6 +53,7 @@ public record RunResult(
         fetchWaitSeconds,
         executorCpuSeconds,
         gcSeconds,
+        gcPauses,
         peakMemoryBytes,
         bytes,
         blocks,
@@ -58,6 +62,13 @@ public record RunResult(
         answer,
         querySeconds);
   }
+
+  /**
+   * Pauses of one executor.
+   *
+   * @param longestMs in whole milliseconds; 0 without any pause
+   */
+  public record GcPauses(long count, int longestMs) {}
 
   /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
   public record ByPath(long read, long tcp, long local) {}

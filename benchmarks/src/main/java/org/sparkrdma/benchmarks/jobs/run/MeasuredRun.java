@@ -12,6 +12,7 @@ import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.benchmarks.tera.PauseHistory;
 import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
 /** One measured run in a running application. Used once. */
@@ -56,6 +57,7 @@ final class MeasuredRun {
         totals.fetchWaitSeconds(),
         difference(before, after, ExecutorUsage::cpuSeconds),
         difference(before, after, ExecutorUsage::gcSeconds),
+        gcPauses(before, after),
         after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
         paths.bytes(),
         paths.blocks(),
@@ -88,6 +90,20 @@ final class MeasuredRun {
                   - (earlier == null ? 0 : value.applyAsDouble(earlier));
             })
         .sum();
+  }
+
+  private static Map<String, RunResult.GcPauses> gcPauses(
+      Map<String, ExecutorUsage> before, Map<String, ExecutorUsage> after) {
+    Map<String, RunResult.GcPauses> pauses = new TreeMap<>();
+    after.forEach(
+        (id, usage) -> {
+          PauseHistory earlier =
+              before.containsKey(id) ? before.get(id).pauses() : PauseHistory.EMPTY;
+          PauseHistory all = usage.pauses();
+          pauses.put(
+              id, new RunResult.GcPauses(all.countSince(earlier), all.longestMsSince(earlier)));
+        });
+    return pauses;
   }
 
   private static Map<String, Long> counters(

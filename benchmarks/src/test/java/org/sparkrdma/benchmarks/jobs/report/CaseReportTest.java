@@ -49,6 +49,26 @@ class CaseReportTest {
   }
 
   @Test
+  void shouldShowTheLongestPauseOfAnyExecutorWithoutARatio() {
+    CaseReport report =
+        CaseReport.of(
+            "2x2x4k",
+            "4 blocks",
+            MODES,
+            List.of(run(ShuffleMode.VANILLA, 1, 10, 2), run(ShuffleMode.RDMA, 1, 5, 1)));
+
+    CaseReport.Summary rdma = report.summaries().get(1);
+    assertThat(rdma.values().get(Metric.LONGEST_PAUSE).median()).isEqualTo(35);
+    assertThat(rdma.values().get(Metric.PAUSES).median()).isEqualTo(26);
+    assertThat(rdma.ratios())
+        .containsKey(Metric.GC)
+        .doesNotContainKeys(Metric.LONGEST_PAUSE, Metric.PAUSES);
+    assertThat(BenchmarkTable.of(BenchmarkReports.of(1, report)))
+        .containsPattern("GC s +longest GC pause ms +GC pauses +peak memory MiB")
+        .containsPattern("ratio +wall +fetch wait +executor CPU +GC +peak memory\n");
+  }
+
+  @Test
   void shouldShowBytesAndFallbacksOfAllRounds() {
     Map<String, Long> some = Map.of("pool-empty", 3L);
     String table = BenchmarkTable.of(BenchmarkReports.of(3, rounds(some, some, Map.of())));

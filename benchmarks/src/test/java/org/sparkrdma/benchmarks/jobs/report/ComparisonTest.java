@@ -116,7 +116,8 @@ class ComparisonTest {
     assertThat(directory.resolve("a.csv"))
         .content()
         .startsWith("job,shape,shuffle,round,")
-        .contains("\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,524288000,1048576,0,")
+        .contains(
+            "\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,0=12 1=14,0=35 1=21,524288000,1048576,0,")
         .contains(",16,ab,\"1.0, commit 0123456789\",\"G1, with commas; -Xmx1024M\",\n");
     String page = Files.readString(files.html());
     assertSelfContained(page);

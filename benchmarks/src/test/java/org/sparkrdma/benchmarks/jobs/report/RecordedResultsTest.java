@@ -59,6 +59,22 @@ class RecordedResultsTest {
     }
   }
 
+  /** They have no pauses. */
+  @ParameterizedTest
+  @MethodSource("results")
+  void shouldShowAndCompareReportsOfOlderVersions(Path file) throws IOException {
+    BenchmarkReport report = report(file);
+    assertThat(BenchmarkTable.of(report)).contains("longest GC pause ms", " - ");
+    assertThat(BenchmarkPage.of(report))
+        .contains("\"title\":\"GC\"")
+        .doesNotContain("\"title\":\"GC pauses\"");
+    assertThat(BenchmarkCsv.of(report).lines().skip(1))
+        .allSatisfy(line -> assertThat(line).isNotEmpty());
+    Comparison comparison = new Comparison(report, report);
+    assertThat(comparison.objection()).isEmpty();
+    assertThat(comparison.lines()).extracting(Comparison.Line::metric).contains(Metric.GC);
+  }
+
   private static BenchmarkReport report(Path file) throws IOException {
     return JSON.readValue(file.toFile(), BenchmarkReport.class);
   }
