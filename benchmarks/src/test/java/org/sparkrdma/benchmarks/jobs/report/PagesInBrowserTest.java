@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+
+/** The pages as a browser without network draws them. */
+@Tag("slow")
+@Timeout(400)
+class PagesInBrowserTest {
+  private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+  private static final int MAX_PICTURE_BYTES = 200 << 10;
+
+  /** Pixels of axes, texts and bars in the smallest chart are many more. */
+  private static final int MIN_PIXELS = 2_000;
+
+  /** Writes below the page how many pixels of each canvas are drawn. */
+  private static final String COUNT_PIXELS =
+      """
+      <script>
+      for (const canvas of document.querySelectorAll('canvas')) {
+        const pixels = canvas.width * canvas.height === 0 ? []
+            : canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        let drawn = 0;
+        for (let i = 3; i < pixels.length; i += 4) {
+          drawn += pixels[i] > 0 ? 1 : 0;
+        }
+        const result = document.createElement('p');
+        result.textContent = 'drawn ' + canvas.id + ' ' + drawn;
+        document.body.append(result);
+      }
+      </script>
+      </body>
+      """;
+
+  private static final Pattern DRAWN = Pattern.compile("<p>drawn chart\\d+ (\\d+)</p>");
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void requireBrowser() {
+    assumeTrue(Files.isExecutable(Browser.PROGRAM), "no " + Browser.PROGRAM);
+  }
+
+  @Test
+  void shouldDrawEveryChartOfAReport() throws IOException {
+    assertDrawn(BenchmarkPage.of(report()), Metric.values().length);
+  }
+
+  @Test
+  void shouldDrawEveryChartOfAComparison() throws IOException {
+    Comparison comparison = new Comparison(report(), report());
+    assertDrawn(comparison.page(), comparison.lines().size());
+  }
+
+  @Test
+  void shouldFindAnEmptyChartAndAnErrorOfAScript() throws IOException {
+    String page = BenchmarkPage.of(report());
+    Browser.Loaded empty =
+        load(page.replace("const charts = [", "const charts = []; const none = ["));
+    assertThat(drawn(empty)).hasSize(Metric.values().length).containsOnly(0);
+
+    Browser.Loaded failing = load(page.replace("const charts = ", "const charts = missing + "));
+    assertThat(failing.console())
+        .anySatisfy(line -> assertThat(line).contains("missing is not defined"));
+  }
+
+  /** With {@code -Dupdate.docs=true} it writes the pictures of the documentation. */
+  @Test
+  void shouldDrawARecordedReportAndComparisonLikeThePicturesOfTheDocumentation()
+      throws IOException {
+    BenchmarkReport groupby = recorded("groupby-1132514.json");
+    BenchmarkReport service = recorded("service-9c80255.json");
+    String page = BenchmarkPage.of(groupby);
+    String comparison = new Comparison(groupby, service).page();
+    assertDrawn(page, 10);
+    assertDrawn(comparison, 10);
+    assertPicture(page, "benchmark-report.png", 1_000);
+    assertPicture(comparison, "benchmark-comparison.png", 1_000);
+  }
+
+  private void assertPicture(String page, String name, int height) throws IOException {
+    Path picture = directory.resolve(name);
+    new Browser(directory).savePicture(write(page), picture, 1_300, height);
+    assertThat(Files.size(picture)).isBetween(20_000L, (long) MAX_PICTURE_BYTES);
+    Path documented = PROJECT.resolve("docs/" + name);
+    if (Boolean.getBoolean("update.docs")) {
+      Files.write(documented, Files.readAllBytes(picture));
+    }
+    assertThat(documented).isRegularFile();
+    assertThat(Files.size(documented)).isBetween(20_000L, (long) MAX_PICTURE_BYTES);
+    assertThat(PROJECT.resolve("docs/benchmarks.md")).content().contains("](" + name + ")");
+  }
+
+  private static BenchmarkReport recorded(String name) throws IOException {
+    return new ObjectMapper()
+        .readValue(PROJECT.resolve("benchmarks/results/" + name).toFile(), BenchmarkReport.class);
+  }
+
+  private void assertDrawn(String page, int charts) throws IOException {
+    Browser.Loaded loaded = load(page);
+    assertThat(loaded.console()).isEmpty();
+    assertThat(drawn(loaded))
+        .hasSize(charts)
+        .allSatisfy(pixels -> assertThat(pixels).isGreaterThan(MIN_PIXELS));
+  }
+
+  /** Number of drawn pixels of each chart. */
+  private static List<Integer> drawn(Browser.Loaded loaded) {
+    return DRAWN
+        .matcher(loaded.document())
+        .results()
+        .map((MatchResult result) -> Integer.parseInt(result.group(1)))
+        .toList();
+  }
+
+  private Browser.Loaded load(String page) throws IOException {
+    return new Browser(directory).load(write(page.replace("</body>", COUNT_PIXELS)));
+  }
+
+  private Path write(String page) throws IOException {
+    return Files.writeString(directory.resolve("page.html"), page);
+  }
+
+  /** Three rounds of two shuffles. */
+  private static BenchmarkReport report() {
+    List<RunResult> runs = new ArrayList<>();
+    for (int round = 1; round <= 3; round++) {
+      runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, 10 + round, 4, Map.of()));
+      runs.add(BenchmarkReports.run(ShuffleMode.RDMA, round, 8 + round, 1, Map.of()));
+    }
+    return BenchmarkReports.of(
+        3,
+        CaseReport.of("2x2x4k", "4 blocks", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
+  }
+}
