@@ -303,6 +303,8 @@ class ScriptsIT {
     JsonNode one = new ObjectMapper().readTree(report.toFile()).at("/0");
     assertThat(one.at("/requests").asInt()).isEqualTo(10);
     assertThat(one.at("/rdmaP50Us/median").asDouble()).isPositive();
+    assertThat(one.at("/rdmaBytes/median").asDouble()).isPositive();
+    assertThat(outcome.output()).contains("bytes allocated for each block of 4k, batch of 4: ");
   }
 
   @Test

@@ -12,13 +12,14 @@ import org.sparkrdma.benchmarks.transfer.ProcessCpu;
  * @param processNs CPU time of all threads of its process
  * @param threads cost of its Java threads
  */
-record SideCost(long processNs, Map<ThreadRole, ThreadCost> threads) implements Serializable {
+public record SideCost(long processNs, Map<ThreadRole, ThreadCost> threads)
+    implements Serializable {
   /** Cost since {@link #begin}. */
-  interface Meter {
+  public interface Meter {
     SideCost end() throws IOException;
   }
 
-  static Meter begin() throws IOException {
+  public static Meter begin() throws IOException {
     long pid = ProcessHandle.current().pid();
     ProcessCpu cpu = ProcessCpu.of(pid);
     ThreadCosts threads = ThreadCosts.now();
@@ -49,6 +50,16 @@ record SideCost(long processNs, Map<ThreadRole, ThreadCost> threads) implements 
   /** CPU time of the JVM's own threads: collector and compiler. */
   long jvmNs() {
     return processNs - threads.values().stream().mapToLong(ThreadCost::cpuNs).sum();
+  }
+
+  /**
+   * Bytes that the tasks and the plug-in allocated, without the thread that stands for the device.
+   */
+  public long fetchBytes() {
+    return threads.entrySet().stream()
+        .filter(thread -> thread.getKey() == ThreadRole.TASK || thread.getKey().isOfPlugin())
+        .mapToLong(thread -> thread.getValue().allocatedBytes())
+        .sum();
   }
 
   /** Bytes allocated on the heap, without the thread that stands for the device. */

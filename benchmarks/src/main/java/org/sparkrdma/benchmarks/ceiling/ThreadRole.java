@@ -26,7 +26,9 @@ enum ThreadRole {
     this.prefix = prefix;
   }
 
-  /** Whether threads of this role work for the plug-in alone. */
+  /**
+   * Whether threads of this role work for the plug-in alone and are not in the place of a device.
+   */
   boolean isOfPlugin() {
     return prefix.startsWith(PLUGIN.prefix);
   }

@@ -12,6 +12,8 @@ import org.sparkrdma.benchmarks.transfer.Spread;
  * @param batch blocks of each
  * @param p50Ratio RDMA's median time over that of Spark's own client, of each round
  * @param p99Ratio the same of the times that 99 % of the requests do not exceed
+ * @param rdmaBytes bytes that the reader allocated on the heap for each block of the plug-in: the
+ *     task, which is the benchmark's own, and the plug-in
  */
 record LatencyCase(
     int blockBytes,
@@ -23,7 +25,8 @@ record LatencyCase(
     Spread rdmaP50Us,
     Spread rdmaP99Us,
     Spread nettyP50Us,
-    Spread nettyP99Us) {
+    Spread nettyP99Us,
+    Spread rdmaBytes) {
   /**
    * @param rounds at least one
    */
@@ -38,6 +41,7 @@ record LatencyCase(
         Spread.of(rounds, round -> round.rdma().p50Us()),
         Spread.of(rounds, round -> round.rdma().p99Us()),
         Spread.of(rounds, round -> round.netty().p50Us()),
-        Spread.of(rounds, round -> round.netty().p99Us()));
+        Spread.of(rounds, round -> round.netty().p99Us()),
+        Spread.of(rounds, LatencyRound::rdmaBytes));
   }
 }

@@ -13,9 +13,10 @@ import org.sparkrdma.benchmarks.transfer.TransferEngine;
 /**
  * Both clients in one round.
  *
+ * @param rdmaBytes bytes that the reader allocated on the heap for each block of the plug-in
  * @param objection the reason why the round is invalid, in one sentence
  */
-record LatencyRound(Latencies rdma, Latencies netty, Optional<String> objection) {
+record LatencyRound(Latencies rdma, Latencies netty, double rdmaBytes, Optional<String> objection) {
   /**
    * Joins the shares of both executors.
    *
@@ -25,6 +26,7 @@ record LatencyRound(Latencies rdma, Latencies netty, Optional<String> objection)
     return new LatencyRound(
         latencies(shares, TransferEngine.RDMA),
         latencies(shares, TransferEngine.NETTY),
+        (double) allocatedBytes(shares, TransferEngine.RDMA) / layout.blocks(),
         Stream.of(TransferEngine.values())
             .flatMap(engine -> objection(engine, layout, shares).stream())
             .findFirst());
@@ -40,6 +42,13 @@ record LatencyRound(Latencies rdma, Latencies netty, Optional<String> objection)
 
   private static Latencies latencies(List<LatencyShare> shares, TransferEngine engine) {
     return Latencies.of(times(engine, shares));
+  }
+
+  private static long allocatedBytes(List<LatencyShare> shares, TransferEngine engine) {
+    return shares.stream()
+        .filter(share -> share.engine() == engine)
+        .mapToLong(LatencyShare::allocatedBytes)
+        .sum();
   }
 
   private static List<Long> times(TransferEngine engine, List<LatencyShare> shares) {

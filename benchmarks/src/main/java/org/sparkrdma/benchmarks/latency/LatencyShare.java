@@ -11,7 +11,10 @@ import org.sparkrdma.benchmarks.transfer.TransferEngine;
  *
  * @param sum sum over the bytes written or read
  * @param ns time of each request in nanoseconds; empty for the executor that serves
+ * @param allocatedBytes bytes that the task and the plug-in allocated on the heap meanwhile; 0 for
+ *     the executor that serves
  * @param counters growth of the plug-in's counters, without zeros
  */
-record LatencyShare(TransferEngine engine, long sum, List<Long> ns, Map<String, Long> counters)
+record LatencyShare(
+    TransferEngine engine, long sum, List<Long> ns, long allocatedBytes, Map<String, Long> counters)
     implements Serializable {}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
+import org.sparkrdma.benchmarks.ceiling.SideCost;
 import org.sparkrdma.benchmarks.transfer.BlockSum;
 import org.sparkrdma.benchmarks.transfer.CounterDelta;
 import org.sparkrdma.benchmarks.transfer.ExecutorAddress;
@@ -40,7 +41,7 @@ record LatencyTask(Layout layout, int round, long seed) implements Serializable 
         context.barrier();
         // The other task fetches.
         context.barrier();
-        shares.add(new LatencyShare(engine, sum.total(), List.of(), counters.now()));
+        shares.add(new LatencyShare(engine, sum.total(), List.of(), 0, counters.now()));
       }
     } finally {
       outputs.remove();
@@ -62,11 +63,13 @@ record LatencyTask(Layout layout, int round, long seed) implements Serializable 
               System::nanoTime);
       context.barrier();
       CounterDelta counters = new CounterDelta(env);
+      SideCost.Meter meter = SideCost.begin();
       List<Long> ns = new ArrayList<>(plan.size());
       for (String[] request : plan) {
         ns.add(fetches.fetch(request));
       }
-      shares.add(new LatencyShare(engine, sum.total(), ns, counters.now()));
+      long allocatedBytes = meter.end().fetchBytes();
+      shares.add(new LatencyShare(engine, sum.total(), ns, allocatedBytes, counters.now()));
       context.barrier();
     }
     return shares;

@@ -34,6 +34,11 @@ class LatencyRoundTest {
   }
 
   @Test
+  void shouldGiveTheBytesThatTheReaderAllocatedForEachBlockOfThePlugIn() {
+    assertThat(round(SUM, BY_READ).rdmaBytes()).isEqualTo(150);
+  }
+
+  @Test
   void shouldObjectToWrongBytesAndToBytesByTcp() {
     assertThat(round(SUM + 1, BY_READ).objection().orElseThrow())
         .contains("differ")
@@ -64,10 +69,14 @@ class LatencyRoundTest {
     return LatencyRound.of(
         LAYOUT,
         List.of(
-            new LatencyShare(TransferEngine.RDMA, SUM, List.of(), Map.of()),
-            new LatencyShare(TransferEngine.NETTY, SUM, List.of(), Map.of()),
-            new LatencyShare(TransferEngine.RDMA, readSum, rdmaTimes, counters),
+            new LatencyShare(TransferEngine.RDMA, SUM, List.of(), 0, Map.of()),
+            new LatencyShare(TransferEngine.NETTY, SUM, List.of(), 0, Map.of()),
+            new LatencyShare(TransferEngine.RDMA, readSum, rdmaTimes, 60_000, counters),
             new LatencyShare(
-                TransferEngine.NETTY, SUM, TIMES.stream().map(ns -> 2 * ns).toList(), Map.of())));
+                TransferEngine.NETTY,
+                SUM,
+                TIMES.stream().map(ns -> 2 * ns).toList(),
+                100_000,
+                Map.of())));
   }
 }
