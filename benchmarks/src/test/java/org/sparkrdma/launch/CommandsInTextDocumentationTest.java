@@ -122,7 +122,9 @@ class CommandsInTextDocumentationTest {
       }
     }
     assertThat(found).isGreaterThan(3);
-    assertThat(unmarked).as("neither marked \"not run, needs …\" nor run by a named test").isEmpty();
+    assertThat(unmarked)
+        .as("neither marked \"not run, needs …\" nor run by a named test")
+        .isEmpty();
   }
 
   @Test

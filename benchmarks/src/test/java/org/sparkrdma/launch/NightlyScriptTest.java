@@ -78,9 +78,7 @@ class NightlyScriptTest {
     Path copy = directory.resolve(SCRIPT);
     Files.createDirectories(copy.getParent());
     Files.copy(
-        DocumentationFiles.PROJECT.resolve(SCRIPT),
-        copy,
-        StandardCopyOption.REPLACE_EXISTING);
+        DocumentationFiles.PROJECT.resolve(SCRIPT), copy, StandardCopyOption.REPLACE_EXISTING);
     String[] command = new String[arguments.length + 1];
     command[0] = copy.toString();
     System.arraycopy(arguments, 0, command, 1, arguments.length);

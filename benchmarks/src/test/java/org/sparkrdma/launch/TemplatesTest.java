@@ -95,8 +95,7 @@ class TemplatesTest {
       conf.set(line.split(" +", 2)[0], line.split(" +", 2)[1]);
     }
     assertThat(conf.getAll()).hasSize(3);
-    assertThat(
-            conf.contains("spark.kubernetes.executor.annotation.k8s.v1.cni.cncf.io/networks"))
+    assertThat(conf.contains("spark.kubernetes.executor.annotation.k8s.v1.cni.cncf.io/networks"))
         .isTrue();
     assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
     assertThat(ShuffleSettings.of(conf).device(InetAddress.getLoopbackAddress(), 0).address())

@@ -431,7 +431,9 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     }
   }
 
-  /** Events of many connections come at once when a switch fails; each may cost calls of the kernel. */
+  /**
+   * Events of many connections come at once when a switch fails; each may cost calls of the kernel.
+   */
   @Test
   @DisplayName("many events of the connection manager come at once")
   void shouldTakeAFewOfManyEventsInEachTurn() throws Exception {

@@ -68,8 +68,7 @@ class DeviceLossTest {
     TestExecutor executor =
         new TestExecutor(
             own,
-            with.apply(
-                new TestExecutor.Options(incarnation).on(ScriptedEngine.over(library))));
+            with.apply(new TestExecutor.Options(incarnation).on(ScriptedEngine.over(library))));
     executors.add(executor);
     return executor;
   }

@@ -48,10 +48,7 @@ final class JavaCheck implements Check {
                   text
                       + " No setting allows that to executors: Java prints a warning, and a later"
                       + " version of Java will refuse it.",
-                  "add "
-                      + FLAG
-                      + (" to " + OPTIONS)
-                      + "; Spark 4.1 and newer adds it by itself"));
+                  "add " + FLAG + (" to " + OPTIONS) + "; Spark 4.1 and newer adds it by itself"));
     }
     String folder =
         facts
