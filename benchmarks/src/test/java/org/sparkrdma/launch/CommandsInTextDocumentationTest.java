@@ -111,7 +111,7 @@ class CommandsInTextDocumentationTest {
     List<String> unmarked = new ArrayList<>();
     int found = 0;
     for (Path page : pages()) {
-      for (String text : BOUNDARY.split(withoutBlocks(page))) {
+      for (String text : BOUNDARY.split(withoutBlocks(page), -1)) {
         String line = text.replaceAll("\\s+", " ");
         for (String command : systemCommands(line)) {
           found++;

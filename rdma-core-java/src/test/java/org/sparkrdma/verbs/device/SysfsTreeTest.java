@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -60,7 +62,7 @@ class SysfsTreeTest {
     }
   }
 
-  private static TreeSet<String> lines(String text) {
+  private static Set<String> lines(String text) {
     return new TreeSet<>(text.lines().toList());
   }
 
@@ -83,6 +85,8 @@ class SysfsTreeTest {
     builder.environment().put("PATH", path);
     Process process = builder.start();
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).as(command).isTrue();
-    assertThat(new String(process.getInputStream().readAllBytes())).as(command).isEmpty();
+    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .as(command)
+        .isEmpty();
   }
 }

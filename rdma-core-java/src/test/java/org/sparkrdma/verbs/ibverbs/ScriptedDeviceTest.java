@@ -451,7 +451,7 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
       assertThat(exchange.manager.pollEvent()).isNull();
 
       assertThat(library.calls(call) - before).isEqualTo(IbverbsConnectionManager.EVENTS_PER_TURN);
-      while (library.calls(call) - before < 2 * each) {
+      while (library.calls(call) - before < 2L * each) {
         exchange.turn();
       }
       exchange.transfer();
