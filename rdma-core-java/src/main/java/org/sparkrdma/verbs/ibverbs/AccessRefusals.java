@@ -24,7 +24,7 @@ final class AccessRefusals {
     return CONTEXTS.contains(context);
   }
 
-  /** For tests, whose simulated device has the same address in each test. */
+  /** Forgets all; used by tests, whose simulated device has the same address in each of them. */
   static void clear() {
     CONTEXTS.clear();
   }

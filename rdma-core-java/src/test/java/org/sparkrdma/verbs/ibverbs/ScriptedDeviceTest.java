@@ -226,7 +226,7 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     }
   }
 
-  /** As hns on Linux 5.8. */
+  /** The driver hns of Linux 5.8 does this. */
   @ParameterizedTest(name = "the driver refuses to change access with errno {0}")
   @ValueSource(ints = {EINVAL, EOPNOTSUPP})
   void shouldReportADeviceThatRefusesToChangeAccessOnce(int errno) throws Exception {

@@ -118,15 +118,22 @@ final class SendQueue {
     return idBits | (added & WorkIds.LOW_MASK);
   }
 
-  /** Posts all gathered requests with one call. */
+  /**
+   * Posts all gathered requests with one call. Requests that the device does not take, because it
+   * reports a full queue although the depth is not reached, are posted by the next call; it comes
+   * with the next turn of the connection. {@link #hasStalled} ends a connection whose device takes
+   * none for long.
+   */
   void flush() {
     if (gatheredCount > 0) {
       int posted = queuePair.postSend(gathered, 0, gatheredCount);
-      if (posted != gatheredCount) {
-        throw new IllegalStateException(
-            "queue pair took less than its depth: posted=" + posted + " of=" + gatheredCount);
+      int left = gatheredCount - posted;
+      for (int i = 0; i < left && posted > 0; i++) {
+        WorkRequest first = gathered[i];
+        gathered[i] = gathered[posted + i];
+        gathered[posted + i] = first;
       }
-      gatheredCount = 0;
+      gatheredCount = left;
     }
   }
 

@@ -119,7 +119,7 @@ class DeviceLossTest {
     return collected;
   }
 
-  /** When calls begin to fail. */
+  /** The time from which calls fail. */
   private enum When {
     /** Before there is a connection. */
     UNCONNECTED,
@@ -130,67 +130,82 @@ class DeviceLossTest {
   }
 
   /**
+   * @param serve copies, or windows on demand: others are not mapped while they are registered, so
+   *     the simulated device cannot read them
    * @param endsService whether the transport is out of service afterwards
+   * @param reasons of blocks by TCP that are allowed, separated by spaces
    */
   private record Failure(
-      String name, When when, boolean endsService, Consumer<ScriptedLibrary> script) {
+      String name,
+      When when,
+      ServeSettings.Mode serve,
+      boolean endsService,
+      String reasons,
+      Consumer<ScriptedLibrary> script) {
     @Override
     public String toString() {
       return name;
     }
   }
 
-  private static Failure fails(String call, int errno, int from, int count, When when) {
+  private static Failure fails(
+      String call, int errno, int from, int count, When when, String reasons) {
     String times = count == ScriptedLibrary.FOR_EVER ? "for ever" : count + " times";
     return new Failure(
         call + " from number " + from + " fails " + times + " with errno " + errno + ", " + when,
         when,
+        call.equals("ibv_reg_mr") ? ServeSettings.Mode.ODP : ServeSettings.Mode.COPY,
         false,
+        reasons,
         device -> device.fail(call, errno, from, count));
   }
 
-  private static Failure ends(String call, int errno, When when) {
-    Failure failure = fails(call, errno, 1, ScriptedLibrary.FOR_EVER, when);
-    return new Failure(failure.name, when, true, failure.script);
+  private static Failure ends(String call, int errno, When when, String reasons) {
+    Failure failure = fails(call, errno, 1, ScriptedLibrary.FOR_EVER, when, reasons);
+    return new Failure(failure.name, when, failure.serve, true, reasons, failure.script);
+  }
+
+  private static Failure reads(String name, int failing) {
+    return new Failure(
+        name,
+        When.CONNECTED,
+        ServeSettings.Mode.COPY,
+        false,
+        "read-error lost-peer",
+        device -> device.limit("failing_reads", failing));
   }
 
   static Stream<Failure> failures() {
+    int always = ScriptedLibrary.FOR_EVER;
     return Stream.of(
-        fails("ibv_post_send", EIO, 1, 1, When.CONNECTED),
-        fails("ibv_post_send", EIO, 2, 1, When.CONNECTED),
-        fails("ibv_post_send", EIO, 3, 1, When.CONNECTED),
-        fails("ibv_post_send", EIO, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED),
-        fails("ibv_post_send", ENOMEM, 1, 5, When.CONNECTED),
-        fails("ibv_post_recv", EIO, 1, 1, When.CONNECTED),
-        ends("ibv_poll_cq", EIO, When.CONNECTED),
-        ends("ibv_req_notify_cq", EIO, When.CONNECTED),
+        fails("ibv_post_send", EIO, 1, 1, When.CONNECTED, "lost-peer"),
+        fails("ibv_post_send", EIO, 2, 1, When.CONNECTED, "lost-peer"),
+        fails("ibv_post_send", EIO, 3, 1, When.CONNECTED, "lost-peer"),
+        fails("ibv_post_send", EIO, 1, always, When.CONNECTED, "lost-peer connect-failed"),
+        fails("ibv_post_send", ENOMEM, 1, 5, When.CONNECTED, ""),
+        fails("ibv_post_recv", EIO, 1, 1, When.CONNECTED, "lost-peer"),
+        ends("ibv_poll_cq", EIO, When.CONNECTED, "stopped"),
+        ends("ibv_req_notify_cq", EIO, When.CONNECTED, "stopped"),
         // The window of a map output, at the server.
-        fails("ibv_reg_mr", ENOMEM, 1, 1, When.CONNECTED_OTHER_OUTPUT),
-        fails("ibv_reg_mr", EFAULT, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED_OTHER_OUTPUT),
+        fails("ibv_reg_mr", ENOMEM, 1, 1, When.CONNECTED_OTHER_OUTPUT, ""),
+        fails("ibv_reg_mr", EFAULT, 1, always, When.CONNECTED_OTHER_OUTPUT, "peer-busy pool-empty"),
         // More receive memory, at the reader.
-        fails("ibv_reg_mr", ENOMEM, 1, ScriptedLibrary.FOR_EVER, When.CONNECTED),
-        fails("rdma_connect", EINVAL, 1, 1, When.UNCONNECTED),
-        fails("rdma_accept", EINVAL, 1, 1, When.UNCONNECTED),
-        fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED),
-        fails("rdma_create_qp", ENOMEM, 2, 1, When.UNCONNECTED),
-        ends("ibv_modify_qp", EINVAL, When.UNCONNECTED),
-        new Failure(
-            "a READ completes with an error",
-            When.CONNECTED,
-            false,
-            device -> device.limit("failing_reads", 1)),
-        new Failure(
-            "all READs complete with an error",
-            When.CONNECTED,
-            false,
-            device -> device.limit("failing_reads", Integer.MAX_VALUE)));
+        fails("ibv_reg_mr", ENOMEM, 1, always, When.CONNECTED, "pool-empty"),
+        fails("rdma_connect", EINVAL, 1, 1, When.UNCONNECTED, "connect-failed"),
+        fails("rdma_accept", EINVAL, 1, 1, When.UNCONNECTED, "connect-failed"),
+        fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED, "connect-failed"),
+        fails("rdma_create_qp", ENOMEM, 2, 1, When.UNCONNECTED, "connect-failed"),
+        ends("ibv_modify_qp", EINVAL, When.UNCONNECTED, "connect-failed"),
+        reads("a READ completes with an error", 1),
+        reads("all READs complete with an error", Integer.MAX_VALUE));
   }
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("failures")
   void shouldAnswerEveryBlockOnceWhenACallFails(Failure failure) throws Exception {
+    library.limit("odp", 1);
     TestExecutor reader = start(1, options -> options.pinned(256L << 20, 1 << 20));
-    TestExecutor server = start(2, options -> options);
+    TestExecutor server = start(2, options -> options.mode(failure.serve));
     int[] partitions = IntStream.generate(() -> 100_000).limit(10).toArray();
     server.outputs().write(1, new Random(1), partitions);
     server.outputs().write(2, new Random(2), partitions);
@@ -211,15 +226,16 @@ class DeviceLossTest {
       }
     }
     System.out.printf("%s: %s of %d%n", failure, collected.reasons(), blocks.size());
+    assertThat(List.of(failure.reasons.split(" "))).containsAll(collected.reasons().keySet());
     if (failure.endsService) {
       while (reader.outOfService().isEmpty() && server.outOfService().isEmpty()) {
         Thread.onSpinWait();
       }
       return;
     }
-    assertThat(reader.outOfService()).isEmpty();
-    assertThat(server.outOfService()).isEmpty();
     library.reset();
     fetch(reader, server, blocks).await();
+    assertThat(reader.outOfService()).isEmpty();
+    assertThat(server.outOfService()).isEmpty();
   }
 }

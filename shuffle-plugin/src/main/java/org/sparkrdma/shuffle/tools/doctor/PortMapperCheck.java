@@ -62,7 +62,7 @@ final class PortMapperCheck implements Check {
         && !files.text(directory + "/node_desc").orElse("").startsWith(SIW);
   }
 
-  /** Of this network namespace, as the file is. */
+  /** Whether it runs in this network namespace, which the files describe. */
   private static boolean isRunning(SystemFiles files) {
     return Stream.of("proc/net/udp", "proc/net/udp6")
         .flatMap(file -> files.lines(file).stream())
