@@ -7,12 +7,11 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.ParkingChannel;
 import org.sparkrdma.verbs.engine.device.Driver;
-import org.sparkrdma.verbs.engine.device.QueuePairTable;
+import org.sparkrdma.verbs.engine.device.RdmaDevice;
 
 /**
  * An open device of DiSNI. Safe for any thread.
@@ -20,13 +19,9 @@ import org.sparkrdma.verbs.engine.device.QueuePairTable;
  * <p>The device's completion channels belong to the completion queues, one each: events of DiSNI do
  * not name their queue. So a watcher for each queue wakes the owner's channel.
  */
-final class DisniDevice extends EngineDevice<ParkingChannel> {
+final class DisniDevice extends RdmaDevice<ParkingChannel, DisniQueuePair> {
   private final DeviceContext context;
-  private final DisniSettings settings;
   private final ThreadFactory threads;
-  private final TransportRules rules;
-  private final Driver driver;
-  private final QueuePairTable<DisniQueuePair> queuePairs = new QueuePairTable<>();
 
   /**
    * Takes over the context.
@@ -38,37 +33,22 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
       DisniSettings settings,
       ThreadFactory threads,
       Consumer<Device> onClosed) {
-    super(context.info(), onClosed);
+    super(
+        context.info(),
+        // DiSNI cannot query the vendor.
+        Driver.ofUnknownVendor(context.info().transport()),
+        settings.flushTimeoutNs(),
+        onClosed);
     this.context = context;
-    this.settings = settings;
     this.threads = threads;
-    rules = TransportRules.of(context.info().transport());
-    // DiSNI cannot query the vendor.
-    driver = Driver.ofUnknownVendor(context.info().transport());
   }
 
   DeviceContext context() {
     return context;
   }
 
-  DisniSettings settings() {
-    return settings;
-  }
-
   ThreadFactory threads() {
     return threads;
-  }
-
-  TransportRules rules() {
-    return rules;
-  }
-
-  Driver driver() {
-    return driver;
-  }
-
-  QueuePairTable<DisniQueuePair> queuePairs() {
-    return queuePairs;
   }
 
   @Override

@@ -19,6 +19,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
+import org.sparkrdma.verbs.engine.device.RegionAccess;
 
 /** A protection domain of DiSNI. Safe for any thread. */
 final class DisniProtectionDomain extends EngineProtectionDomain {
@@ -88,7 +89,9 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
   private DisniRegion register(
       EngineMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
       throws IOException {
-    SVCRegMr call = pd.regMr(address, lengthBytes, device.rules().regionAccess(access));
+    int bits = RegionAccess.bits(device.info().transport(), access);
+    // The ibv_reg_mr of DiSNI takes no optional flags.
+    SVCRegMr call = pd.regMr(address, lengthBytes, bits & ~RegionAccess.RELAXED_ORDERING);
     try {
       IbvMr mr = call.execute().getMr();
       return new DisniRegion(this, memory, mr, access);

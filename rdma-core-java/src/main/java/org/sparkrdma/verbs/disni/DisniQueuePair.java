@@ -35,17 +35,7 @@ final class DisniQueuePair extends DeviceQueuePair {
       int name,
       int number,
       QueuePairSettings settings) {
-    super(
-        domain,
-        connection,
-        device.queuePairs(),
-        name,
-        number,
-        settings,
-        device.info().limits(),
-        device.rules().hasImmediateData(),
-        device.settings().flushTimeoutNs(),
-        device.driver().mayFailSilently());
+    super(device, domain, connection, name, number, settings);
     sendCalls = new SendCalls(qp, device.driver());
     receiveCalls =
         new ReceiveCalls(qp, device.driver(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));

@@ -12,25 +12,21 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.device.Driver;
-import org.sparkrdma.verbs.engine.device.QueuePairTable;
+import org.sparkrdma.verbs.engine.device.RdmaDevice;
 
 /** An open device of libibverbs. Safe for any thread. */
-final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
+final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQueuePair> {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsDevice.class);
 
   private final Libraries libraries;
-  private final IbverbsSettings settings;
   private final Contexts contexts;
   private final long context;
   private final TransportRules rules;
-  private final Driver driver;
   private final CmOptions options;
   private final AsyncEvents asyncEvents;
-  private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
   private final NumaPlacement placement;
   private final AtomicBoolean accessRefused = new AtomicBoolean();
@@ -44,12 +40,10 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
       Driver driver,
       DeviceInfo info,
       Consumer<Device> onClosed) {
-    super(info, onClosed);
+    super(info, driver, settings.flushTimeoutNs(), onClosed);
     this.libraries = libraries;
-    this.settings = settings;
     this.contexts = contexts;
     this.context = context;
-    this.driver = driver;
     rules = TransportRules.of(Contexts.transportType(context));
     options = new CmOptions(info.name(), libraries.cm()::setOption);
     int numaNode = NumaNode.of(Path.of("/"), info.name());
@@ -62,20 +56,12 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     return libraries;
   }
 
-  IbverbsSettings settings() {
-    return settings;
-  }
-
   long context() {
     return context;
   }
 
   TransportRules rules() {
     return rules;
-  }
-
-  Driver driver() {
-    return driver;
   }
 
   /** Places memory for this device on the nearest node of the host. */
@@ -105,10 +91,6 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
               + info().name()
               + (": " + refusal.getMessage()));
     }
-  }
-
-  QueuePairTable<IbverbsQueuePair> queuePairs() {
-    return queuePairs;
   }
 
   /** Bytes registered now; the system counts them against the memlock limit. */

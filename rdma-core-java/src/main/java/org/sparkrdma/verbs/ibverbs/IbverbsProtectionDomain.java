@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.device.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
@@ -77,12 +78,12 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       Runnable unmap,
       String details)
       throws VerbsException {
-    int bits = device.rules().regionAccess(access);
+    int bits = RegionAccess.bits(device.info().transport(), access);
     VerbsLibrary verbs = device.libraries().verbs();
     long mr = verbs.regMr(pd, address, lengthBytes, bits);
-    if (mr == 0 && (bits & TransportRules.RELAXED_ORDERING) != 0) {
+    if (mr == 0 && (bits & RegionAccess.RELAXED_ORDERING) != 0) {
       // Once more without the hint, which the kernel or the device may not support.
-      mr = verbs.regMr(pd, address, lengthBytes, bits & ~TransportRules.RELAXED_ORDERING);
+      mr = verbs.regMr(pd, address, lengthBytes, bits & ~RegionAccess.RELAXED_ORDERING);
     }
     if (mr == 0) {
       throw registrationFailure(Downcalls.errno(), lengthBytes, details);

@@ -12,6 +12,7 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
+import org.sparkrdma.verbs.engine.device.RegionAccess;
 import org.sparkrdma.verbs.engine.device.WorkRing;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
@@ -57,17 +58,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       int name,
       long qp,
       QueuePairSettings settings) {
-    super(
-        domain,
-        connection,
-        device.queuePairs(),
-        name,
-        Memory.getInt(qp + IbvQp.QP_NUM),
-        settings,
-        device.info().limits(),
-        device.rules().hasImmediateData(),
-        device.settings().flushTimeoutNs(),
-        device.driver().mayFailSilently());
+    super(device, domain, connection, name, Memory.getInt(qp + IbvQp.QP_NUM), settings);
     this.device = device;
     this.qp = qp;
     remoteAccess = settings.remoteAccess();
@@ -246,7 +237,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, TransportRules.bits(access));
+      Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, RegionAccess.bits(access));
       int rc = -1;
       if (device.info().can(Capability.ON_DEMAND_PAGING)) {
         Memory.putByte(attributes + IbvQpAttr.MIN_RNR_TIMER, PAGE_FAULT_TIMER);

@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.util.EnumSet;
 import java.util.Set;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.Transport;
@@ -14,14 +13,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 enum TransportRules {
   INFINIBAND(Transport.INFINIBAND),
   IWARP(Transport.IWARP);
-
-  private static final int LOCAL_WRITE = 1;
-  private static final int REMOTE_WRITE = 2;
-  private static final int REMOTE_READ = 4;
-  private static final int ON_DEMAND = 64;
-
-  /** An optional access flag: devices that do not support it ignore it. */
-  static final int RELAXED_ORDERING = 1 << 20;
 
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NO_LISTENER = 8;
@@ -87,32 +78,6 @@ enum TransportRules {
 
   boolean hasAckTimeout() {
     return this == INFINIBAND;
-  }
-
-  /**
-   * Access flags that the device requires for a region. On iWARP the answer to a READ is a tagged
-   * write into the reader's memory, so a local sink needs remote write access. The peer receives
-   * its key with the request and cannot use it after the connection.
-   */
-  int regionAccess(Set<AccessFlag> access) {
-    int bits = bits(access);
-    boolean isSink = (bits & ~RELAXED_ORDERING) == LOCAL_WRITE;
-    return this == IWARP && isSink ? bits | REMOTE_WRITE : bits;
-  }
-
-  static int bits(Set<AccessFlag> access) {
-    int bits = 0;
-    for (AccessFlag flag : access) {
-      bits |=
-          switch (flag) {
-            case LOCAL_WRITE -> LOCAL_WRITE;
-            case REMOTE_WRITE -> REMOTE_WRITE;
-            case REMOTE_READ -> REMOTE_READ;
-            case ON_DEMAND -> ON_DEMAND;
-            case RELAXED_ORDERING -> RELAXED_ORDERING;
-          };
-    }
-    return bits;
   }
 
   /** The type of a GID, from the kernel's name for it and the port's link layer. */

@@ -14,6 +14,8 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.engine.device.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The hint of relaxed ordering, on a device whose calls fail as the test says. */
@@ -49,8 +51,8 @@ class RelaxedOrderingTest {
 
   @Test
   void shouldPassTheHintBesideTheAccessThatATransportNeeds() {
-    int relaxed = TransportRules.RELAXED_ORDERING;
-    assertThat(TransportRules.INFINIBAND.regionAccess(RELAXED)).isEqualTo(relaxed | 1);
-    assertThat(TransportRules.IWARP.regionAccess(RELAXED)).isEqualTo(relaxed | 1 | 2);
+    int relaxed = RegionAccess.RELAXED_ORDERING;
+    assertThat(RegionAccess.bits(Transport.INFINIBAND, RELAXED)).isEqualTo(relaxed | 1);
+    assertThat(RegionAccess.bits(Transport.IWARP, RELAXED)).isEqualTo(relaxed | 1 | 2);
   }
 }

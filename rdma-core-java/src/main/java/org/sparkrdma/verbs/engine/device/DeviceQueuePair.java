@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.CloseFailures;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
@@ -63,28 +63,27 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   private boolean receivesFlushed;
 
   /**
-   * @param name the upper half of its request numbers, taken from the table
+   * @param name the upper half of its request numbers, taken from the device's table
    * @param number as the device calls it
-   * @param flushTimeoutNs how long the device may keep work of a broken queue pair
-   * @param mayFailSilently whether unsignalled work may fail without a completion
    */
   protected DeviceQueuePair(
+      RdmaDevice<?, ?> device,
       EngineProtectionDomain domain,
       RdmaCmConnection<?> connection,
-      QueuePairTable<?> table,
       int name,
       int number,
-      QueuePairSettings settings,
-      DeviceLimits limits,
-      boolean hasImmediateData,
-      long flushTimeoutNs,
-      boolean mayFailSilently) {
-    super(domain, number, settings, limits, hasImmediateData);
+      QueuePairSettings settings) {
+    super(
+        domain,
+        number,
+        settings,
+        device.info().limits(),
+        device.info().can(Capability.SEND_WITH_IMMEDIATE));
     this.connection = connection;
-    this.table = table;
     this.name = name;
-    this.flushTimeoutNs = flushTimeoutNs;
-    this.mayFailSilently = mayFailSilently;
+    table = device.queuePairs();
+    flushTimeoutNs = device.flushTimeoutNs();
+    mayFailSilently = device.driver().mayFailSilently();
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions = (DeviceCompletionQueue) settings.sendQueue();

@@ -10,9 +10,9 @@ import org.sparkrdma.verbs.device.Transport;
  * Drivers that deviate from the specification of their transport, and how. A driver is recognised
  * by the vendor id that its devices report: administrators choose the names of devices.
  *
- * <p>An engine's {@code TransportRules} have what all devices of a transport have in common. A
- * deviation that the callers of the engines expect of any device has no row: the code that expects
- * it says so.
+ * <p>What all devices of a transport have in common is in their capabilities and {@link
+ * RegionAccess}. A deviation that the callers of the engines expect of any device has no row: the
+ * code that expects it says so.
  */
 public enum Driver {
   /** Soft iWARP of the kernel; SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h. */

@@ -27,7 +27,6 @@ import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
@@ -39,7 +38,7 @@ import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
  * An engine on the shared classes that only records, in order, their calls into the engine.
  * Confined to the test's thread.
  */
-public final class FakeDevice extends EngineDevice<ParkingChannel> {
+public final class FakeDevice extends RdmaDevice<ParkingChannel, FakeDevice.FakeQueuePair> {
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
   static final InetSocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
@@ -62,8 +61,6 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
           return true;
         }
       };
-
-  final QueuePairTable<FakeQueuePair> queuePairs = new QueuePairTable<>();
 
   /** Whether the next registration fails. */
   boolean registrationFails;
@@ -98,6 +95,9 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   public FakeDevice() {
     super(
         new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits(), Set.of(), List.of()),
+        // Its unsignalled work may fail without a completion.
+        Driver.SIW,
+        FLUSH_TIMEOUT_NS,
         device -> ((FakeDevice) device).calls.add("closed"));
   }
 
@@ -227,7 +227,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     @Override
     protected Outcome show(int index, CompletionView view) {
       long[] completion = taken.get(index);
-      FakeQueuePair queuePair = device.queuePairs.find(completion[0]);
+      FakeQueuePair queuePair = device.queuePairs().find(completion[0]);
       return queuePair == null
           ? Outcome.SUPPRESSED
           : queuePair.onCompletion((int) completion[0], (int) completion[1], view);
@@ -259,20 +259,10 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
         FakeConnection connection,
         int name,
         QueuePairSettings settings) {
-      super(
-          domain,
-          connection,
-          device.queuePairs,
-          name,
-          17,
-          settings,
-          limits(),
-          false,
-          FLUSH_TIMEOUT_NS,
-          true);
+      super(device, domain, connection, name, 17, settings);
       this.device = device;
       device.duringConstruction.run();
-      device.queuePairs.put(this);
+      device.queuePairs().put(this);
     }
 
     /** The request number of the send at that position. */
@@ -421,7 +411,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     protected FakeQueuePair newQueuePair(
         EngineProtectionDomain domain, QueuePairSettings settings) {
       device.duringCreation.run();
-      return new FakeQueuePair(device, domain, this, device.queuePairs.take(), settings);
+      return new FakeQueuePair(device, domain, this, device.queuePairs().take(), settings);
     }
 
     @Override

@@ -22,7 +22,7 @@ class QueuePairTableTest {
   @BeforeEach
   void open() throws VerbsException {
     objects = new FakeDevice.Objects();
-    table = objects.device.queuePairs;
+    table = objects.device.queuePairs();
   }
 
   private FakeQueuePair create() throws VerbsException {
