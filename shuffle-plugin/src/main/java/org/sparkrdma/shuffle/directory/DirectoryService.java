@@ -177,7 +177,7 @@ final class DirectoryService {
   }
 
   private List<Object> changes(long since) {
-    boolean all = table.hasForgottenAfter(since);
+    boolean all = table.hasDroppedRemovalsAfter(since);
     ArrayList<Object> records = new ArrayList<>();
     ArrayList<Object> gone = new ArrayList<>();
     for (EndpointTable.Entry entry : all ? table.all() : table.changesAfter(since).values()) {

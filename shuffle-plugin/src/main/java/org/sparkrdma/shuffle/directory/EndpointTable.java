@@ -47,8 +47,8 @@ final class EndpointTable {
     return version;
   }
 
-  /** Whether removals after this version were forgotten. */
-  boolean hasForgottenAfter(long since) {
+  /** Whether removals after this version are no longer known. */
+  boolean hasDroppedRemovalsAfter(long since) {
     return since < forgottenVersion;
   }
 

@@ -27,8 +27,8 @@ final class BlockLocator {
   }
 
   /**
-   * Locates a block, as far as the lane may. When the lane is left meanwhile, the request must not
-   * be read any more.
+   * Locates a block, as far as the lane may. When the lane is abandoned meanwhile, the request must
+   * not be read any more.
    *
    * @return {@link #NEXT}, {@link #FULL} or the disk that is needed
    */
@@ -45,7 +45,7 @@ final class BlockLocator {
           return indexDisk;
         }
         output = outputs.open(shuffleId, mapId);
-        if (lane.isLeft()) {
+        if (lane.isAbandoned()) {
           return NEXT;
         }
       }
@@ -58,7 +58,7 @@ final class BlockLocator {
         return indexDisk;
       }
       boolean loaded = load(output, request, block);
-      if (lane.isLeft()) {
+      if (lane.isAbandoned()) {
         return NEXT;
       }
       output = loaded ? output : null;

@@ -65,7 +65,7 @@ final class LocateAnswers {
     LocateTask task = lane.task();
     refuse(task, lane.isRunning() ? lane.blocks() : lane.unqueue(), Located.Kind.OVERLOADED);
     if (lane.isRunning()) {
-      lane.leave();
+      lane.abandon();
     }
   }
 
@@ -73,9 +73,9 @@ final class LocateAnswers {
   void holdBack(LocateTask task) {
     for (LocateLane lane : task.lanes()) {
       if (lane.isRunning()) {
-        lane.leave();
+        lane.abandon();
         task.markHeldBack();
-      } else if (!lane.isLeft() && !lane.unqueue().isEmpty()) {
+      } else if (!lane.isAbandoned() && !lane.unqueue().isEmpty()) {
         task.markHeldBack();
       }
     }
@@ -114,8 +114,8 @@ final class LocateAnswers {
     counters.increment(Counter.LOCATES_DROPPED);
     for (LocateLane lane : task.lanes()) {
       if (lane.isRunning()) {
-        lane.leave();
-      } else if (!lane.isLeft()) {
+        lane.abandon();
+      } else if (!lane.isAbandoned()) {
         lane.unqueue();
         release(lane);
       }
@@ -172,7 +172,7 @@ final class LocateAnswers {
     task.end();
   }
 
-  /** Answers a request for which no disk works, apart from lanes that are left. */
+  /** Answers a request for which no disk works, apart from abandoned lanes. */
   void finish(LocateTask task) {
     LocateLane ready = task.ready();
     int sentToTcp = task.lanes().isEmpty() ? ready.writer().sentToTcp() : mergeLanes(task, ready);
@@ -207,7 +207,7 @@ final class LocateAnswers {
     ByteBuffer message = ready.message();
     merge.add(ByteBuffer.allocate(message.remaining()).put(message).flip());
     for (LocateLane lane : task.lanes()) {
-      if (lane.isLeft()) {
+      if (lane.isAbandoned()) {
         continue;
       }
       lane.endWork(counters);

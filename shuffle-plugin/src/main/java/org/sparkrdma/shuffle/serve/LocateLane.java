@@ -30,7 +30,7 @@ final class LocateLane {
     IDLE,
     QUEUED,
     RUNNING,
-    LEFT
+    ABANDONED
   }
 
   private final LocateTask task;
@@ -130,9 +130,9 @@ final class LocateLane {
     return isQueued() || isRunning();
   }
 
-  /** Whether it was left while a thread worked on it. */
-  boolean isLeft() {
-    return state == State.LEFT;
+  /** Whether it was abandoned while a thread worked on it. */
+  boolean isAbandoned() {
+    return state == State.ABANDONED;
   }
 
   void begin() {
@@ -168,8 +168,8 @@ final class LocateLane {
   }
 
   /** The answer does without it; its thread releases what it holds. */
-  void leave() {
-    state = State.LEFT;
+  void abandon() {
+    state = State.ABANDONED;
     endWaits();
     if (lease != null) {
       lease.cancel();

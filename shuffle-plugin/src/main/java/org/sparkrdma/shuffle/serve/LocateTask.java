@@ -118,7 +118,7 @@ final class LocateTask {
   }
 
   private static boolean keepsPieces(LocateLane lane) {
-    return !lane.isRunning() && !lane.isLeft() && lane.hasPieces();
+    return !lane.isRunning() && !lane.isAbandoned() && lane.hasPieces();
   }
 
   /**

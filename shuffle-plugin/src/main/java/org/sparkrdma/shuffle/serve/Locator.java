@@ -139,12 +139,12 @@ final class Locator {
         locateWaiting(lane);
       }
     } catch (Throwable e) {
-      if (!lane.isLeft()) {
+      if (!lane.isAbandoned()) {
         answers.fail(lane);
       }
       log(task, e);
     }
-    if (lane.isLeft()) {
+    if (lane.isAbandoned()) {
       answers.release(lane);
     } else {
       lane.end();
@@ -268,13 +268,13 @@ final class Locator {
       first = false;
       WaitingBlock block = lane.next();
       int next = blocks.locate(lane, block.index(), block.from());
-      if (lane.isLeft()) {
+      if (lane.isAbandoned()) {
         return;
       }
       if (next == BlockLocator.FULL) {
         lane.clearWaiting();
       } else if (next != BlockLocator.NEXT && BlockLocator.hasBegun(lane, block)) {
-        // Its rest would be answered without its beginning when this lane is left. The reader
+        // Its rest would be answered without its beginning when this lane is abandoned. The reader
         // requests the rest later.
         lane.task().markHeldBack();
       } else if (next != BlockLocator.NEXT) {

@@ -195,7 +195,7 @@ final class Acceptor {
       PeerConnection connection, Peer caller, ConnectionBinding binding, Hello request) {
     if (caller.attempt() != null && isLowerThan(caller)) {
       // Before the answer, so that the peer can never have both.
-      peers.giveWay(caller.attempt(), "yields to the peer's request");
+      peers.yieldAttempt(caller.attempt(), "yields to the peer's request");
     }
     int generation =
         caller.isBehind(request.generation()) ? caller.generation() : request.generation();

@@ -241,7 +241,7 @@ final class Connector {
     boolean lostReason = refusal == null && peer.hasConnectionOrRequest();
     if (refusal == Refusal.COLLISION || lostReason) {
       // The peer's own request wins. If it is lost, this executor retries until the peer yields.
-      peers.giveWay(connection, "collision");
+      peers.yieldAttempt(connection, "collision");
       peer.retryAfterCollision(nowNs);
     } else if (refusal == Refusal.BUSY) {
       peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));

@@ -173,12 +173,12 @@ final class Peers {
       end(old, BrokenConnection.connectionLost("replaced"));
     }
     if (attempt != null) {
-      giveWay(attempt, "replaced");
+      yieldAttempt(attempt, "replaced");
     }
   }
 
   /** Ends an attempt: a request that the peer made at the same time wins. */
-  void giveWay(PeerConnection attempt, String detail) {
+  void yieldAttempt(PeerConnection attempt, String detail) {
     if (attempt.broken() == null && attempt.setup().isRequested()) {
       context.counters().increment(Counter.CONNECTIONS_COLLIDED);
     }

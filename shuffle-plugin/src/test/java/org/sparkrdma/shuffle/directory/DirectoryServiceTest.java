@@ -69,8 +69,8 @@ class DirectoryServiceTest {
       table.remove(executorId);
     }
     assertThat(table.all()).extracting(EndpointTable.Entry::executorId).containsExactly("2", "3");
-    assertThat(table.hasForgottenAfter(1)).isTrue();
-    assertThat(table.hasForgottenAfter(table.version())).isFalse();
+    assertThat(table.hasDroppedRemovalsAfter(1)).isTrue();
+    assertThat(table.hasDroppedRemovalsAfter(table.version())).isFalse();
   }
 
   @Test

@@ -78,7 +78,7 @@ class ComeAndGoTest {
   }
 
   @Test
-  void shouldHoldAndDoNoMoreAfterFiveThousandExecutorsThatCameAndWent() throws Exception {
+  void shouldNeedNoMoreMemoryAndStepsAfterFiveThousandExecutors() throws Exception {
     List<State> states = new ArrayList<>();
     byte[] recorded = null;
     for (int wave = 0; wave < WAVES; wave++) {

@@ -126,7 +126,7 @@ class LostRequestTest {
   }
 
   @Test
-  void shouldCountTheRequestThatGivesWayWhenRequestsCross() {
+  void shouldCountTheRefusedRequestWhenRequestsCross() {
     Fetch one = new Fetch(lower, higher);
     Fetch two = new Fetch(higher, lower);
 
