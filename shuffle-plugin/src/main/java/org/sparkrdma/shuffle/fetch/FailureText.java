@@ -14,12 +14,12 @@ public final class FailureText {
     }
   }
 
-  /** What failed, and its failure. */
-  public static String of(String what, Throwable failure) {
+  /** The operation, and its failure. */
+  public static String of(String operation, Throwable failure) {
     try {
-      return what + ": " + of(failure);
+      return operation + ": " + of(failure);
     } catch (Throwable noMemory) {
-      return what;
+      return operation;
     }
   }
 }
