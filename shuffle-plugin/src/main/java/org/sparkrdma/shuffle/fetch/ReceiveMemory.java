@@ -42,7 +42,6 @@ public final class ReceiveMemory {
 
   private long reservedBytes;
   private long promisedBytes;
-  private long reservationsUsed;
   private long copiedBytes;
   private RegisteredChunk open;
   private int position;
@@ -142,11 +141,6 @@ public final class ReceiveMemory {
         && reservedBytes > 0;
   }
 
-  /** Number of reservations that have ended after they were used for READs. */
-  public synchronized long reservationsUsed() {
-    return reservationsUsed;
-  }
-
   private int openRoom() {
     return open == null ? 0 : open.lengthBytes() - position;
   }
@@ -198,7 +192,6 @@ public final class ReceiveMemory {
     Reader reader = block.reader;
     block.reader = null;
     reservedBytes -= block.reservedBytes;
-    reservationsUsed += block.unplacedBytes < block.reservedBytes ? 1 : 0;
     promisedBytes -= block.unplacedBytes;
     reader.heldBytes -= block.reservedBytes;
     reader.reservations--;

@@ -143,8 +143,8 @@ final class LocateAnswers {
 
   private void abort(LocateLane lane) {
     if (lane.isRunning()) {
-      lane.leave();
-    } else if (!lane.isLeft()) {
+      lane.abandon();
+    } else if (!lane.isAbandoned()) {
       lane.abort();
       release(lane);
     }

@@ -288,9 +288,9 @@ public enum ShuffleSetting {
       "request.timeout",
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
-      "Controls how long a LOCATE, or the READs of one answer, may take, and how long at most a block waits "
-          + "for receive memory that READs hold. A longer time delays the fallback to TCP when a peer hangs. Raise it when disks of the serving executors "
-          + "are slower than this under load."),
+      "Controls how long a LOCATE, or the READs of one answer, may take. A longer time delays the "
+          + "fallback to TCP when a peer hangs. Raise it when disks of the serving executors are "
+          + "slower than this under load."),
   /** Time after which a silent peer counts as dead. */
   PEER_TIMEOUT(
       "peer.timeout",

@@ -18,35 +18,40 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 /**
  * Blocks of all connections that wait for receive memory. Owned by the agent.
  *
- * <p>The readers get memory in turns, the blocks of a reader in their order. A reader that has used
- * its share is passed over. While the first block lacks memory that READs will free, no other block
- * gets any, so that large blocks are not passed over for ever.
+ * <p>A block waits for at most 30 ms, then it uses TCP. So a receive pool that is smaller than what
+ * tasks request costs READs, and no time. In an incast, while READs from many servers fill the
+ * limit of their bytes and hold the memory, it waits for at most a second: TCP would be no sooner,
+ * and would send to the switch what the limit holds back.
  *
- * <p>A block waits for 30 ms. It waits on, at most for the request time-out, while blocks that are
- * being read hold the memory and some of them complete: their memory comes back by itself. Memory
- * that Spark holds may come back much later, for example that of the unread side of a join.
+ * <p>The readers get memory in turns, the blocks of a reader in their order. A reader that has used
+ * its share is passed over. A block that is larger than the free memory is passed over by those
+ * that fit, but by no more bytes than it needs itself if READs will free enough for it: so small
+ * blocks do not wait for a large one, and large blocks get memory as well.
  */
 final class MemoryQueue {
-  /** Maximum time that a block waits for memory that does not come back by itself. */
+  /** Maximum time that a block waits. */
   private static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
+
+  private static final long MAX_INCAST_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** Interval of checks; free memory is not signalled. */
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final ReceiveMemory memory;
+  private final ReadLimit reads;
   private final Delivery delivery;
   private final ShuffleCounters counters;
-  private final long maxWaitForReadsNs;
   private final LongSupplier nanoClock;
   private final Map<Long, Waiting> byReader = new HashMap<>();
   private final ArrayDeque<Waiting> turns = new ArrayDeque<>();
 
-  /** Whether the first block waits for memory that READs will free. */
-  private boolean firstLacksMemory;
+  /** First block whose memory READs will free; its reader has the next turn. Null without one. */
+  private BlockProgress passedOver;
+
+  /** Bytes that others may still get before it. */
+  private long mayPassBytes;
 
   private long checkedNs;
-  private long reservationsUsed;
-  private long progressNs;
 
   /** Blocks of one reader, in their order; there is always one. */
   private static final class Waiting {
@@ -61,28 +66,31 @@ final class MemoryQueue {
   /**
    * A block that waits.
    *
-   * @param late whether it had memory after its wait was over, and the device or windows left it
-   *     none
+   * @param addedNs time when this wait began. The block may have waited before, and found no memory
+   *     in spite of its reservation.
    */
-  private record Entry(BlockProgress block, FetchSide side, boolean late) {}
+  private record Entry(BlockProgress block, FetchSide side, long addedNs) {
+    /** Whether it had memory after its wait was over, and the device or windows left it none. */
+    boolean isLate() {
+      return block.waitedNs(addedNs) >= MAX_WAIT_NS;
+    }
+  }
 
   /**
-   * @param maxWaitForReadsNs maximum time that a block waits while READs hold the memory
    * @param nanoClock as {@link System#nanoTime}
    */
   MemoryQueue(
       ReceiveMemory memory,
+      ReadLimit reads,
       Delivery delivery,
       ShuffleCounters counters,
-      long maxWaitForReadsNs,
       LongSupplier nanoClock) {
     this.memory = memory;
+    this.reads = reads;
     this.delivery = delivery;
     this.counters = counters;
-    this.maxWaitForReadsNs = maxWaitForReadsNs;
     this.nanoClock = nanoClock;
     this.checkedNs = nanoClock.getAsLong();
-    this.progressNs = checkedNs;
   }
 
   boolean isEmpty() {
@@ -94,12 +102,22 @@ final class MemoryQueue {
    * a block that holds memory already.
    */
   boolean tryReserve(BlockProgress block) {
-    boolean first =
-        turns.isEmpty()
-            || block.hasReservation()
-            || (block.bytesRead() > 0 && !block.toDisk())
-            || (!firstLacksMemory && !byReader.containsKey(block.reader()));
-    return first && block.tryReserve(memory);
+    boolean holdsMemory = block.hasReservation() || (block.bytesRead() > 0 && !block.toDisk());
+    if (turns.isEmpty() || holdsMemory) {
+      return block.tryReserve(memory);
+    }
+    return !byReader.containsKey(block.reader()) && tryReserveInTurn(block);
+  }
+
+  /** Reserves memory for a block whose reader has its turn. */
+  private boolean tryReserveInTurn(BlockProgress block) {
+    boolean passes = passedOver != null && passedOver != block;
+    long needed = block.neededBytes(memory);
+    if ((passes && needed > mayPassBytes) || !block.tryReserve(memory)) {
+      return false;
+    }
+    mayPassBytes -= passes ? needed : 0;
+    return true;
   }
 
   /** Adds a block; {@code side} gets it back when it has memory, or is notified of its failure. */
@@ -112,7 +130,7 @@ final class MemoryQueue {
       byReader.put(waiting.reader, waiting);
       turns.add(waiting);
     }
-    waiting.blocks.add(new Entry(block, side, block.waitedNs(nowNs) >= MAX_WAIT_NS));
+    waiting.blocks.add(new Entry(block, side, nowNs));
   }
 
   /** Gives out free memory, if a check is due. Blocks that have waited too long use TCP. */
@@ -121,77 +139,86 @@ final class MemoryQueue {
       return;
     }
     checkedNs = nowNs;
-    if (memory.reservationsUsed() != reservationsUsed) {
-      reservationsUsed = memory.reservationsUsed();
-      progressNs = nowNs;
-    }
-    endWaits(true, nowNs);
-    // Before the others end, so that none uses TCP whose memory is free by now.
-    giveOut(nowNs);
-    endWaits(false, nowNs);
+    List<Entry> over = new ArrayList<>();
+    giveOut(over, nowNs);
+    over.forEach(entry -> fail(entry, nowNs));
   }
 
-  private void giveOut(long nowNs) {
-    firstLacksMemory = false;
+  private void giveOut(List<Entry> over, long nowNs) {
+    Waiting lacking = null;
     int refused = 0;
-    while (refused < turns.size() && !firstLacksMemory) {
+    while (refused < turns.size()) {
       Waiting waiting = turns.poll();
-      Entry first = waiting.blocks.peek();
-      if (first.block.tryReserve(memory)) {
-        counters.waitedForMemory(first.block.waitedNs(nowNs));
-        waiting.blocks.poll();
-        first.side.onMemory(first.block);
-        refused = 0;
-        keep(waiting, false);
-      } else {
-        long needed = first.block.neededBytes(memory);
-        firstLacksMemory = !memory.isFree(needed) && memory.isHeldByReads(needed);
-        refused++;
-        keep(waiting, firstLacksMemory);
-      }
-    }
-  }
-
-  private void keep(Waiting waiting, boolean atFront) {
-    if (waiting.blocks.isEmpty()) {
-      byReader.remove(waiting.reader);
-    } else if (atFront) {
-      turns.addFirst(waiting);
-    } else {
-      turns.add(waiting);
-    }
-  }
-
-  private void endWaits(boolean lateOnly, long nowNs) {
-    boolean progress = nowNs - progressNs < MAX_WAIT_NS;
-    List<Entry> over = null;
-    for (Iterator<Waiting> all = turns.iterator(); all.hasNext(); ) {
-      Waiting waiting = all.next();
-      Entry first = waiting.blocks.peek();
-      while (first != null && (first.late || !lateOnly) && isOver(first.block, progress, nowNs)) {
-        over = over == null ? new ArrayList<>() : over;
-        over.add(waiting.blocks.poll());
-        first = waiting.blocks.peek();
-      }
-      if (first == null) {
-        all.remove();
+      boolean given = tryGive(waiting, over, nowNs);
+      Entry next = waiting.blocks.peek();
+      if (next == null) {
         byReader.remove(waiting.reader);
+      } else if (!given && lacking == null && isPassedOver(next.block)) {
+        lacking = waiting;
+      } else {
+        turns.add(waiting);
+        refused++;
       }
+      refused = given ? 0 : refused;
     }
-    if (over != null) {
-      over.forEach(entry -> fail(entry, nowNs));
+    if (lacking != null) {
+      turns.addFirst(lacking);
     }
   }
 
-  private boolean isOver(BlockProgress block, boolean progress, long nowNs) {
+  /** Gives memory to the next block of a reader; those before it whose wait is over use TCP. */
+  private boolean tryGive(Waiting waiting, List<Entry> over, long nowNs) {
+    Entry first = waiting.blocks.peek();
+    while (first != null) {
+      boolean ended = isOver(first.block, nowNs);
+      // Tried after its wait, too, so that no block uses TCP whose memory is free by now.
+      boolean given = !(ended && first.isLate()) && tryReserveInTurn(first.block);
+      if (!given && !ended) {
+        return false;
+      }
+      waiting.blocks.poll();
+      onLeft(first.block);
+      if (given) {
+        counters.waitedForMemory(nowNs - first.addedNs);
+        first.side.onMemory(first.block);
+        return true;
+      }
+      over.add(first);
+      first = waiting.blocks.peek();
+    }
+    return false;
+  }
+
+  private boolean isOver(BlockProgress block, long nowNs) {
     long waitedNs = block.waitedNs(nowNs);
-    return waitedNs >= maxWaitForReadsNs
+    return waitedNs >= MAX_INCAST_WAIT_NS
         || (waitedNs >= MAX_WAIT_NS
-            && !(progress && memory.isHeldByReads(block.neededBytes(memory))));
+            && !(reads.isIncast(nowNs) && memory.isHeldByReads(block.neededBytes(memory))));
+  }
+
+  /** Whether a block, the first that was refused, waits for memory that READs will free. */
+  private boolean isPassedOver(BlockProgress block) {
+    long needed = block.neededBytes(memory);
+    if (memory.isFree(needed) || !memory.isHeldByReads(needed)) {
+      onLeft(block);
+      return false;
+    }
+    if (passedOver != block) {
+      passedOver = block;
+      mayPassBytes = needed;
+    }
+    return true;
+  }
+
+  /** A block has left the queue, or READs will not free its memory. */
+  private void onLeft(BlockProgress block) {
+    if (passedOver == block) {
+      passedOver = null;
+    }
   }
 
   private void fail(Entry entry, long nowNs) {
-    counters.waitedForMemory(entry.block.waitedNs(nowNs));
+    counters.waitedForMemory(nowNs - entry.addedNs);
     entry.side.onNoMemory();
     delivery.fail(entry.block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
   }
@@ -206,6 +233,7 @@ final class MemoryQueue {
             boolean ofSide = entry.side == side;
             if (ofSide) {
               taken.add(entry.block);
+              onLeft(entry.block);
             }
             return ofSide;
           });

@@ -138,13 +138,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             settings.verify(),
             env.counters(),
             this::corrupted);
+    ReadLimit reads = new ReadLimit(settings.readBytesInFlight());
     MemoryQueue queue =
-        new MemoryQueue(
-            memory.receive(),
-            delivery,
-            env.counters(),
-            settings.requestTimeout().toNanos(),
-            env.nanoClock());
+        new MemoryQueue(memory.receive(), reads, delivery, env.counters(), env.nanoClock());
     TransportContext context =
         new TransportContext(
             settings,
@@ -156,7 +152,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             memory.receive(),
             new ReadPool(),
             queue,
-            new ReadLimit(settings.readBytesInFlight()),
+            reads,
             memory.control(),
             server,
             delivery,

@@ -67,6 +67,9 @@ final class ReadQueue {
       if (limit.isTakenByOthers(this)) {
         hasWaited = true;
         waitedNs = nowNs;
+        if (posted > 0) {
+          limit.onFull(nowNs);
+        }
       }
       limit.await(this);
     }
@@ -83,7 +86,7 @@ final class ReadQueue {
   void onReadDone(int lengthBytes) {
     inFlight--;
     postedBytes -= lengthBytes;
-    limit.onDone(lengthBytes);
+    limit.onDone(lengthBytes, postedBytes == 0);
     // READs complete in the order in which they were posted. One at a time is timed.
     if (untilTimed > 0 && --untilTimed == 0) {
       context.counters().readLatency().record(context.nanoClock().getAsLong() - timedSinceNs);
@@ -128,7 +131,7 @@ final class ReadQueue {
   /** Forgets all, after the queue pair is destroyed; the sinks belong to the batches. */
   void clear() {
     stop();
-    limit.onDone(postedBytes);
+    limit.onDone(postedBytes, postedBytes > 0);
     postedBytes = 0;
   }
 }

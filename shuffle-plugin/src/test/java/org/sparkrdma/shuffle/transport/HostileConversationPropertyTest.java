@@ -187,9 +187,8 @@ class HostileConversationPropertyTest {
               true,
               counters,
               incarnation -> {});
-      queue =
-          new MemoryQueue(
-              receive, delivery, counters, settings.requestTimeout().toNanos(), () -> nowNs);
+      ReadLimit reads = new ReadLimit(1L << 40);
+      queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
       TransportContext context =
           new TransportContext(
               settings,
@@ -201,7 +200,7 @@ class HostileConversationPropertyTest {
               receive,
               new ReadPool(),
               queue,
-              new ReadLimit(1L << 40),
+              reads,
               control,
               blocks,
               delivery,

@@ -163,21 +163,99 @@ class PoolPressureTest {
     modest.releaseAll();
   }
 
-  /** Their memory comes back by itself, and TCP would not be sooner. */
   @Test
-  void shouldWaitLongerForMemoryWhileReadsThatCompleteHoldIt() throws VerbsException {
+  void shouldUseTcpAfterTensOfMillisecondsAlsoWhileReadsComplete() throws VerbsException {
     reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
-    List<Task> tasks = fetchInGroups(5, 5, 10);
-    for (int completed = 0; completed < 4; completed++) {
-      passWithoutReads(28);
+    List<Task> tasks = fetchInGroups(2, 8, 10);
+    passWithoutReads(18);
+    reader.completeOneRead();
+    tasks.forEach(Task::releaseAll);
+    passWithoutReads(LONGEST_WAIT_MS - 20);
+    assertThat(tasks.stream().filter(task -> !task.failures().isEmpty())).hasSize(8);
+    reader.run(2);
+    tasks.forEach(Task::releaseAll);
+    assertThat(tasks).allMatch(task -> task.lastAnswerMs() > 0);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+  }
+
+  /** READs of a slow peer hold more than half of the pool, and some of them complete. */
+  @Test
+  void shouldReadSmallBlocksWhileALargeOneOfAnotherReaderWaits() throws VerbsException {
+    int[] lengths = blocks(33, 50 * KIB);
+    lengths[12] = POOL / 2;
+    Arrays.fill(lengths, 13, 33, KIB);
+    reader = new ScriptedReader(POOL, NO_COPIES, lengths);
+    List<Task> tasks = fetchTogether(0, 1);
+    tasks.addAll(fetchTogether(1, 12));
+    tasks.addAll(fetchTogether(12, 13));
+    Task large = tasks.get(12);
+    int before = reader.readsUnderWay();
+    tasks.addAll(fetchTogether(13, 33));
+    assertThat(reader.readsUnderWay()).isEqualTo(before + 20);
+
+    reader.completeOneRead();
+    tasks.forEach(Task::releaseAll);
+    passWithoutReads(LONGEST_WAIT_MS);
+    assertThat(large.failures()).containsExactly(FallbackReason.POOL_EMPTY);
+    reader.run(1);
+    tasks.forEach(Task::releaseAll);
+    assertThat(tasks.stream().filter(task -> !task.failures().isEmpty())).containsExactly(large);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+  }
+
+  @Test
+  void shouldPassOverALargeBlockByNoMoreBytesThanItNeeds() throws VerbsException {
+    int[] lengths = blocks(25, 50 * KIB);
+    lengths[12] = POOL / 2;
+    reader = new ScriptedReader(POOL, NO_COPIES, lengths);
+    List<Task> tasks = fetchTogether(0, 6);
+    tasks.addAll(fetchTogether(6, 12));
+    tasks.addAll(fetchTogether(12, 13));
+    tasks.addAll(fetchTogether(13, 21));
+    Task large = tasks.get(12);
+    reader.completeOneRead();
+    tasks.forEach(Task::releaseAll);
+    // Memory is free for all four, but only two may still pass.
+    tasks.addAll(fetchTogether(21, 25));
+    while (large.lastAnswerMs() == 0) {
       reader.completeOneRead();
       tasks.forEach(Task::releaseAll);
-      assertThat(tasks).allMatch(task -> task.failures().isEmpty());
+      reader.stepWithoutReads();
     }
-    reader.run(2);
-    assertThat(tasks).allMatch(task -> task.failures().isEmpty() && task.lastAnswerMs() > 0);
-    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isPositive();
+    assertThat(tasks.stream().skip(13).filter(task -> task.lastAnswerMs() > 0))
+        .hasSize(POOL / 2 / (50 * KIB));
+    reader.run(4);
     tasks.forEach(Task::releaseAll);
+    assertThat(tasks).allMatch(task -> task.failures().isEmpty() && task.lastAnswerMs() > 0);
+  }
+
+  @Test
+  void shouldReadBlocksBehindALargeOneOfTheirReaderThatUsesTcp() throws VerbsException {
+    int[] lengths = blocks(16, 50 * KIB);
+    lengths[12] = POOL / 2;
+    reader = new ScriptedReader(POOL, NO_COPIES, lengths);
+    List<Task> tasks = fetchTogether(0, 12);
+    Task waiting = reader.task(12).fetch(12);
+    passWithoutReads(2);
+    waiting.fetch(13, 14, 15);
+    passWithoutReads(2);
+    // A pause of the agent, after which all waits are over.
+    reader.turn(LONGEST_WAIT_MS * 1_000_000L);
+    assertThat(waiting.failures()).hasSize(1);
+    reader.run(5);
+    assertThat(waiting.blocksHeld()).isEqualTo(3);
+    tasks.forEach(Task::releaseAll);
+    waiting.releaseAll();
+  }
+
+  /** One block for each of many tasks, all in one answer. */
+  private List<Task> fetchTogether(int from, int to) {
+    List<Task> tasks = new ArrayList<>();
+    for (int map = from; map < to; map++) {
+      tasks.add(reader.task(map).fetch(map));
+    }
+    passWithoutReads(2);
+    return tasks;
   }
 
   @Test
@@ -247,25 +325,6 @@ class PoolPressureTest {
     reader.run(2);
     tasks.forEach(Task::releaseAll);
     unread.releaseAll();
-  }
-
-  @Test
-  void shouldNotPassOverALargeBlock() throws VerbsException {
-    int[] lengths = blocks(33, 50 * KIB);
-    lengths[20] = POOL / 2;
-    reader = new ScriptedReader(POOL, NO_COPIES, lengths);
-    List<Task> tasks = fetchInGroups(5, 15, 13);
-    Task large = tasks.get(20);
-    List<Task> behind = tasks.subList(21, 33);
-    while (large.lastAnswerMs() == 0) {
-      assertThat(behind).allMatch(task -> task.lastAnswerMs() == 0);
-      passWithoutReads(5);
-      reader.completeOneRead();
-      tasks.forEach(Task::releaseAll);
-    }
-    reader.run(20);
-    tasks.forEach(Task::releaseAll);
-    assertThat(tasks).allMatch(task -> task.failures().isEmpty() && task.lastAnswerMs() > 0);
   }
 
   /** One block for each of many tasks; the blocks of a group come in one answer. */

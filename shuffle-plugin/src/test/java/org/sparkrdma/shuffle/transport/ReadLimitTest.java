@@ -131,6 +131,29 @@ class ReadLimitTest {
   }
 
   @Test
+  void shouldSeeAnIncastWhileReadsOfEightConnectionsFillTheLimit() {
+    for (int i = 0; i < 7; i++) {
+      new Reads().post(1);
+    }
+    assertThat(limit.isIncast(0)).isFalse();
+    new Reads().post(2);
+    assertThat(limit.isIncast(29_999_999)).isTrue();
+    assertThat(limit.isIncast(30_000_000)).as("no READ was posted since").isFalse();
+  }
+
+  @Test
+  void shouldSeeNoIncastInReadsOfFewerConnections() {
+    List<Reads> first = new ArrayList<>();
+    for (int i = 0; i < LIMIT; i++) {
+      first.add(new Reads().post(1));
+    }
+    first.subList(0, 3).forEach(Reads::complete);
+    Reads more = new Reads().post(4);
+    assertThat(more.posted()).as("the limit is full again").isEqualTo(2);
+    assertThat(limit.isIncast(0)).isFalse();
+  }
+
+  @Test
   void shouldGiveTurnsInOrderToConnectionsThatHaveNothingPosted() {
     List<Reads> first = fill();
     Reads one = new Reads().post(3);

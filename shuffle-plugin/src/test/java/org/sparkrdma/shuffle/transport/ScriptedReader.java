@@ -129,8 +129,8 @@ final class ScriptedReader {
             counters,
             incarnation -> {});
     server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
-    MemoryQueue queue =
-        new MemoryQueue(receive, delivery, counters, REQUEST_TIMEOUT.toNanos(), () -> nowNs);
+    ReadLimit reads = new ReadLimit(1L << 40);
+    MemoryQueue queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
     TransportContext context =
         new TransportContext(
             settings(poolBytes),
@@ -142,7 +142,7 @@ final class ScriptedReader {
             receive,
             new ReadPool(),
             queue,
-            new ReadLimit(1L << 40),
+            reads,
             control,
             server,
             delivery,

@@ -147,13 +147,8 @@ final class VirtualExecutor implements AutoCloseable {
             false,
             counters,
             incarnation -> {});
-    MemoryQueue queue =
-        new MemoryQueue(
-            memory.receive(),
-            delivery,
-            counters,
-            transport.requestTimeout().toNanos(),
-            fabric::nowNs);
+    ReadLimit reads = new ReadLimit(transport.readBytesInFlight());
+    MemoryQueue queue = new MemoryQueue(memory.receive(), reads, delivery, counters, fabric::nowNs);
     TransportContext context =
         new TransportContext(
             transport,
@@ -165,7 +160,7 @@ final class VirtualExecutor implements AutoCloseable {
             memory.receive(),
             new ReadPool(),
             queue,
-            new ReadLimit(transport.readBytesInFlight()),
+            reads,
             memory.control(),
             server.server(),
             delivery,
