@@ -8,8 +8,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
@@ -72,8 +72,8 @@ public record ConcurrentRuns(Workload job, int count) implements Workload {
     }
   }
 
-  private static Answer same(List<PendingAnswer> answers) throws Exception {
-    Answer first = answers.get(0).call();
+  private static ComputedAnswer same(List<PendingAnswer> answers) throws Exception {
+    ComputedAnswer first = answers.get(0).call();
     for (PendingAnswer answer : answers) {
       String difference = answer.call().difference(first).orElse(null);
       if (difference != null) {

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.sparkrdma.benchmarks.jobs.workload.Answer;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Shape;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
@@ -90,7 +90,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     }
     return new PendingAnswer() {
       @Override
-      public Answer call() {
+      public ComputedAnswer call() {
         return answer(results);
       }
 
@@ -106,13 +106,13 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   }
 
   /** Rows that are equal in a query's order may change their places, so they are sorted. */
-  private Answer answer(List<List<Row>> results) {
+  private ComputedAnswer answer(List<List<Row>> results) {
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       String query = queries.get(i);
       results.get(i).stream().map(row -> query + "|" + text(row)).sorted().forEach(rows::add);
     }
-    return Answer.ofRows(rows);
+    return ComputedAnswer.ofRows(rows);
   }
 
   private static String text(Row row) {

@@ -14,8 +14,8 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
-import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
 
@@ -30,7 +30,7 @@ public final class BenchmarkRuns {
   private Environment environment;
 
   /** The first answer of the present shape, with which all others are compared; null before it. */
-  private Answer firstAnswer;
+  private ComputedAnswer firstAnswer;
 
   public BenchmarkRuns(BenchmarkPlan plan, RunProgress progress) {
     this(plan, progress, plan::workload);
@@ -95,11 +95,11 @@ public final class BenchmarkRuns {
             progress.onRunDone();
           }
           String description = progress.describe(run);
-          RunResult result =
+          MeasuredRun.Measured measured =
               new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
-          requireSameAnswer(result.answer(), run);
+          requireSameAnswer(measured.answer(), run);
           progress.onRunDone();
-          return result;
+          return measured.result();
         });
   }
 
@@ -121,7 +121,7 @@ public final class BenchmarkRuns {
     }
   }
 
-  private void requireSameAnswer(Answer answer, String run) throws BenchmarkException {
+  private void requireSameAnswer(ComputedAnswer answer, String run) throws BenchmarkException {
     if (firstAnswer == null) {
       firstAnswer = answer;
     }

@@ -9,6 +9,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
@@ -28,7 +29,14 @@ final class MeasuredRun {
     slots = spark.defaultParallelism() / spark.sc().conf().getInt("spark.task.cpus", 1);
   }
 
-  RunResult run(Workload workload, String data, ShuffleMode mode, int round, String description)
+  /**
+   * The result, and the answer that it has the summary of.
+   *
+   * @param answer with its rows, which the result does not keep
+   */
+  record Measured(RunResult result, ComputedAnswer answer) {}
+
+  Measured run(Workload workload, String data, ShuffleMode mode, int round, String description)
       throws Exception {
     Map<String, ExecutorUsage> before = usage("read counters");
     if (before.size() < 2) {
@@ -39,7 +47,7 @@ final class MeasuredRun {
     spark.sc().addSparkListener(totals);
     spark.sc().setJobDescription(description);
     long startNs = System.nanoTime();
-    PendingAnswer answer = workload.run(spark, data);
+    PendingAnswer pending = workload.run(spark, data);
     double seconds = (System.nanoTime() - startNs) / 1e9;
     awaitListeners();
     spark.sc().removeSparkListener(totals);
@@ -49,22 +57,25 @@ final class MeasuredRun {
     Map<String, Long> counters = counters(before, after);
     boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks() == 0;
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
-    return new RunResult(
-        mode,
-        round,
-        before.size(),
-        seconds,
-        totals.fetchWaitSeconds(),
-        difference(before, after, ExecutorUsage::cpuSeconds),
-        difference(before, after, ExecutorUsage::gcSeconds),
-        gcPauses(before, after),
-        after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
-        paths.bytes(),
-        paths.blocks(),
-        paths.fallbacks(),
-        paths.memoryWaits(),
-        answer.call(),
-        answer.querySeconds());
+    ComputedAnswer answer = pending.call();
+    RunResult result =
+        new RunResult(
+            mode,
+            round,
+            before.size(),
+            seconds,
+            totals.fetchWaitSeconds(),
+            difference(before, after, ExecutorUsage::cpuSeconds),
+            difference(before, after, ExecutorUsage::gcSeconds),
+            gcPauses(before, after),
+            after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
+            paths.bytes(),
+            paths.blocks(),
+            paths.fallbacks(),
+            paths.memoryWaits(),
+            answer.summary(),
+            pending.querySeconds());
+    return new Measured(result, answer);
   }
 
   private Map<String, ExecutorUsage> usage(String description) {

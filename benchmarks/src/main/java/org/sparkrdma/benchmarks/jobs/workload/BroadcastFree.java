@@ -44,6 +44,6 @@ public record BroadcastFree(int orders, int partitions) implements Workload {
   @Override
   public PendingAnswer run(JavaSparkContext spark, String data) {
     List<String> answer = CustomerReport.rows(orders, partitions);
-    return () -> Answer.ofRows(answer);
+    return () -> ComputedAnswer.ofRows(answer);
   }
 }

@@ -78,7 +78,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
             .fold(
                 new Tuple3<>(0L, 0L, 0L),
                 (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
-    return () -> requireAll(spark, sum);
+    return () -> ComputedAnswer.of(requireAll(spark, sum));
   }
 
   /** Generates all records again, without a shuffle, and compares. */

@@ -75,6 +75,6 @@ public record SkewJoin(int rows, int keys, int percent, int partitions) implemen
         session.sql(QUERY.formatted(rows, keys, percent, partitions)).collectAsList().stream()
             .map(Row::toString)
             .toList();
-    return () -> Answer.ofRows(answer);
+    return () -> ComputedAnswer.ofRows(answer);
   }
 }

@@ -75,7 +75,7 @@ public record TeraSortJob(DataSize size) implements Workload {
         throw new BenchmarkException("records were lost or changed: " + difference.get());
       }
       delete(spark, output);
-      return answer;
+      return ComputedAnswer.of(answer);
     };
   }
 

@@ -18,6 +18,7 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.workload.Answer;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 
@@ -61,6 +62,19 @@ class BenchmarkRunsTest {
   }
 
   @Test
+  void shouldNameTheRowOfATableThatDiffers() {
+    assertThatThrownBy(
+            () ->
+                runAnswers(
+                    List.of(
+                        ComputedAnswer.ofRows(List.of("1,a", "2,b")),
+                        ComputedAnswer.ofRows(List.of("1,a", "2,planted")))))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessageStartingWith("groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer: rows=2 ")
+        .hasMessageEndingWith("differ:\n  row 2: '2,planted' instead of '2,b'");
+  }
+
+  @Test
   void shouldMeasureAfterWarmUpsWithEqualAnswers() {
     assertThatThrownBy(() -> run(List.of(5L, 5L))).hasMessageContaining("at least two are needed");
   }
@@ -69,23 +83,30 @@ class BenchmarkRunsTest {
    * @param rows number of rows in the answer of each warm-up
    */
   private static void run(List<Long> rows) throws Exception {
+    runAnswers(rows.stream().map(count -> ComputedAnswer.of(new Answer(count, "ab"))).toList());
+  }
+
+  /**
+   * @param answers of each warm-up
+   */
+  private static void runAnswers(List<ComputedAnswer> answers) throws Exception {
     BenchmarkPlan plan =
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
             List.of("2x2x4k"),
             List.of(ShuffleMode.VANILLA),
             1,
-            rows.size(),
+            answers.size(),
             "",
             "");
     RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
-    new BenchmarkRuns(plan, progress, shape -> new Answers(rows)).run();
+    new BenchmarkRuns(plan, progress, shape -> new Answers(answers)).run();
   }
 
   /** A job that only has answers. */
-  private record Answers(List<Long> rows, AtomicInteger runs) implements Workload {
-    Answers(List<Long> rows) {
-      this(rows, new AtomicInteger());
+  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs) implements Workload {
+    Answers(List<ComputedAnswer> answers) {
+      this(answers, new AtomicInteger());
     }
 
     @Override
@@ -105,8 +126,8 @@ class BenchmarkRunsTest {
 
     @Override
     public PendingAnswer run(JavaSparkContext spark, String data) {
-      long answer = rows.get(runs.getAndIncrement());
-      return () -> new Answer(answer, "ab");
+      ComputedAnswer answer = answers.get(runs.getAndIncrement());
+      return () -> answer;
     }
   }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ComputedAnswerTest {
+  private static final List<String> ROWS = List.of("3|a,1", "3|b,2", "3|c,3", "4|d,4");
+
+  @Test
+  void shouldNameTheRowThatDiffers() {
+    assertThat(difference(List.of("3|a,1", "3|b,5", "3|c,3", "4|d,4")))
+        .contains("digest=")
+        .endsWith("; 1 of the first 4 rows differ:\n  row 2: '3|b,5' instead of '3|b,2'");
+  }
+
+  @Test
+  void shouldNameRowsThatAreMissingOrTooMany() {
+    assertThat(difference(ROWS.subList(0, 3)))
+        .startsWith("rows=3 ")
+        .endsWith("\n  row 4: no row instead of '4|d,4'");
+    List<String> more = new ArrayList<>(ROWS);
+    more.add("5|e,5");
+    assertThat(difference(more)).endsWith("\n  row 5: '5|e,5' instead of no row");
+  }
+
+  @Test
+  void shouldShowFiveRowsAtMostAndTheBeginningOfLongOnes() {
+    List<String> many = new ArrayList<>();
+    List<String> others = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      many.add("x".repeat(1_000));
+      others.add("y".repeat(1_000));
+    }
+    String difference =
+        ComputedAnswer.ofRows(many).difference(ComputedAnswer.ofRows(others)).orElseThrow();
+    assertThat(difference.lines()).hasSize(6);
+    assertThat(difference)
+        .hasSizeLessThan(5_000)
+        .contains(
+            "2,000 of the first 2,000 rows differ", "xxx...' (1000 characters) instead of 'y");
+  }
+
+  @Test
+  void shouldSayThatNoKeptRowDiffers() {
+    List<String> changed = List.of("3|a,1", "3|b,2", "3|c,3", "4|d,5");
+    assertThat(
+            ComputedAnswer.ofRows(changed, 2)
+                .difference(ComputedAnswer.ofRows(ROWS, 2))
+                .orElseThrow())
+        .startsWith("rows=4 ")
+        .endsWith("; 0 of the first 2 rows differ");
+  }
+
+  @Test
+  void shouldFindNoDifferenceOfEqualAnswersAndNoRowsOfOthers() {
+    assertThat(ComputedAnswer.ofRows(ROWS).difference(ComputedAnswer.ofRows(List.copyOf(ROWS))))
+        .isEmpty();
+    assertThat(
+            ComputedAnswer.of(new Answer(1, "a")).difference(ComputedAnswer.of(new Answer(1, "b"))))
+        .hasValue("rows=1 digest=a instead of rows=1 digest=b");
+  }
+
+  private static String difference(List<String> rows) {
+    return ComputedAnswer.ofRows(rows).difference(ComputedAnswer.ofRows(ROWS)).orElseThrow();
+  }
+}
