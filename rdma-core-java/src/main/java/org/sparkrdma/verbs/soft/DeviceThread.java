@@ -191,6 +191,8 @@ final class DeviceThread {
     boolean worked = runCommands();
     worked |= doorbells.answer(activation);
     worked |= timers.fire(nowNs);
+    // The owners of what was received work while answers and READs are on their way.
+    signalNow();
     worked |= runQueuePairs();
     signalNow();
     if (worked) {

@@ -17,6 +17,8 @@ final class OneSidedTurn {
     FAILED,
     /** Another step follows. */
     CONTINUES,
+    /** It cannot run before all earlier requests have completed. */
+    WAITS,
     /** The operation is complete; its completion is not written yet. */
     COMPLETE
   }
@@ -77,6 +79,23 @@ final class OneSidedTurn {
     }
     readFaults.corrupt(entry);
     return Outcome.COMPLETE;
+  }
+
+  /**
+   * One step of a READ while earlier messages are not acknowledged. One that fails is executed
+   * again when all before it has completed, so that its failure does not overtake them.
+   */
+  Outcome runAhead(WorkEntry entry) {
+    if (step(entry) != WorkStatus.SUCCESS) {
+      entry.progress = 0;
+      return Outcome.WAITS;
+    }
+    return entry.progress < entry.totalBytes ? Outcome.CONTINUES : Outcome.COMPLETE;
+  }
+
+  /** Whether READs may be executed while earlier messages are not acknowledged. */
+  boolean mayRunAhead() {
+    return !context.faults().isActive();
   }
 
   private WorkStatus step(WorkEntry entry) {

@@ -16,10 +16,10 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *             head                     next         tail
  * </pre>
  *
- * <p>Several messages may be in flight together; a one-sided operation begins when everything
- * before it is acknowledged. When the receiver is not ready, its message and all after it are sent
- * again later. {@link OneSidedTurn} executes a one-sided operation; its position in the queue is
- * managed here.
+ * <p>Several messages may be in flight together. A READ copies its data while they are, and
+ * completes after them; a WRITE begins when everything before it is acknowledged. When the receiver
+ * is not ready, its message and all messages after it are sent again later. {@link OneSidedTurn}
+ * executes a one-sided operation; its position in the queue is managed here.
  */
 final class SendSide {
   private static final int TURN_BYTES = 1 << 20;
@@ -39,6 +39,10 @@ final class SendSide {
   private long lastSequence;
   private WorkEntry sending;
   private long rewindTo = -1;
+
+  /** A READ that failed before its turn, and is executed again when it is the first. */
+  private long notAhead = -1;
+
   private boolean linkFull;
 
   SendSide(
@@ -123,19 +127,33 @@ final class SendSide {
       return false;
     }
     WorkEntry entry = queue.entry(next);
-    boolean mustBeAlone = entry.isOneSided() || entry.mustFail || !entry.mayUseLocalMemory();
-    if (mustBeAlone && head != next) {
+    return (head == next || mayRunAhead(entry)) && schedule.isDue(entry);
+  }
+
+  /** Whether a request may run while those before it have not completed. */
+  private boolean mayRunAhead(WorkEntry entry) {
+    if (entry.mustFail || !entry.mayUseLocalMemory()) {
       return false;
     }
-    return schedule.isDue(entry);
+    boolean read = entry.opcode == Opcode.READ && next != notAhead && oneSided.mayRunAhead();
+    return read || !entry.isOneSided();
   }
 
   private boolean oneSided(WorkEntry entry) {
     long bytes = entry.totalBytes;
-    OneSidedTurn.Outcome outcome = oneSided.run(entry, next);
-    if (outcome == OneSidedTurn.Outcome.COMPLETE) {
+    if (entry.executed) {
+      // Messages before it are being sent again.
       next++;
-      completeHead();
+      return true;
+    }
+    OneSidedTurn.Outcome outcome =
+        head == next ? oneSided.run(entry, next) : oneSided.runAhead(entry);
+    if (outcome == OneSidedTurn.Outcome.WAITS) {
+      notAhead = next;
+    } else if (outcome == OneSidedTurn.Outcome.COMPLETE) {
+      entry.executed = true;
+      next++;
+      completeExecuted();
       oneSided.signalInTime(bytes);
     }
     return outcome != OneSidedTurn.Outcome.FAILED;
@@ -207,6 +225,7 @@ final class SendSide {
       }
       retries.onReceived();
       completeHead();
+      completeExecuted();
     }
     context.thread().activate(queuePair);
   }
@@ -246,6 +265,13 @@ final class SendSide {
   }
 
   // Completing.
+
+  /** Completes READs that waited for nothing else. */
+  private void completeExecuted() {
+    while (head < next && queue.entry(head).executed) {
+      completeHead();
+    }
+  }
 
   private void completeHead() {
     WorkEntry entry = queue.entry(head);

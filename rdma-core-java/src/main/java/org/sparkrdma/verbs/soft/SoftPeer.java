@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
@@ -28,7 +29,12 @@ final class SoftPeer {
   private final Path directory;
   private final int maxOpenFiles;
   private final List<OpenFile> files = new ArrayList<>();
-  private OpenFile last;
+
+  /**
+   * The file that each region was found in last, by the region's index; may be another's by now.
+   */
+  private OpenFile[] found = new OpenFile[64];
+
   private long uses;
 
   SoftPeer(
@@ -48,21 +54,28 @@ final class SoftPeer {
 
   /** The open file of a region; the caller holds the region in the reader slot. */
   FileChannel file(long fileId, int region, boolean writable) throws IOException {
-    OpenFile found = last;
-    if (found == null || found.fileId != fileId) {
-      found = find(fileId);
+    OpenFile file = region < found.length ? found[region] : null;
+    if (file == null || file.fileId != fileId || !file.channel.isOpen()) {
+      file = find(fileId);
     }
-    if (found != null && writable && !found.writable) {
-      close(found);
-      found = null;
+    if (file != null && writable && !file.writable) {
+      close(file);
+      file = null;
     }
-    if (found == null) {
-      found = open(fileId, writable);
+    if (file == null) {
+      file = open(fileId, writable);
     }
-    found.region = region;
-    found.lastUse = uses++;
-    last = found;
-    return found.channel;
+    file.region = region;
+    file.lastUse = uses++;
+    remember(region, file);
+    return file.channel;
+  }
+
+  private void remember(int region, OpenFile file) {
+    if (region >= found.length) {
+      found = Arrays.copyOf(found, Math.max(region + 1, 2 * found.length));
+    }
+    found[region] = file;
   }
 
   private OpenFile find(long fileId) {
@@ -98,9 +111,6 @@ final class SoftPeer {
 
   private void close(OpenFile file) {
     files.remove(file);
-    if (last == file) {
-      last = null;
-    }
     try {
       file.channel.close();
     } catch (IOException e) {

@@ -35,6 +35,9 @@ final class WorkEntry {
   /** Whether its one-sided part is done. */
   boolean written;
 
+  /** Whether it is a READ whose data has come and that waits for messages before it. */
+  boolean executed;
+
   private final SoftRegion[] regions;
   private final long[] offsets;
   private final int[] lengths;
@@ -78,6 +81,7 @@ final class WorkEntry {
     sequence = 0;
     progress = 0;
     written = false;
+    executed = false;
     mustFail = false;
   }
 

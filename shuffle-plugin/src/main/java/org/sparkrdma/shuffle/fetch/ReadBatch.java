@@ -8,8 +8,9 @@ import java.util.List;
  * The READs of one LOCATED: one lease and one deadline. Owned by the agent, which uses it again for
  * another LOCATED when the READs are done.
  *
- * <p>Each of its blocks has a part that is being read. A part keeps its chunks until all READs have
- * completed or the queue pair is destroyed: until then a READ may write its sink.
+ * <p>Each of its blocks has a part that is being read. A part keeps its chunks until its READs have
+ * completed or the queue pair is destroyed: until then a READ may write its sink. READs complete in
+ * the order of the parts, so a block can leave the batch before the READs of later blocks are done.
  */
 public final class ReadBatch {
   private final List<BlockProgress> blocks = new ArrayList<>();
@@ -17,11 +18,15 @@ public final class ReadBatch {
   private long deadlineNs;
   private int readsLeft;
 
+  /** Bytes that have been read of the blocks that are still in the batch. */
+  private long bytesRead;
+
   /** Begins with another LOCATED, without blocks. */
   public void begin(long newLeaseId, long newDeadlineNs) {
     leaseId = newLeaseId;
     deadlineNs = newDeadlineNs;
     readsLeft = 0;
+    bytesRead = 0;
     blocks.clear();
   }
 
@@ -33,7 +38,7 @@ public final class ReadBatch {
     return deadlineNs;
   }
 
-  /** The blocks with a part in it, in their order. */
+  /** The blocks with a part in it, in their order, without those taken out. */
   public List<BlockProgress> blocks() {
     return blocks;
   }
@@ -51,8 +56,32 @@ public final class ReadBatch {
   }
 
   /** Takes one READ off the count; returns true when it was the last. */
-  public boolean markReadDone() {
+  public boolean markReadDone(int lengthBytes) {
+    bytesRead += lengthBytes;
     return --readsLeft == 0;
+  }
+
+  /** Bytes that have been read of the blocks that are still in the batch. */
+  public long bytesRead() {
+    return bytesRead;
+  }
+
+  /**
+   * Takes the first blocks out that are complete with their part and whose READs have completed,
+   * and adds them to a list. Blocks to disk and those with more to read stay, as do all after them.
+   */
+  public void takeComplete(List<BlockProgress> taken) {
+    int count = 0;
+    while (count < blocks.size() && isRead(blocks.get(count))) {
+      BlockProgress block = blocks.get(count++);
+      bytesRead -= block.partBytes();
+      taken.add(block);
+    }
+    blocks.subList(0, count).clear();
+  }
+
+  private boolean isRead(BlockProgress block) {
+    return block.partBytes() <= bytesRead && block.isCompleteWithPart() && !block.toDisk();
   }
 
   public boolean hasReads() {

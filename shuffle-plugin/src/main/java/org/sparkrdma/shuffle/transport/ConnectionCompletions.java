@@ -57,6 +57,7 @@ final class ConnectionCompletions {
       }
     } else {
       queues.sends().completed(id);
+      fetches.onReadsCompleted();
     }
   }
 

@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.wire.Release;
  * leases. Owned by the agent.
  *
  * <pre>
- *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
+ *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──done──► delivered
  *    ▲                  │ rest not located    │ rest of a block
  *    ├──────────────────┴──────────────────┤
  *    └──memory reserved── waiting ◄────────┘ no receive memory
@@ -30,6 +30,9 @@ final class FetchSide {
   /** Maximum time that blocks wait for buffers of messages. Then they use TCP. */
   private static final long MAX_BUFFER_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
 
+  /** So many bytes are worth a hand-over to a delivery thread before the batch is done. */
+  private static final long EARLY_BYTES = 1 << 18;
+
   private final TransportContext context;
   private final OpenRequests requests;
   private final Consumer<BlockProgress> fetchRest;
@@ -40,6 +43,9 @@ final class FetchSide {
   private final OpenBatches batches = new OpenBatches();
   private final ReadQueue reads;
   private final Runnable requestTurn;
+
+  /** The batch that the last completed READ belongs to, unless it is done; else null. */
+  private ReadBatch partlyRead;
 
   private boolean waitingForRoom;
   private boolean shortOfBuffers;
@@ -99,7 +105,7 @@ final class FetchSide {
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
     boolean blocksWait = haveBuffers && wanted.areQueued() && !waitingForRoom;
     requests.noteLeaseWait(nowNs);
-    if (requests.mayRelease(blocksWait, nowNs)) {
+    if (requests.mayRelease(blocksWait, waitingForRoom || !haveBuffers, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);
@@ -234,9 +240,29 @@ final class FetchSide {
     assert context.owner().holds();
     deadlines.onReceived();
     reads.onReadDone(lengthBytes);
-    if (batch.markReadDone()) {
+    if (batch.markReadDone(lengthBytes)) {
+      partlyRead = null;
       batchDone(batch);
+    } else {
+      partlyRead = batch;
     }
+  }
+
+  /**
+   * A completion has ended READs. Delivers blocks of a batch whose later READs have not completed,
+   * so that tasks and checksums need not wait for these.
+   */
+  void onReadsCompleted() {
+    assert context.owner().holds();
+    if (partlyRead != null && partlyRead.bytesRead() >= EARLY_BYTES) {
+      List<BlockProgress> whole = context.delivery().emptyList();
+      partlyRead.takeComplete(whole);
+      for (int i = 0; i < whole.size(); i++) {
+        whole.get(i).commitPart();
+      }
+      context.delivery().deliver(whole);
+    }
+    partlyRead = null;
   }
 
   private void batchDone(ReadBatch batch) {

@@ -10,11 +10,12 @@ import org.sparkrdma.verbs.WorkRequest;
  * to the completed requests. Owned by the agent.
  *
  * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of
- * number n completes all up to n. Only the last READ of a batch is signalled, and one at least
- * after each MiB, so that {@link PeerWatch} sees progress.
+ * number n completes all up to n. The last READ of a batch is signalled, one in each quarter of the
+ * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are read
+ * and {@link PeerWatch} sees progress.
  */
 final class SendQueue {
-  private static final long SIGNAL_BYTES = 1 << 20;
+  private static final long SIGNAL_BYTES = 1 << 18;
 
   private final QueuePair queuePair;
   private final long idBits;

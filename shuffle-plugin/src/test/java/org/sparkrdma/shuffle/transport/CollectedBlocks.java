@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -24,6 +25,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 final class CollectedBlocks implements FetchHandler {
   private final AtomicReferenceArray<Object> results;
   private final CountDownLatch left;
+  private final Semaphore answers = new Semaphore(0);
   private final AtomicLong copiedBytes = new AtomicLong();
   private volatile boolean answeredTwice;
 
@@ -70,6 +72,7 @@ final class CollectedBlocks implements FetchHandler {
   private void answer(int index, Object result) {
     if (results.compareAndSet(index, null, result)) {
       left.countDown();
+      answers.release();
     } else {
       answeredTwice = true;
     }
@@ -79,6 +82,12 @@ final class CollectedBlocks implements FetchHandler {
     assertThat(left.await(30, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
     assertThat(answeredTwice).as("a block answered twice").isFalse();
     return this;
+  }
+
+  /** Waits until so many blocks have an answer; once. */
+  void awaitFirst(int count) throws InterruptedException {
+    boolean answered = answers.tryAcquire(count, 30, TimeUnit.SECONDS);
+    assertThat(answered).as("%s blocks answered", count).isTrue();
   }
 
   /** Number of blocks with an answer. */

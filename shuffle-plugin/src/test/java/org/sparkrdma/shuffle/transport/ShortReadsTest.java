@@ -38,8 +38,8 @@ class ShortReadsTest {
     assertThat(divided)
         .extracting(ReadOperation::remoteAddress)
         .containsExactly(PAGE + offset, PAGE + 4_096);
-    assertThat(batch.markReadDone()).isFalse();
-    assertThat(batch.markReadDone()).isTrue();
+    assertThat(batch.markReadDone(first)).isFalse();
+    assertThat(batch.markReadDone(second)).isTrue();
   }
 
   @ParameterizedTest(name = "{1} bytes at {0} of a page")
@@ -49,7 +49,7 @@ class ShortReadsTest {
 
     assertThat(divided(one)).containsExactly(one);
     assertThat(one.lengthBytes()).isEqualTo(length);
-    assertThat(batch.markReadDone()).isTrue();
+    assertThat(batch.markReadDone(length)).isTrue();
   }
 
   @Test
