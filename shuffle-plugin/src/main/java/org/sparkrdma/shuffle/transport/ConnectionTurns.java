@@ -176,7 +176,6 @@ final class ConnectionTurns {
   private static boolean isBusy(PeerConnection connection) {
     return !connection.isEstablished()
         || !connection.isIdle()
-        || connection.fetches().hasLeasesToRelease()
         || connection.fetches().isShortOfBuffers();
   }
 

@@ -105,7 +105,7 @@ final class FetchSide {
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
     boolean blocksWait = haveBuffers && wanted.areQueued() && !waitingForRoom;
     requests.noteLeaseWait(nowNs);
-    if (requests.mayRelease(blocksWait, waitingForRoom || !haveBuffers, nowNs)) {
+    if (requests.mayRelease(blocksWait, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);

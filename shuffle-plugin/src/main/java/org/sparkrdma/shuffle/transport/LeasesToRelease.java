@@ -46,9 +46,9 @@ final class LeasesToRelease {
   /**
    * Whether they should be released without a LOCATE now; call {@link #noteWait} before.
    *
-   * @param locateMayFollow whether a LOCATE may follow, which releases them too
+   * @param locateFollows whether a LOCATE is to follow an answer, which releases them too
    */
-  boolean areDue(boolean locateMayFollow, long nowNs) {
-    return waiting && (!locateMayFollow || nowNs - waitingSinceNs >= MAX_WAIT_NS);
+  boolean areDue(boolean locateFollows, long nowNs) {
+    return waiting && (!locateFollows || nowNs - waitingSinceNs >= MAX_WAIT_NS);
   }
 }

@@ -129,16 +129,14 @@ final class OpenRequests {
 
   /**
    * Whether a RELEASE should be sent now, when no LOCATE can be; call {@link #noteLeaseWait}
-   * before. Leases wait for a LOCATE that releases them: the one after an open LOCATE, or that of a
-   * task's next request.
+   * before.
    *
    * @param blocksWait whether blocks wait for {@link #mayLocate}
-   * @param roomAwaited whether memory is awaited, at the peer or for messages, that leases may hold
    */
-  boolean mayRelease(boolean blocksWait, boolean roomAwaited, long nowNs) {
-    boolean locateMayFollow = !roomAwaited && (!blocksWait || openLocates() > 0);
+  boolean mayRelease(boolean blocksWait, long nowNs) {
+    boolean locateFollows = blocksWait && openLocates() > 0;
     boolean due =
-        leases.areDue(locateMayFollow, nowNs) || (blocksWait && credits.shouldAsk(openLocates()));
+        leases.areDue(locateFollows, nowNs) || (blocksWait && credits.shouldAsk(openLocates()));
     return due && !releaseOpen && sends.hasSlot();
   }
 

@@ -39,7 +39,10 @@ class EarlyDeliveryTest {
 
   @BeforeEach
   void startServer() throws Exception {
-    server = new TestExecutor(Files.createDirectory(directory.resolve("server")), options(2).lease(Duration.ofHours(1)));
+    server =
+        new TestExecutor(
+            Files.createDirectory(directory.resolve("server")),
+            options(2).lease(Duration.ofHours(1)));
     for (int map = 0; map < BLOCKS; map++) {
       server.outputs().write(map, random, BLOCK_BYTES);
       blocks.add(new BlockRange(0, map, 0, 1));
