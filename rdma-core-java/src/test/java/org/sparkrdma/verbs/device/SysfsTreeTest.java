@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.device;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,7 +63,7 @@ class SysfsTreeTest {
   }
 
   private static Set<String> lines(String text) {
-    return new TreeSet<>(text.lines().toList());
+    return text.lines().collect(Collectors.toSet());
   }
 
   private static List<String> linesOf(String text, String path) {
@@ -85,8 +85,6 @@ class SysfsTreeTest {
     builder.environment().put("PATH", path);
     Process process = builder.start();
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).as(command).isTrue();
-    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-        .as(command)
-        .isEmpty();
+    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).as(command).isEmpty();
   }
 }

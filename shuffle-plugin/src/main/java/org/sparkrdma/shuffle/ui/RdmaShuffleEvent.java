@@ -19,13 +19,16 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  *   "schema": 1, "timeMs": milliseconds since 1970,
  *   "notes": [text, ...],
  *   "executors": [[executor id, name, value, name, value, ...], ...],
- *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...]
+ *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...],
+ *   "totals": [bytes by READ, of these from copy pools, bytes by TCP]
  * </pre>
  *
- * <p>Stages have sums over all executors since the start; without stages the property is absent.
- * Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the
- * version that wrote them: this class and its properties are never renamed, and a reader accepts
- * any value, because an exception would end the replay of the whole log. Immutable.
+ * <p>Stages and totals have sums over all executors since the start. Events with totals are small:
+ * they come between those with the figures of executors. A property without elements is absent,
+ * except the first two lists. Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}.
+ * Event logs outlive the version that wrote them: this class and its properties are never renamed,
+ * and a reader accepts any value, because an exception would end the replay of the whole log.
+ * Immutable.
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public final class RdmaShuffleEvent implements SparkListenerEvent {
@@ -37,18 +40,21 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   private final List<String> notes;
   private final Map<String, Map<String, Object>> figures;
   private final Map<Integer, List<Long>> stages;
+  private final List<Long> totals;
 
   private RdmaShuffleEvent(
       int schema,
       long timeMs,
       List<String> notes,
       Map<String, Map<String, Object>> figures,
-      Map<Integer, List<Long>> stages) {
+      Map<Integer, List<Long>> stages,
+      List<Long> totals) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
     this.stages = stages;
+    this.totals = totals;
   }
 
   /**
@@ -65,7 +71,16 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     Map<String, Map<String, Object>> copy = new LinkedHashMap<>();
     figures.forEach((executorId, values) -> copy.put(executorId, new LinkedHashMap<>(values)));
     return new RdmaShuffleEvent(
-        SCHEMA, timeMs, List.copyOf(notes), copy, new LinkedHashMap<>(stages));
+        SCHEMA, timeMs, List.copyOf(notes), copy, new LinkedHashMap<>(stages), List.of());
+  }
+
+  /**
+   * An event of this version with totals only.
+   *
+   * @param totals the three sums of the application
+   */
+  public static RdmaShuffleEvent ofTotals(long timeMs, List<Long> totals) {
+    return new RdmaShuffleEvent(SCHEMA, timeMs, List.of(), Map.of(), Map.of(), List.copyOf(totals));
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -75,7 +90,8 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       @JsonProperty("timeMs") JsonNode timeMs,
       @JsonProperty("notes") JsonNode notes,
       @JsonProperty("executors") JsonNode executors,
-      @JsonProperty("stages") JsonNode stages) {
+      @JsonProperty("stages") JsonNode stages,
+      @JsonProperty("totals") JsonNode totals) {
     List<String> sentences = new ArrayList<>();
     elements(notes).forEach(note -> sentences.add(note.asText()));
     Map<String, Map<String, Object>> figures = new LinkedHashMap<>();
@@ -89,7 +105,8 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         timeMs == null ? 0 : timeMs.asLong(),
         sentences,
         figures,
-        stages(stages));
+        stages(stages),
+        totals(totals));
   }
 
   private static Iterable<JsonNode> elements(JsonNode list) {
@@ -106,6 +123,12 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       }
     }
     return stages;
+  }
+
+  private static List<Long> totals(JsonNode list) {
+    return list != null && list.path(0).isNumber()
+        ? List.of(list.path(0).asLong(), list.path(1).asLong(), list.path(2).asLong())
+        : List.of();
   }
 
   private static Map<String, Object> figures(JsonNode one) {
@@ -168,6 +191,13 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         (stageId, bytes) ->
             encoded.add(List.of((long) stageId, bytes.get(0), bytes.get(1), bytes.get(2))));
     return encoded;
+  }
+
+  /** Bytes by READ, of these from copy pools, and by TCP; empty in most events. */
+  @JsonProperty("totals")
+  @JsonInclude(JsonInclude.Include.NON_EMPTY)
+  public List<Long> totals() {
+    return totals;
   }
 
   /** Figures by executor and name. Values are Long or String. */

@@ -84,6 +84,29 @@ class RdmaShuffleEventTest {
   }
 
   @Test
+  void shouldKeepTheTotalsInAFewBytes() {
+    long much = 1L << 40;
+    String json = json(RdmaShuffleEvent.ofTotals(1_763_942_400_000L, List.of(much, much, much)));
+    assertThat(json)
+        .isEqualTo(
+            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,"
+                + "\"timeMs\":1763942400000,\"notes\":[],\"executors\":[],"
+                + "\"totals\":[1099511627776,1099511627776,1099511627776]}")
+        .hasSizeLessThan(200);
+    assertThat(replay(json).ours.get(0).totals()).containsExactly(much, much, much);
+  }
+
+  @Test
+  void shouldReadWhatItKnowsOfTheTotalsOfALaterVersion() {
+    String begin = "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"totals\":";
+    List<RdmaShuffleEvent> later =
+        replay(begin + "[1,2,3,4]}", begin + "[5]}", begin + "{\"a\":1}}", begin + "[[1]]}").ours;
+    assertThat(later)
+        .extracting(RdmaShuffleEvent::totals)
+        .containsExactly(List.of(1L, 2L, 3L), List.of(5L, 0L, 0L), List.of(), List.of());
+  }
+
+  @Test
   void shouldReadWhatItKnowsOfALaterVersion() {
     RdmaShuffleEvent later =
         replay(

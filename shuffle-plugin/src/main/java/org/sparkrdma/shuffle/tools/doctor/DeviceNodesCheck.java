@@ -49,8 +49,8 @@ final class DeviceNodesCheck implements Check {
               ? Finding.ok("user=" + user + " may use /dev/infiniband/" + node + ".")
               : facts.against(
                   "user=" + user + " may not read and write /dev/infiniband/" + node + ".",
-                  "add the user to the group of that file, or install rdma-core's udev rules, which"
-                      + " allow it for all users"));
+                  "add the user to the group of that file, or remove the udev rule that restricts it:"
+                      + " the kernel creates it with rw for all users"));
     }
     return findings;
   }

@@ -30,6 +30,9 @@ public final class ApplicationFigures {
   /** Sums of executors that were dropped. */
   private ExecutorSums dropped = ExecutorSums.NONE;
 
+  /** Sums of an event log that are later than the figures of single executors. */
+  private BytesByPath ofEvents = BytesByPath.NONE;
+
   /** Nothing yet. */
   public ApplicationFigures() {}
 
@@ -55,6 +58,12 @@ public final class ApplicationFigures {
     figures.forEach((executorId, values) -> executor(executorId).update(values));
     sample(timeMs);
     notifyAll();
+  }
+
+  /** All executors together have received at least these bytes, from an event. */
+  public synchronized void setTotal(BytesByPath sum, long timeMs) {
+    ofEvents = ofEvents.atLeast(sum);
+    sample(timeMs);
   }
 
   /** A task has ended. */
@@ -144,7 +153,13 @@ public final class ApplicationFigures {
   private BytesByPath total() {
     return executors.values().stream()
         .map(ExecutorFigures::bytes)
-        .reduce(dropped.bytes(), BytesByPath::plus);
+        .reduce(dropped.bytes(), BytesByPath::plus)
+        .atLeast(ofEvents);
+  }
+
+  /** Bytes of the application by path. */
+  public synchronized BytesByPath bytes() {
+    return total();
   }
 
   /** Sums for the metrics system and the summary. */
@@ -223,7 +238,9 @@ public final class ApplicationFigures {
         "stages",
         stageList,
         "series",
-        series.toList());
+        series.toList(),
+        "totals",
+        List.of(ofEvents.read(), ofEvents.copied(), ofEvents.tcp()));
   }
 
   /** Figures of {@link #toMap}; what is malformed is left out. */
@@ -253,6 +270,14 @@ public final class ApplicationFigures {
       }
     }
     figures.series = TimeSeries.ofList(map.get("series"));
+    if (map.get("totals") instanceof List<?> sums && sums.size() >= 3) {
+      figures.ofEvents =
+          new BytesByPath(
+              Stored.number(sums.get(0)),
+              Stored.number(sums.get(1)),
+              Stored.number(sums.get(2)),
+              0);
+    }
     return figures;
   }
 }

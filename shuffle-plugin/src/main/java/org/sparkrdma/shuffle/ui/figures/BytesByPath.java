@@ -25,6 +25,15 @@ public record BytesByPath(long read, long copied, long tcp, long local) {
         read - other.read, copied - other.copied, tcp - other.tcp, local - other.local);
   }
 
+  /** The higher value of each path. */
+  public BytesByPath atLeast(BytesByPath other) {
+    return new BytesByPath(
+        Math.max(read, other.read),
+        Math.max(copied, other.copied),
+        Math.max(tcp, other.tcp),
+        Math.max(local, other.local));
+  }
+
   /** The largest of the four. */
   public long highest() {
     return Math.max(Math.max(read, copied), Math.max(tcp, local));

@@ -30,6 +30,11 @@ final class ReplayListener extends FiguresListener {
             "a later version of the plug-in wrote this log; what this version does not know is not"
                 + " shown");
       }
+      List<Long> totals = event.totals();
+      if (!totals.isEmpty()) {
+        figures.setTotal(
+            new BytesByPath(totals.get(0), totals.get(1), totals.get(2), 0), event.timeMs());
+      }
       figures.report(event.figures(), event.timeMs());
       for (List<Long> stage : event.stages()) {
         figures.setReceived(

@@ -9,19 +9,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
 import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 
 /**
  * Collects changed figures of executors into events: at most one in ten seconds, and fewer when
- * they are large, so that they add at most a megabyte per hour to the event log. Only the end of
- * the application does not wait for that time, because its last figures are the ones that a History
- * Server shows. Not safe for several threads; owned by {@link ShuffleUi}.
+ * they are large, so that they add at most a megabyte per hour to the event log. Between them small
+ * events have the totals of the application, so that the chart of a History Server has a point for
+ * each ten seconds. Only the end of the application does not wait for that time, because its last
+ * figures are the ones that a History Server shows. Not safe for several threads; owned by {@link
+ * ShuffleUi}.
  */
 final class EventPosts {
   private static final long MIN_INTERVAL_MS = 10_000;
 
-  /** An event of a byte delays the next one by so much: 720,000 bytes per hour. */
+  /**
+   * An event of a byte delays the next one with figures of executors by so much: 720,000 bytes per
+   * hour. Those with totals add at most 360 times 200 bytes.
+   */
   private static final long MS_PER_BYTE = 5;
 
   private static final int MAX_STAGES = 500;
@@ -34,15 +40,20 @@ final class EventPosts {
   private final Map<String, Map<String, Object>> posted = new HashMap<>();
   private final Map<String, Map<String, Object>> changed = new LinkedHashMap<>();
   private final Map<Integer, BytesByPath> stages = new TreeMap<>();
+  private final Supplier<BytesByPath> totals;
   private List<String> notes;
   private long nextMs = Long.MIN_VALUE;
+  private long nextFiguresMs = Long.MIN_VALUE;
+  private List<Long> postedTotals = List.of();
 
   /**
    * @param bus receives the events
+   * @param totals present bytes of the application by path
    * @param notes for the first event
    */
-  EventPosts(Consumer<RdmaShuffleEvent> bus, List<String> notes) {
+  EventPosts(Consumer<RdmaShuffleEvent> bus, Supplier<BytesByPath> totals, List<String> notes) {
     this.bus = bus;
+    this.totals = totals;
     this.notes = List.copyOf(notes);
   }
 
@@ -74,10 +85,17 @@ final class EventPosts {
     posted.remove(executorId);
   }
 
-  /** Posts what has changed, when the time since the event before is long enough. */
+  /**
+   * Posts what has changed, when the time since the event before is long enough; the totals only,
+   * when it is too early for the figures of executors.
+   */
   void postIfDue(long nowMs) {
     if (nowMs >= nextMs) {
-      post(nowMs);
+      if (nowMs >= nextFiguresMs) {
+        post(nowMs);
+      } else {
+        postTotals(nowMs);
+      }
     }
   }
 
@@ -96,8 +114,24 @@ final class EventPosts {
     changed.clear();
     stages.clear();
     notes = List.of();
-    nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(event));
+    postedTotals = encodedTotals();
+    nextMs = nowMs + MIN_INTERVAL_MS;
+    nextFiguresMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(event));
     bus.accept(event);
+  }
+
+  private void postTotals(long nowMs) {
+    List<Long> now = encodedTotals();
+    if (!now.equals(postedTotals)) {
+      postedTotals = now;
+      nextMs = nowMs + MIN_INTERVAL_MS;
+      bus.accept(RdmaShuffleEvent.ofTotals(nowMs, now));
+    }
+  }
+
+  private List<Long> encodedTotals() {
+    BytesByPath now = totals.get();
+    return List.of(now.read(), now.copied(), now.tcp());
   }
 
   private Map<Integer, List<Long>> encodedStages() {

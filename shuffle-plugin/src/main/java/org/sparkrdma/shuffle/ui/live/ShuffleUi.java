@@ -26,7 +26,7 @@ final class ShuffleUi {
    */
   ShuffleUi(SparkContext context, ApplicationFigures figures, List<String> notes) {
     this.figures = figures;
-    this.posts = new EventPosts(event -> context.listenerBus().post(event), notes);
+    this.posts = new EventPosts(event -> context.listenerBus().post(event), figures::bytes, notes);
     if (context.ui().isDefined()) {
       RdmaTab.attach(context.ui().get(), figures, System::currentTimeMillis);
     }

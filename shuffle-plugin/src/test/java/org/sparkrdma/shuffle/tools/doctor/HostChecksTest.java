@@ -89,6 +89,19 @@ class HostChecksTest {
         .containsExactly("OK RDMA devices are shared by all network namespaces. | nothing");
   }
 
+  /** A link that leads nowhere: root can open every file that exists. */
+  @Test
+  void shouldSayHowAUserMayUseADeviceFileThatIsRestricted() throws IOException {
+    machine.rxe();
+    delete("dev/infiniband/uverbs0");
+    Files.createSymbolicLink(root.resolve("dev/infiniband/uverbs0"), Path.of("missing"));
+    assertThat(machine.findings(new DeviceNodesCheck()))
+        .contains(
+            "PROBLEM user=spark may not read and write /dev/infiniband/uverbs0."
+                + " | add the user to the group of that file, or remove the udev rule that restricts"
+                + " it: the kernel creates it with rw for all users");
+  }
+
   @Test
   void shouldReportRoceInterfacesThatAnswerArpForEachOther() {
     machine.rxe();

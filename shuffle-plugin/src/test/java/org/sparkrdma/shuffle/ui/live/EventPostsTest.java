@@ -22,7 +22,8 @@ class EventPostsTest {
   private static final long HOUR_MS = 3_600_000;
 
   private final List<RdmaShuffleEvent> events = new ArrayList<>();
-  private final EventPosts posts = new EventPosts(events::add, List.of());
+  private BytesByPath total = BytesByPath.NONE;
+  private final EventPosts posts = new EventPosts(events::add, () -> total, List.of());
 
   @Test
   void shouldAddAtMostAMegabytePerHourAtAHundredBusyExecutors() {
@@ -42,6 +43,7 @@ class EventPostsTest {
             stages.put(stageId, List.of(bytes, bytes / 2, bytes / 3));
           }
           reported.put(Integer.toString(i), figures);
+          total = total.plus(new BytesByPath(1_000_000_000, 400_000_000, 3_000_000, 0));
           posts.postIfDue(nowMs);
         }
       }
@@ -51,10 +53,14 @@ class EventPostsTest {
         events.stream()
             .mapToLong(event -> JsonProtocol$.MODULE$.sparkEventToJsonString(event).length() + 1)
             .sum();
+    long withTotals = events.stream().filter(event -> !event.totals().isEmpty()).count();
     System.out.println(
-        "event log per hour, 100 executors: " + bytes + " bytes in " + events.size());
+        "event log per hour, 100 executors: "
+            + (bytes + " bytes in " + events.size())
+            + (" events, of these with totals only: " + withTotals));
     assertThat(bytes).isBetween(300_000L, 1_000_000L);
-    assertThat(events).hasSizeGreaterThan(8);
+    assertThat(events.size() - withTotals).isGreaterThan(8);
+    assertThat(events.size()).as("points of the chart").isGreaterThan(350);
     assertThat(merged()).isEqualTo(reported);
     assertThat(mergedStages()).isEqualTo(stages);
     for (int i = 1; i < events.size() - 1; i++) {
@@ -76,6 +82,32 @@ class EventPostsTest {
     posts.add("1", Map.of("engine", "soft", "read", 2L));
     posts.postLast(50_000);
     assertThat(events).hasSize(2);
+  }
+
+  /** An event of 4,100 bytes delays the next one with figures of executors by 20.5 s. */
+  @Test
+  void shouldPostChangedTotalsEveryTenSecondsWhileTheFiguresOfExecutorsMustWait() {
+    posts.add("1", Map.of("reasons", "x".repeat(4_000), "read", 1L));
+    total = new BytesByPath(1, 0, 0, 7);
+    posts.postIfDue(0);
+    posts.add("1", Map.of("read", 5L));
+    total = new BytesByPath(5, 2, 1, 7);
+    posts.postIfDue(9_999);
+    assertThat(events).hasSize(1);
+    posts.postIfDue(10_000);
+    assertThat(events).hasSize(2);
+    assertThat(events.get(1).totals()).containsExactly(5L, 2L, 1L);
+    assertThat(events.get(1).figures()).isEmpty();
+
+    total = new BytesByPath(5, 2, 1, 99);
+    posts.postIfDue(20_000);
+    assertThat(events).as("only local bytes have changed").hasSize(2);
+    posts.postIfDue(22_000);
+    assertThat(events).hasSize(3);
+    assertThat(events.get(2).totals()).isEmpty();
+    assertThat(events.get(2).figures()).isEqualTo(Map.of("1", Map.of("read", 5L)));
+    posts.postIfDue(32_000);
+    assertThat(events).as("nothing has changed").hasSize(3);
   }
 
   /** Ten executors report every half second, so that each report finds changes. */
@@ -104,7 +136,7 @@ class EventPostsTest {
 
   @Test
   void shouldPostNotesOnceAndChangesOfAnExecutorThatHasEnded() {
-    EventPosts noted = new EventPosts(events::add, List.of("local mode"));
+    EventPosts noted = new EventPosts(events::add, () -> total, List.of("local mode"));
     noted.postLast(0);
     noted.add("1", Map.of("read", 1L));
     noted.remove("1");
