@@ -110,7 +110,7 @@ public final class PinnedBudget implements AutoCloseable {
 
   /**
    * Sets how many bytes memory that cannot be reclaimed at once must leave to others. Grants are
-   * not affected: who takes such memory checks {@link #reservedBytes}.
+   * not affected. The caller that takes such memory checks {@link #reservedBytes}.
    *
    * @param lengthBytes number of bytes, from 0 to the limit
    * @throws IllegalArgumentException unless it is between 0 and the limit

@@ -64,7 +64,7 @@ private[faults] object ConnectionFaults {
       timesOut("the answer to a HELLO is lost", Step.ACCEPT),
       onNewConnection(
         "both ends connect at once",
-        "the request of one end is accepted; that of the other gives way",
+        "the request of one end is accepted; that of the other is refused",
         Step.CONNECT,
         Act.AWAIT_PEER,
         argument = "%dir/%self:%dir/%peer",

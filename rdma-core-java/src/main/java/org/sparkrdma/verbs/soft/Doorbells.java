@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * The queue pairs with new work, each once: a list linked through the queue pairs themselves, so
- * that a ring allocates nothing. Any thread rings, the device thread answers.
+ * A list of the queue pairs with new work, which contains each at most once. It is linked through
+ * the queue pairs, so that ringing allocates nothing. Any thread rings, the device thread answers.
  */
 final class Doorbells {
   private final AtomicReference<SoftQueuePair> last = new AtomicReference<>();

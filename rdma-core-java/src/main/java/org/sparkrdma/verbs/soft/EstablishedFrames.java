@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
 final class EstablishedFrames {
   private EstablishedFrames() {}
 
-  /** Whether a frame is one of an established connection; else it is one of the handshake. */
+  /** Whether a frame belongs to an established connection. The others belong to the handshake. */
   static boolean includes(FrameHeader header) {
     return header.type >= FrameHeader.SEND;
   }

@@ -7,8 +7,8 @@ import org.sparkrdma.verbs.soft.faults.Network;
 
 /**
  * Times at which the requests of a send queue may run: after the network's delay, and after a pause
- * for a receiver that is not ready. Gives the queue pair a turn then. Confined to the device
- * thread.
+ * for a receiver that is not ready. Gives the queue pair a turn at these times. Confined to the
+ * device thread.
  */
 final class SendSchedule {
   private final SoftContext context;
@@ -24,7 +24,7 @@ final class SendSchedule {
     this.queuePair = queuePair;
   }
 
-  /** Sets the due time, and whether it must fail, of each request that was posted since. */
+  /** Sets for each request posted since the last call its due time, and whether it must fail. */
   void stamp() {
     long tail = queue.tail();
     for (; stamped < tail; stamped++) {
@@ -35,7 +35,7 @@ final class SendSchedule {
     }
   }
 
-  /** Whether a request may run now; else there will be a turn when it may. */
+  /** Whether a request may run now. If not, schedules a turn for the time when it may. */
   boolean isDue(WorkEntry entry) {
     return entry.dueNs != Network.NEVER && isPast(entry.dueNs) && isPast(resumeNs);
   }
@@ -63,7 +63,7 @@ final class SendSchedule {
     }
   }
 
-  /** Nothing runs for the receiver-not-ready delay. */
+  /** Delays all requests by the receiver-not-ready delay. */
   void pause() {
     resumeNs = context.thread().nowNs() + context.settings().receiverNotReadyDelayNs();
   }

@@ -8,7 +8,7 @@ import org.sparkrdma.verbs.WorkRequest;
 
 /**
  * A posted work request in its queue. The queue pair's owner fills it; from then on it is confined
- * to the device thread until its completion was polled. Reused, never allocated again.
+ * to the device thread until its completion is polled. Entries are reused.
  */
 final class WorkEntry {
   long id;
@@ -23,7 +23,7 @@ final class WorkEntry {
   /** Time at which it may run, see Network. */
   long dueNs;
 
-  /** It fails by the fault plan. */
+  /** Whether the fault plan makes it fail. */
   boolean mustFail;
 
   /** Its sequence number among the messages of this direction; 0 before it is sent. */

@@ -12,7 +12,7 @@ import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.soft.shared.QueuePairNumbers;
 
-/** A READ from a queue pair that has gone while its connection is still there. */
+/** A READ from a queue pair that is closed while its connection remains. */
 class SilentQueuePairTest extends VerbsContract {
   @Override
   protected EngineUnderTest engine() {

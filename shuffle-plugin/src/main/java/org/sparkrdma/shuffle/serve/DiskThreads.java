@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Threads for work that may wait for a disk: reads, checksums and registration. Each disk has a few
- * of its own, so a slow one does not hold requests for another. Threads start with the first job
- * and end when idle. The server creates and closes it. Safe for any thread.
+ * threads of its own, so a slow disk does not delay requests for another. Threads start with the
+ * first job and end when idle. The server creates and closes it. Safe for any thread.
  */
 final class DiskThreads implements AutoCloseable {
   private static final int THREADS_PER_DISK = 4;
@@ -49,7 +49,7 @@ final class DiskThreads implements AutoCloseable {
     return pool;
   }
 
-  /** Returns when all submitted jobs have ended, which a disk that hangs may delay for ever. */
+  /** Waits until all submitted jobs have ended. A disk that hangs may delay that for ever. */
   @Override
   public void close() {
     pools.forEach(ThreadPoolExecutor::shutdown);

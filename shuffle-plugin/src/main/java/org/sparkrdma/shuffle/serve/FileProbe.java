@@ -37,7 +37,7 @@ public final class FileProbe {
             e.getMessage());
         refusing.add(directory);
       } catch (IOException e) {
-        // Unknown; registration of each file is tried when it is needed.
+        // The result is unknown: each file is registered when it is needed, or served by copies.
         LOG.debug("Registration test failed: directory={}", directory, e);
       }
     }

@@ -40,7 +40,7 @@ final class Lease {
     return peer;
   }
 
-  /** All that its peer holds, this lease included. */
+  /** All windows and slots that its peer holds, by this lease and others. */
   PeerShare share() {
     return share;
   }

@@ -20,8 +20,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * All outstanding leases of all peers.
  *
  * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
- * otherwise a slow reader would READ another block's bytes with success. An expired lease only
- * requests, once for each peer, that the connection be ended; releasing an expired lease has no
+ * otherwise a slow reader would READ another block's bytes with success. When leases of a peer
+ * expire, the end of its connection is requested once. The release of an expired lease has no
  * effect. Used with the server's lock.
  */
 final class Leases {
@@ -82,7 +82,7 @@ final class Leases {
     return draft;
   }
 
-  /** Makes a draft, which must not be cancelled, an outstanding lease, whose time begins. */
+  /** Makes a draft an outstanding lease, whose time begins. The draft must not be cancelled. */
   void grant(Lease lease, long nowNs) {
     assert state.isHeld();
     lease.begin(nowNs + lengthNs);
@@ -90,7 +90,7 @@ final class Leases {
     drafts.remove(lease);
   }
 
-  /** Moves all that a draft holds to another one of the same answer, and ends it. */
+  /** Moves all windows and slots of a draft to another draft of the same answer, and ends it. */
   void merge(Lease from, Lease into) {
     assert state.isHeld();
     drafts.remove(from);

@@ -26,9 +26,9 @@ public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRe
   }
 
   /**
-   * The silence of a peer after which our device has given up its device, if it repeats packets
-   * after exactly {@link #ackTimeout}. The InfiniBand specification (volume 1, section 9.7.6.1.3)
-   * allows it up to four times that time.
+   * Time until the device of this executor reports a peer that acknowledges nothing, if it repeats
+   * packets after exactly {@link #ackTimeout}. The InfiniBand specification (volume 1, section
+   * 9.7.6.1.3) allows up to four times that time.
    */
   Duration peerTimeout() {
     return Duration.ofNanos((ACK_UNIT_NS << ackTimeout) * (ackRetries + 1)).plus(EVENT_DELAY);

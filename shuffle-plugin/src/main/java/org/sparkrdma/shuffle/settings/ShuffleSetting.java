@@ -319,7 +319,7 @@ public enum ShuffleSetting {
       "6",
       ValueType.count(0, 6),
       "Controls how often the device repeats a packet that is not acknowledged, before the "
-          + "connection breaks and its blocks use TCP. More repetitions bear longer interruptions of "
+          + "connection breaks and its blocks use TCP. More repetitions tolerate longer interruptions of "
           + "the network and detect a failed host later. Reduce it to detect failed hosts sooner; 7 is "
           + "not allowed because some devices then repeat without end."),
   /** Marking of packets. */

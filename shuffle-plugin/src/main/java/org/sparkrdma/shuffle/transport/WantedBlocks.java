@@ -8,13 +8,13 @@ import java.util.List;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 
 /**
- * The blocks of a connection that must be located, and those that must be located again when they
- * have receive memory. Owned by the agent.
+ * The blocks of a connection that are not located yet. A block that was located and waits for
+ * receive memory must be located again when it has memory. Owned by the agent.
  */
 final class WantedBlocks {
   private final ArrayDeque<BlockProgress> queue = new ArrayDeque<>();
 
-  /** Blocks for which the peer waits for a disk; located apart from others. */
+  /** Blocks for which the peer waits for a disk. They are located apart from others. */
   private final ArrayDeque<BlockProgress> apart = new ArrayDeque<>();
 
   /** Blocks that have got memory after a wait. */
@@ -23,7 +23,7 @@ final class WantedBlocks {
   /** Number of blocks in the queue for receive memory. */
   private int waitingForMemory;
 
-  /** Whether no block is wanted, also none that waits for memory. */
+  /** Whether no block is to be located, now or when it has memory. */
   boolean isEmpty() {
     return queue.isEmpty() && apart.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
   }
@@ -57,8 +57,8 @@ final class WantedBlocks {
   }
 
   /**
-   * Adds blocks that wait for a disk of the peer, in their order. They share no LOCATE with others,
-   * which would be left waiting, or leave them out again.
+   * Adds blocks that wait for a disk of the peer, in their order. They share no LOCATE with other
+   * blocks: its answer would wait for the disk too, or leave these blocks out again.
    */
   void addApart(List<BlockProgress> blocks) {
     apart.addAll(blocks);
@@ -95,7 +95,7 @@ final class WantedBlocks {
     return taken;
   }
 
-  /** Removes all, into a new list without those that wait for memory; none waits any more. */
+  /** Removes all blocks. Returns those that do not wait for memory, which its queue holds. */
   List<BlockProgress> takeAll() {
     List<BlockProgress> taken = takeQueued();
     taken.addAll(ready);

@@ -89,7 +89,7 @@ class PeerShareTest {
       }
       assertThat(located).isEqualTo(4);
       assertThat(on.count(Counter.PEERS_LIMITED)).isEqualTo(MAPS - 4);
-      // Memory that it holds already takes no more room.
+      // Another lease of a window that the peer holds does not count again.
       assertThat(on.ask(HOG, block(0)).kinds()).containsExactly(Kind.LOCATED);
       for (int map = 8; map < MAPS; map++) {
         assertThat(on.ask(OTHER, block(map)).kinds()).containsExactly(Kind.LOCATED);

@@ -46,7 +46,7 @@ class CollisionTest {
         awaitDisconnected(two);
       }
       assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isGreaterThanOrEqualTo(ROUNDS);
-      // 956 on the loopback engine, 2026-11-24. The higher incarnation gives way.
+      // 956 on the loopback engine, 2026-11-24. Requests of the higher incarnation are refused.
       assertThat(two.count(Counter.CONNECTIONS_COLLIDED)).isPositive();
     } finally {
       threads.shutdown();

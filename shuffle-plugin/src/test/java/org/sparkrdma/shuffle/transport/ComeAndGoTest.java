@@ -26,8 +26,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * One executor of an application in which 5,000 others come and go, each of which serves it a block
- * and reads one of it. In virtual time, with the driver's directory.
+ * One executor stays while 5,000 others come and go. Each of these serves it a block and reads a
+ * block from it. In virtual time, with the driver's directory.
  */
 @Tag("slow")
 @Timeout(60)
@@ -42,7 +42,7 @@ class ComeAndGoTest {
   private static final long PINNED_BYTES = 16L << 20;
   private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-  /** The default of {@code idle.timeout}, after which nothing is kept of a peer, and some more. */
+  /** Longer than the default of {@code idle.timeout}, after which no state of a peer is kept. */
   private static final long FORGOTTEN_NS = 70 * SECOND;
 
   @TempDir private Path directory;
@@ -54,7 +54,7 @@ class ComeAndGoTest {
   private int answers;
   private int read;
 
-  /** The state after a wave, when its executors have gone. */
+  /** The state after a wave, when all its executors are removed. */
   private record State(int objects, int driverObjects, int clientEntries, long steps) {}
 
   @BeforeEach
@@ -142,7 +142,7 @@ class ComeAndGoTest {
     fabric.runUntil(() -> false, fabric.nowNs() + durationNs);
   }
 
-  /** The first executor has gone long ago, and nothing is kept that its request could equal. */
+  /** Replays the request of an executor of which no state is kept any more. */
   private void assertReplayIsNotConfirmed(byte[] recorded) throws VerbsException {
     long established = lasting.count(Counter.CONNECTIONS_ESTABLISHED);
     VirtualExecutor replayer = executor(1);

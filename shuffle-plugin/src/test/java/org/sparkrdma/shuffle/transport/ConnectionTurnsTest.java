@@ -71,7 +71,7 @@ class ConnectionTurnsTest {
     assertThat(reader.messagesPosted()).isEqualTo(1);
     Task other = reader.task(2).addUnnoticed(1);
     reader.giveTurns(TICK);
-    assertThat(reader.messagesPosted()).as("asks for a credit").isEqualTo(2);
+    assertThat(reader.messagesPosted()).as("requests a credit").isEqualTo(2);
     reader.run(4);
     task.releaseAll();
     other.releaseAll();

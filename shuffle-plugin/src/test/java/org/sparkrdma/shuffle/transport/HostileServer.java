@@ -207,8 +207,8 @@ final class HostileServer implements AutoCloseable {
   }
 
   /**
-   * A byte of what it lets others read, which repeats after {@link #PERIOD} bytes: so does every
-   * block of pieces of that length.
+   * A byte of the memory that peers may read. Its content repeats after {@link #PERIOD} bytes, so
+   * all pieces of that length are equal.
    */
   static byte contentAt(int index) {
     int inPeriod = index % PERIOD;
@@ -384,7 +384,7 @@ final class HostileServer implements AutoCloseable {
     queuePair.postSend(work);
   }
 
-  /** READs from the memory of who is connected; on the server's thread. */
+  /** READs from the memory of the connected peer; on the server's thread. */
   void read(long address, int remoteKey, int lengthBytes) {
     work.read(READ_ID, address, remoteKey).local(messages, 0, lengthBytes).signalled();
     queuePair.postSend(work);

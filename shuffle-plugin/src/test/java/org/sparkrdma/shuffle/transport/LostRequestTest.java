@@ -264,7 +264,7 @@ class LostRequestTest {
     return lastNs.get();
   }
 
-  /** Where the peer has access before its proof; the set-up by the device has more time. */
+  /** The peer may have access before its proof. The device has more time for the connection. */
   @Test
   void shouldEndAnAttemptThatIsConnectedAndNotAnsweredAfterTheConnectTimeout()
       throws VerbsException {

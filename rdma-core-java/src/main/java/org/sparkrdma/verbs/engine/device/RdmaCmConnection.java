@@ -257,7 +257,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
       try {
         destroyIdentifier();
       } finally {
-        // At last, since the manager destroys what its identifiers need when it has none.
+        // Last: a closed manager without identifiers destroys their event channel.
         manager.remove(id(), this);
       }
     }
