@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,9 @@ class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
   private static final int TERMINATED = 128 + 15;
+
+  /** Three times what a start may take on a machine that does nothing else. */
+  private static final Duration MAX_START = Duration.ofSeconds(9);
 
   /** Compiled by the build where it finds a JDK of 22 or newer. */
   private static final Path BENCHMARKS_FOR_JAVA_22 = Path.of("target/java22-classes/org");
@@ -232,6 +236,22 @@ class ScriptsIT {
     Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(file, file));
     assertThat(outcome.output()).startsWith("bench: not a report of ./bench JOB: " + file + " (");
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  /** The start includes a look for changed sources and the start of Java. */
+  @Test
+  void shouldStartSoonWithoutABuild() throws Exception {
+    Path report = Path.of("results/groupby-1132514.json").toAbsolutePath();
+    Duration fastest = Duration.ofDays(1);
+    for (int i = 0; i < 3; i++) {
+      long startedNs = System.nanoTime();
+      Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(report, report));
+      Duration took = Duration.ofNanos(System.nanoTime() - startedNs);
+      Script.assertSucceeded(outcome, "groupby");
+      fastest = took.compareTo(fastest) < 0 ? took : fastest;
+    }
+    System.out.println("fastest start of ./bench compare: " + fastest.toMillis() + " ms");
+    assertThat(fastest).isLessThan(MAX_START);
   }
 
   @Test
