@@ -33,16 +33,21 @@ import org.sparkrdma.verbs.cm.Connection;
  *       closes its own attempt, and accepts the request of the higher after that.
  * </ul>
  *
- * <p>Only the lower yields, so both ends never do so at the same time. It never has an attempt and
- * an accepted request of the other at once: it begins no attempt while it accepts one. So there are
- * not two connections: a connection is established by the CONFIRM of its initiator, and an attempt
- * that is closed sends none. Whatever is still on its way for that attempt has no effect: an answer
- * is dropped, since its connection is closed, and a late request leads at the higher to a
- * connection that is never confirmed, ends by the device's event or after {@code connect.timeout},
- * and replaces nothing. Nor is there no connection: the request of the higher that made the lower
- * yield is answered, and the higher drops its attempt only for a connection that the lower
- * confirms, which is not the closed one. Should that answer be lost too, the accepted connection
- * ends after {@code connect.timeout}, and the lower attempts again while it wants blocks.
+ * <p>Only the lower yields, so both ends never do so at the same time. So there are not two
+ * connections: a connection is established by the CONFIRM of its initiator, and an attempt that is
+ * closed sends none. Whatever is still on its way for that attempt has no effect: an answer is
+ * dropped, since its connection is closed, and a late request leads at the higher to a connection
+ * that is never confirmed, ends by the device's event or after {@code connect.timeout}, and
+ * replaces nothing. Nor is there no connection: the request of the higher that made the lower yield
+ * is answered, and the higher drops its attempt only for a connection that the lower confirms,
+ * which is not the closed one.
+ *
+ * <p>An executor begins no attempt while it accepts a request, but for {@link #UNANSWERED_NS} only:
+ * its answer may be lost, and any member can claim to be the peer and never confirm. After that the
+ * lower, too, may have an attempt and an accepted request. It decides between them: it closes its
+ * attempt when the request is confirmed first, and drops the request when it has confirmed its
+ * attempt first ({@link Peers#confirmed}). The higher follows: that CONFIRM replaces the connection
+ * of its own request, or ends its attempt.
  *
  * <p>A late request may also have crossed an attempt of this executor that the peer has accepted
  * meanwhile, or its sender may have lost the connection. The generation in the HELLO distinguishes
@@ -53,10 +58,11 @@ final class Acceptor {
   private static final int MIN_UNCONFIRMED = 8;
 
   /**
-   * Age at which an own attempt without an answer no longer stands against a request of the peer.
-   * An answer takes some milliseconds, and a device or JVM may pause for some hundreds.
+   * Age at which an own attempt without an answer no longer stands against a request of the peer,
+   * and a request without a CONFIRM no longer against an own attempt. Either takes some
+   * milliseconds, and a device or JVM may pause for some hundreds.
    */
-  private static final long UNANSWERED_NS = 1_000_000_000;
+  static final long UNANSWERED_NS = 1_000_000_000;
 
   private final TransportContext context;
   private final ConnectionTable table;
@@ -111,7 +117,7 @@ final class Acceptor {
         checkCollision(caller, request, nowNs);
         makeRoom(nowNs);
         PeerConnection accepted = table.respond(caller, connection);
-        takeRequest(accepted, caller, binding, request);
+        takeRequest(accepted, caller, binding, request, nowNs);
         prepare(accepted, SetupExchange::answer);
       }
     } catch (RefusedException e) {
@@ -128,7 +134,7 @@ final class Acceptor {
       Hello request = checkProof(content, binding);
       Peer caller = peers.of(request.callerIncarnation());
       checkCollision(caller, request, nowNs);
-      takeRequest(connection, caller, binding, request);
+      takeRequest(connection, caller, binding, request, nowNs);
       connection.setup().answer(readsInFlight);
     } catch (RefusedException e) {
       report(e, connection.connection());
@@ -165,7 +171,7 @@ final class Acceptor {
   private void checkCollision(Peer caller, Hello request, long nowNs) throws RefusedException {
     boolean ownAttemptStands =
         caller.attempt() != null
-            && isLowerThan(caller)
+            && peers.isLowerThan(caller)
             && caller.attempt().ageNs(nowNs) < UNANSWERED_NS;
     boolean crossed =
         caller.established() != null
@@ -178,10 +184,6 @@ final class Acceptor {
     }
   }
 
-  private boolean isLowerThan(Peer caller) {
-    return Long.compareUnsigned(context.self().incarnation(), caller.incarnation()) < 0;
-  }
-
   private void makeRoom(long nowNs) throws RefusedException {
     if (table.unconfirmedCount() >= maxUnconfirmed) {
       throw new RefusedException(Refusal.BUSY, "too many connections are not confirmed");
@@ -192,8 +194,12 @@ final class Acceptor {
   }
 
   private void takeRequest(
-      PeerConnection connection, Peer caller, ConnectionBinding binding, Hello request) {
-    if (caller.attempt() != null && isLowerThan(caller)) {
+      PeerConnection connection,
+      Peer caller,
+      ConnectionBinding binding,
+      Hello request,
+      long nowNs) {
+    if (caller.attempt() != null && peers.isLowerThan(caller)) {
       // Before the answer, so that the peer can never have both.
       peers.yieldAttempt(caller.attempt(), "yields to the peer's request");
     }
@@ -201,7 +207,7 @@ final class Acceptor {
         caller.isBehind(request.generation()) ? caller.generation() : request.generation();
     connection.identify(caller);
     connection.setup().takeRequest(binding, request, request.answer(generation + 1, nonces.next()));
-    caller.addAccepting(connection);
+    caller.addAccepting(connection, nowNs);
   }
 
   /** The next step once the queue pair exists. */

@@ -192,7 +192,7 @@ final class ConnectionTurns {
       }
     }
     if (connection.isReadyToEstablish() && connection.broken() == null) {
-      peers.establish(connection);
+      peers.confirmed(connection, nowNs);
     }
     if (connection.broken() == null
         && connection.isUnconfirmed()

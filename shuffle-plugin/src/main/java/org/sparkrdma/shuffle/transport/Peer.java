@@ -32,6 +32,10 @@ final class Peer {
   private Endpoint endpoint;
   private PeerConnection attempt;
   private final Set<PeerConnection> accepting = new HashSet<>();
+
+  /** Time since when a request of it has been accepted and not confirmed. */
+  private long acceptingSinceNs;
+
   private PeerConnection established;
   private int generation;
   private boolean waiting;
@@ -97,8 +101,16 @@ final class Peer {
   }
 
   /** Adds a connection being accepted; {@link #forget} removes it. */
-  void addAccepting(PeerConnection theirs) {
+  void addAccepting(PeerConnection theirs, long nowNs) {
+    if (accepting.isEmpty()) {
+      acceptingSinceNs = nowNs;
+    }
     accepting.add(theirs);
+  }
+
+  /** Whether a request of it is being accepted that may soon be confirmed. */
+  private boolean mayConfirm(long nowNs) {
+    return isAccepting() && nowNs - acceptingSinceNs < Acceptor.UNANSWERED_NS;
   }
 
   PeerConnection established() {
@@ -222,7 +234,7 @@ final class Peer {
   boolean shouldAttempt(long nowNs) {
     return waiting
         && attempt == null
-        && accepting.isEmpty()
+        && !mayConfirm(nowNs)
         && established == null
         && nowNs - retryAtNs >= 0;
   }

@@ -155,6 +155,28 @@ final class Peers {
     waiting.add(peer);
   }
 
+  /** Whether this executor's incarnation is the lower one, unsigned. */
+  boolean isLowerThan(Peer peer) {
+    return Long.compareUnsigned(context.self().incarnation(), peer.incarnation()) < 0;
+  }
+
+  /**
+   * The peer has confirmed its request, which is established then. As the lower of the two, this
+   * executor may have confirmed an attempt of its own since it accepted that request, and keeps to
+   * that: the peer establishes it, too.
+   */
+  void confirmed(PeerConnection connection, long nowNs) {
+    PeerConnection own = connection.peer().established();
+    if (own != null
+        && own.isInitiator()
+        && own.establishedForNs(nowNs) <= connection.ageNs(nowNs)
+        && isLowerThan(connection.peer())) {
+      connection.markBroken(BrokenConnection.connectionLost("confirmed after an own attempt"));
+    } else {
+      establish(connection);
+    }
+  }
+
   /** The peer of a connection is proven: it gets the pending blocks and replaces other ones. */
   void establish(PeerConnection connection) {
     assert context.owner().holds();

@@ -77,8 +77,9 @@ class LostRequestTest {
   }
 
   /** A block that one executor fetches from another. */
-  private static final class Fetch implements FetchHandler {
+  private final class Fetch implements FetchHandler {
     private boolean read;
+    private long answeredNs;
     private FallbackReason failure;
 
     Fetch(VirtualExecutor reader, VirtualExecutor server) {
@@ -97,6 +98,7 @@ class LostRequestTest {
     @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       read = true;
+      answeredNs = fabric.nowNs();
     }
 
     @Override
@@ -283,6 +285,75 @@ class LostRequestTest {
     passUntil(12_200);
     assertThat(lower.connections()).as("5.2 s after the device's event").isZero();
     assertThat(lower.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  /** A member of the application claims to be an executor, again and again, to keep it out. */
+  @Test
+  void shouldConnectToAPeerWhoseIncarnationAnotherMemberClaims() throws VerbsException {
+    for (boolean lowerReads : new boolean[] {true, false}) {
+      restart();
+      VirtualExecutor member = executor(2);
+      VirtualExecutor reader = lowerReads ? lower : higher;
+      VirtualExecutor server = lowerReads ? higher : lower;
+      claim(member, server, reader, 40);
+      passUntil(100);
+      Fetch first = new Fetch(reader, server);
+      passUntil(1_500);
+      assertThat(first.read).as("lowerReads=%s", lowerReads).isTrue();
+      assertThat(first.answeredNs).as("lowerReads=%s", lowerReads).isLessThan(1_010 * MS);
+      Fetch second = new Fetch(reader, server);
+      passUntil(1_510);
+      assertThat(second.read).as("lowerReads=%s", lowerReads).isTrue();
+      passUntil(30_000);
+      assertOneConnection("lowerReads=" + lowerReads);
+    }
+  }
+
+  /** Sends requests for twelve seconds, so that there is always an unconfirmed one. */
+  private void claim(VirtualExecutor member, VirtualExecutor as, VirtualExecutor at, int times) {
+    try {
+      member.requestAs(as.endpoint(), at.endpoint());
+    } catch (VerbsException e) {
+      throw new IllegalStateException(e);
+    }
+    if (times > 1) {
+      fabric.after(300 * MS, () -> claim(member, as, at, times - 1));
+    }
+  }
+
+  /** The answer to a request arrives when its responder has just begun an attempt of its own. */
+  @Test
+  void shouldKeepOneConnectionWhenALateAnswerCrossesAnAttempt() throws VerbsException {
+    Random random = new Random(47);
+    for (int trial = 0; trial < TRIALS; trial++) {
+      boolean lowerAnswersLate = trial % 2 == 0;
+      restart();
+      VirtualExecutor late = lowerAnswersLate ? lower : higher;
+      VirtualExecutor other = lowerAnswersLate ? higher : lower;
+      long lateNs = trial % 8 < 2 ? REPEAT_NS : 1_000 * MS + random.nextLong(12 * MS) - 6 * MS;
+      long answerNs = random.nextLong(4 * MS);
+      long requestNs = random.nextLong(4 * MS);
+      long messageNs = random.nextLong(4 * MS);
+      fabric.delayAnswers((from, sentNs) -> from == late ? lateNs : answerNs);
+      fabric.delayRequests((from, sentNs) -> from == late ? requestNs : 0);
+      fabric.delayMessages(messageNs);
+      String what =
+          "late=%s lateNs=%d answerNs=%d requestNs=%d messageNs=%d"
+              .formatted(
+                  lowerAnswersLate ? "lower" : "higher", lateNs, answerNs, requestNs, messageNs);
+
+      Fetch one = new Fetch(other, late);
+      passUntil(10);
+      Fetch two = new Fetch(late, other);
+      passUntil(1_200);
+
+      assertThat(two.read).as(what).isTrue();
+      assertThat(one.read).as(what).isTrue();
+      passUntil(30_000);
+      assertOneConnection(what);
+      // The lower decides, so it establishes only one.
+      assertThat(lower.count(Counter.CONNECTIONS_ESTABLISHED)).as(what).isEqualTo(1);
+    }
   }
 
   @Test

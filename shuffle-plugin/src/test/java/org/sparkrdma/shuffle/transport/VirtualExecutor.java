@@ -31,6 +31,8 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
@@ -270,13 +272,28 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Sends a recorded connection request, from the first queue pair; nothing takes the answer. */
   void replay(byte[] request, Endpoint peer) throws VerbsException {
+    resolved(peer).connect(ConnectionParameters.of(request));
+  }
+
+  /** Sends a proven connection request in the name of another executor, and never confirms it. */
+  void requestAs(Endpoint claimed, Endpoint peer) throws VerbsException {
+    VirtualConnection connection = resolved(peer);
+    Hello request =
+        Hello.request(0, peer.incarnation(), claimed.incarnation(), new byte[Hello.NONCE_BYTES]);
+    byte[] key = ProofKey.of(peer.token(), new byte[0]);
+    connection.connect(
+        ConnectionParameters.of(
+            request.encodeRequest(key, TestBinding.ofInitiator(device, connection))));
+  }
+
+  private VirtualConnection resolved(Endpoint peer) throws VerbsException {
     ListenerAddress to = peer.addresses().get(0);
     VirtualConnection connection =
         new VirtualConnection(
             fabric, this, address, new InetSocketAddress(to.network().address(), to.port()), 0);
     VirtualDevice.Queue queue = new VirtualDevice.Queue(8);
     connection.createQueuePair(device, new QueuePairSettings(queue, queue, 1, 1, 1, 0, Set.of()));
-    connection.connect(ConnectionParameters.of(request));
+    return connection;
   }
 
   /** All objects of its agent, its block server and its memory. */
