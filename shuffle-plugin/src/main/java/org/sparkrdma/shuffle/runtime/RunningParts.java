@@ -50,10 +50,16 @@ record RunningParts(
    * @param fetches fetches blocks of peers
    * @param endpoint of this executor, for peers
    * @param unregisterShuffle deregisters the files of a shuffle soon; does not block
+   * @param check called each second by the runtime's thread: looks for a transport that hangs,
+   *     which it reports as a loss
    * @param close answers open blocks with STOPPED, ends all connections, releases everything
    */
   record Transport(
-      BlockTransport fetches, Endpoint endpoint, IntConsumer unregisterShuffle, Runnable close) {}
+      BlockTransport fetches,
+      Endpoint endpoint,
+      IntConsumer unregisterShuffle,
+      Runnable check,
+      Runnable close) {}
 
   /** Starts the transport of an executor: {@link #rdmaTransports}, or a double in tests. */
   @FunctionalInterface
@@ -148,6 +154,7 @@ record RunningParts(
           transport,
           transport.endpoint(),
           shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
+          transport::checkAgent,
           transport::close);
     };
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -120,12 +121,23 @@ final class RuntimeLifecycle {
     }
   }
 
-  /** Waits while RDMA is up and not lost; returns whether it is lost, else it is stopped. */
-  synchronized boolean awaitLoss() throws InterruptedException {
-    while (state == State.UP && loss == null) {
-      wait();
+  /**
+   * Waits while RDMA is up and not lost; returns whether it is lost, else it is stopped.
+   *
+   * @param check run after each interval, without the lock; may call {@link #reportLoss}
+   */
+  boolean awaitLoss(Duration interval, Runnable check) throws InterruptedException {
+    while (isStillUpAfter(interval)) {
+      check.run();
     }
-    return state == State.UP;
+    return state() == State.UP;
+  }
+
+  private synchronized boolean isStillUpAfter(Duration interval) throws InterruptedException {
+    if (state == State.UP && loss == null) {
+      wait(interval.toMillis());
+    }
+    return state == State.UP && loss == null;
   }
 
   /**

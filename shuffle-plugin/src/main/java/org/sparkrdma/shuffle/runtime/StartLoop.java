@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -15,12 +16,14 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
  * after each loss of the device, when everything is closed. Each outcome goes to readers and to the
  * directory.
  *
- * <p>Confined to the runtime's thread, which waits here for a loss, except {@link #endWaits} and
- * {@link #giveUp}, which any thread may call. When the system refuses that thread, its creator
- * calls {@link #stayOff} instead of {@link #run}.
+ * <p>Confined to the runtime's thread, which waits here for a loss, and each second checks that the
+ * transport does not hang, except {@link #endWaits} and {@link #giveUp}, which any thread may call.
+ * When the system refuses that thread, its creator calls {@link #stayOff} instead of {@link #run}.
  */
 final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
+
+  private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
   private final RuntimeStart start;
   private final Supplier<Map<String, Long>> profile;
@@ -70,13 +73,22 @@ final class StartLoop {
           stayOff();
         }
       }
-      while (last == Attempt.UP && lifecycle.awaitLoss()) {
+      while (last == Attempt.UP && lifecycle.awaitLoss(CHECK_INTERVAL, this::check)) {
         last = restart(turnOff());
       }
     } catch (InterruptedException e) {
       LOG.debug("Interrupted: RDMA stays off", e);
     } finally {
       lifecycle.endWaits();
+    }
+  }
+
+  private void check() {
+    try {
+      lifecycle.parts().ifPresent(up -> up.transport().check().run());
+    } catch (Throwable e) {
+      // An Error too: this thread must go on to close the parts.
+      LOG.warn("Check of the RDMA transport failed", e);
     }
   }
 

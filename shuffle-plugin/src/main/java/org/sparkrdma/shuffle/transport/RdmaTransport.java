@@ -45,6 +45,7 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+  private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
 
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
@@ -62,6 +63,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
   private final Consumer<String> outOfService;
   private final DeliveryLog log = new DeliveryLog();
+  private final AgentWatch watch;
+  private volatile boolean hangs;
   private volatile boolean closed;
 
   /**
@@ -179,6 +182,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         delivery,
         memory::trimUnused,
         this::onAgentFailed);
+    watch = new AgentWatch(agent::allIterations, settings.requestTimeout());
     server.start();
     agentThread = DeliveryThreads.named("rdma-agent").newThread(agent);
     agentThread.start();
@@ -215,9 +219,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, open::remove);
     open.add(fetch);
-    if (closed) {
+    if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
-      fetch.failRest(FallbackReason.STOPPED, "executor stops", log);
+      fetch.failRest(FallbackReason.STOPPED, hangs ? AGENT_HANGS : "executor stops", log);
       return;
     }
     try {
@@ -245,6 +249,26 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       failOpen(FallbackReason.STOPPED, "transport agent failed");
     } finally {
       outOfService.accept(FailureText.of("the transport failed", cause));
+    }
+  }
+
+  /**
+   * Checks that the agent's thread goes on. If it hangs in a call of the device, every block uses
+   * TCP, and the loss is reported. One thread calls this, each {@link AgentWatch#INTERVAL}.
+   */
+  public void checkAgent() {
+    if (!watch.findsHang()) {
+      return;
+    }
+    hangs = true;
+    try {
+      Throwable stack = new Throwable("stack of " + agentThread.getName());
+      stack.setStackTrace(agentThread.getStackTrace());
+      LOG.error(
+          "{}; blocks use TCP: limitSeconds={}", AGENT_HANGS, watch.limit().toSeconds(), stack);
+      failOpen(FallbackReason.STOPPED, AGENT_HANGS);
+    } finally {
+      outOfService.accept(AGENT_HANGS);
     }
   }
 

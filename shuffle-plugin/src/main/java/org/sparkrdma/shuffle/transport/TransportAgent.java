@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -57,6 +58,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private final long spinNs;
   private int iterations;
 
+  /** Iterations so far, for {@link AgentWatch}; written by the agent's thread only. */
+  private final AtomicLong allIterations = new AtomicLong();
+
   private volatile boolean stopping;
 
   TransportAgent(
@@ -110,6 +114,11 @@ final class TransportAgent implements Runnable, CompletionHandler {
             trimUnusedMemory,
             nowNs);
     failed = onFailure;
+  }
+
+  /** Number of iterations so far. Safe for any thread. */
+  long allIterations() {
+    return allIterations.get();
   }
 
   /** Runs a command on the agent's thread soon. Safe for any thread. */
@@ -194,6 +203,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private int iterate(boolean pollEvents) {
     iterations++;
+    allIterations.lazySet(allIterations.getPlain() + 1);
     nowNs = nanoClock.getAsLong();
     int work = runCommands();
     if (pollEvents) {

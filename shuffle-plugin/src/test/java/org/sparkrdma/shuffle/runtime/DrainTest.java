@@ -203,6 +203,7 @@ class DrainTest {
                     (peer, blocks, files, handler) -> add(handler),
                     engine.transport().endpoint(),
                     shuffleId -> {},
+                    () -> {},
                     closeOfTransport),
             List.of()),
         WAIT,

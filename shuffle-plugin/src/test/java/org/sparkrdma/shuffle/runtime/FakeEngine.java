@@ -105,10 +105,15 @@ final class FakeEngine implements VerbsEngine {
   }
 
   RunningParts.Transport transport(Runnable close) {
+    return transport(() -> {}, close);
+  }
+
+  RunningParts.Transport transport(Runnable check, Runnable close) {
     return new RunningParts.Transport(
         (peer, blocks, files, handler) -> {},
         new Endpoint("driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]),
         shuffleId -> close("shuffle " + shuffleId),
+        check,
         close);
   }
 }

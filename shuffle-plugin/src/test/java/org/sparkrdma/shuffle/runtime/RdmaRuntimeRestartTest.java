@@ -172,6 +172,28 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     runtime.close();
   }
 
+  /** The transport reports it as a loss when it hangs, so that blocks do not wait for ever. */
+  @Test
+  void shouldCheckTheTransportUntilItHangs() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger checks = new AtomicInteger();
+    RdmaRuntime runtime =
+        startedOn(
+            parts ->
+                engine.transport(
+                    () -> {
+                      if (checks.incrementAndGet() == 1) {
+                        throw new IllegalStateException("thrown by the test");
+                      }
+                      parts.outOfService().accept("it hangs");
+                    },
+                    () -> engine.close("transport")));
+    engine.awaitClosed("engine");
+    assertThat(checks.get()).isGreaterThanOrEqualTo(2);
+    awaitState(runtime, State.UP);
+    runtime.close();
+  }
+
   @Test
   void shouldNotComeBackWhenClosed() {
     LosableTransport transport = new LosableTransport(engine);

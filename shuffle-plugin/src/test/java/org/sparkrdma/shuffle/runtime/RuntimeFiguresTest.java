@@ -32,6 +32,7 @@ class RuntimeFiguresTest {
             new Endpoint(
                 "7", TestAddresses.listener("10.1.2.3", 4_711), "fake", 1, INCARNATION, token),
             shuffleId -> {},
+            () -> {},
             () -> {});
     RuntimeLifecycle lifecycle = new RuntimeLifecycle();
     lifecycle.beginAttempt();

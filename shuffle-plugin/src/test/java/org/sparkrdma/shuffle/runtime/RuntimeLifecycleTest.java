@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
@@ -14,6 +15,7 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 @Timeout(10)
 class RuntimeLifecycleTest {
   private static final long LONG_NS = Duration.ofMinutes(1).toNanos();
+  private static final Duration INTERVAL = Duration.ofMinutes(1);
 
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
   private final RunningParts parts = new RunningParts(null, null, null, null, "none");
@@ -50,7 +52,7 @@ class RuntimeLifecycleTest {
   @Test
   void shouldGoOffAndStartAgainAfterALoss() throws InterruptedException {
     lifecycle.reportLoss(up(), "device removed");
-    assertThat(lifecycle.awaitLoss()).isTrue();
+    assertThat(lifecycle.awaitLoss(INTERVAL, () -> {})).isTrue();
     assertThat(lifecycle.turnOff()).contains(parts);
     assertThat(lifecycle.state()).isEqualTo(State.OFF);
     assertThat(lifecycle.parts()).isEmpty();
@@ -71,7 +73,7 @@ class RuntimeLifecycleTest {
     int second = up();
     lifecycle.reportLoss(first, "device removed");
     lifecycle.reportLoss(second, "port down");
-    assertThat(lifecycle.awaitLoss()).isTrue();
+    assertThat(lifecycle.awaitLoss(INTERVAL, () -> {})).isTrue();
     lifecycle.turnOff();
     assertThat(lifecycle.reasons()).containsExactly("port down");
   }
@@ -110,7 +112,7 @@ class RuntimeLifecycleTest {
     int number = up();
     lifecycle.stop();
     lifecycle.reportLoss(number, "device removed");
-    assertThat(lifecycle.awaitLoss()).isFalse();
+    assertThat(lifecycle.awaitLoss(INTERVAL, () -> {})).isFalse();
     assertThat(lifecycle.turnOff()).isEmpty();
     assertThat(lifecycle.takeParts()).contains(parts);
     assertThat(lifecycle.takeParts()).isEmpty();
@@ -125,19 +127,35 @@ class RuntimeLifecycleTest {
     assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.STOPPED);
   }
 
+  @Test
+  void shouldCheckAtIntervalsUntilACheckReportsTheLoss() throws InterruptedException {
+    int number = up();
+    AtomicInteger checks = new AtomicInteger();
+    boolean lost =
+        lifecycle.awaitLoss(
+            Duration.ofMillis(1),
+            () -> {
+              if (checks.incrementAndGet() == 3) {
+                lifecycle.reportLoss(number, "it hangs");
+              }
+            });
+    assertThat(lost).isTrue();
+    assertThat(checks).hasValue(3);
+  }
+
   /** Returns when the thread waits. */
   private Thread awaiting(CompletableFuture<Boolean> lost) {
     Thread waiting =
         new Thread(
             () -> {
               try {
-                lost.complete(lifecycle.awaitLoss());
+                lost.complete(lifecycle.awaitLoss(INTERVAL, () -> {}));
               } catch (InterruptedException e) {
                 lost.completeExceptionally(e);
               }
             });
     waiting.start();
-    while (waiting.getState() != Thread.State.WAITING) {
+    while (waiting.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
     }
     return waiting;

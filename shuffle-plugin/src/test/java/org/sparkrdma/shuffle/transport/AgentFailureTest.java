@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -24,6 +27,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
 @Timeout(60)
 class AgentFailureTest {
+  private static final int CHECKS = 10;
+
   private static final int UNARMED = Integer.MAX_VALUE;
 
   @TempDir private Path directory;
@@ -100,6 +105,66 @@ class AgentFailureTest {
       }
       assertThat(reader.outOfService().get(0)).contains("failed", "NullPointerException");
       assertThat(answers).hasValueGreaterThanOrEqualTo(blocks);
+    }
+  }
+
+  /** The clock of the agent stands for a call of the device that does not return. */
+  @Test
+  void shouldAnswerEveryBlockAndReportTheLossWhenTheAgentHangs() throws Exception {
+    AtomicBoolean armed = new AtomicBoolean();
+    CountDownLatch hangs = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    LongSupplier clock =
+        () -> {
+          if (armed.get() && Thread.currentThread().getName().startsWith("rdma-agent")) {
+            hangs.countDown();
+            awaitUninterruptibly(end);
+          }
+          return System.nanoTime();
+        };
+    Path one = Files.createDirectory(directory.resolve("one"));
+    Path two = Files.createDirectory(directory.resolve("two"));
+    TestExecutor.Options options =
+        new TestExecutor.Options(1).nanoClock(clock).requestTimeout(Duration.ofSeconds(CHECKS));
+    try (TestExecutor reader = new TestExecutor(one, options);
+        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
+      server.outputs().write(1, new Random(1), 100);
+      List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+      CollectedBlocks read = new CollectedBlocks(blocks);
+      reader.transport().fetch(server.endpoint(), blocks, null, read);
+      assertThat(read.await().bytes(0)).hasSize(100);
+
+      armed.set(true);
+      CollectedBlocks open = new CollectedBlocks(blocks);
+      reader.transport().fetch(server.endpoint(), blocks, null, open);
+      hangs.await();
+      // The first check sees the last iterations.
+      for (int check = 0; check < CHECKS; check++) {
+        reader.transport().checkAgent();
+        assertThat(reader.outOfService()).isEmpty();
+      }
+      reader.transport().checkAgent();
+      assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
+      assertThat(reader.outOfService()).singleElement().asString().contains("hangs");
+
+      CollectedBlocks later = new CollectedBlocks(blocks);
+      reader.transport().fetch(server.endpoint(), blocks, null, later);
+      assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
+      armed.set(false);
+      end.countDown();
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    boolean ended = false;
+    while (!ended) {
+      try {
+        latch.await();
+        ended = true;
+      } catch (InterruptedException e) {
+        // A call of the device ignores it, too.
+        ended = latch.getCount() == 0;
+      }
     }
   }
 }

@@ -291,7 +291,7 @@ class LostRequestTest {
   @Test
   void shouldConnectToAPeerWhoseIncarnationAnotherMemberClaims() throws VerbsException {
     for (boolean lowerReads : new boolean[] {true, false}) {
-      restart();
+      restart(new VirtualFabric());
       VirtualExecutor member = executor(2);
       VirtualExecutor reader = lowerReads ? lower : higher;
       VirtualExecutor server = lowerReads ? higher : lower;
@@ -327,7 +327,7 @@ class LostRequestTest {
     Random random = new Random(47);
     for (int trial = 0; trial < TRIALS; trial++) {
       boolean lowerAnswersLate = trial % 2 == 0;
-      restart();
+      restart(new VirtualFabric());
       VirtualExecutor late = lowerAnswersLate ? lower : higher;
       VirtualExecutor other = lowerAnswersLate ? higher : lower;
       long lateNs = trial % 8 < 2 ? REPEAT_NS : 1_000 * MS + random.nextLong(12 * MS) - 6 * MS;
