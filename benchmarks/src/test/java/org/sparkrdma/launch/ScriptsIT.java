@@ -374,6 +374,9 @@ class ScriptsIT {
     assertThat(outcome.exitCode()).as(outcome.output()).isZero();
     assertThat(outcome.output()).contains("| connections | linear | 9 | 29 |", "30 servers");
     assertThat(report.resolve("growth.html")).content().contains("<svg");
+    assertThat(outcome.output())
+        .contains(
+            "30 executors, 600 x 600 blocks of 64 KiB, 5 waves of 4 tasks, pinned.max 4,096 MiB: ");
   }
 
   /** It builds both commits. */

@@ -17,9 +17,14 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  *
  * @param growth the same shuffle on more and more executors
  * @param incast many servers and one reader with many tasks
+ * @param waves a shuffle with all its tasks
  */
 record GrowthReport(
-    String date, String command, List<GrowthRun.Result> growth, List<GrowthRun.Result> incast) {
+    String date,
+    String command,
+    List<GrowthRun.Result> growth,
+    List<GrowthRun.Result> incast,
+    List<GrowthRun.Result> waves) {
   private static final int WIDTH = 420;
   private static final int HEIGHT = 260;
   private static final int MARGIN = 50;
@@ -115,7 +120,7 @@ record GrowthReport(
         .writerWithDefaultPrettyPrinter()
         .writeValue(directory.resolve("growth.json").toFile(), json());
     Files.writeString(directory.resolve("growth.csv"), csv());
-    Files.writeString(directory.resolve("growth.md"), table() + '\n' + incastText());
+    Files.writeString(directory.resolve("growth.md"), table() + '\n' + incastText() + wavesText());
     Files.writeString(directory.resolve("growth.html"), page());
   }
 
@@ -130,6 +135,7 @@ record GrowthReport(
     json.put("exponents", laws);
     json.put("growth", growth);
     json.put("incast", incast);
+    json.put("waves", waves);
     return json;
   }
 
@@ -141,6 +147,7 @@ record GrowthReport(
     text.append(",ms to all blocks,fallbacks,fallbacks of others\n");
     growth.forEach(one -> appendRow(text, "growth", one));
     incast.forEach(one -> appendRow(text, "incast", one));
+    waves.forEach(one -> appendRow(text, "waves", one));
     return text.toString();
   }
 
@@ -195,10 +202,12 @@ record GrowthReport(
         %s
         <h2>Incast</h2>
         <pre>%s</pre>
+        <h2>All tasks of a shuffle, in waves</h2>
+        <pre>%s</pre>
         </body>
         </html>
         """
-        .formatted(date, command, body, incastText());
+        .formatted(date, command, body, incastText(), wavesText());
   }
 
   /** One line for each incast. */
@@ -217,6 +226,40 @@ record GrowthReport(
               one.allBlocksMs(),
               one.blocks(),
               one.shape().blockBytes() >> 10,
+              one.fallbacks(),
+              one.fallbacksOfOthers()));
+    }
+    return text.toString();
+  }
+
+  /** One line for each shuffle in waves. */
+  String wavesText() {
+    StringBuilder text = new StringBuilder();
+    for (GrowthRun.Result one : waves) {
+      GrowthRun.Shape shape = one.shape();
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%,d executors, %,d x %,d blocks of %d KiB, %d waves of %d tasks,"
+                  + " pinned.max %,d MiB: %,d blocks read and"
+                  + " %,d served in %.1f ms, %,d connections, at most %.1f MiB pinned and %.1f MiB of"
+                  + " READs in flight, %.3f messages and %.3f steps for each block, fallbacks %s, of"
+                  + " the others %s%n",
+              shape.executors(),
+              shape.maps(),
+              shape.partitions(),
+              shape.blockBytes() >> 10,
+              shape.waves(),
+              shape.tasks(),
+              shape.pinnedBytes() >> 20,
+              one.blocks(),
+              one.served(),
+              one.allBlocksMs(),
+              one.connections(),
+              one.highestPinnedBytes() / 1048576.0,
+              one.maxReadBytesInFlight() / 1048576.0,
+              (double) one.messages() / (one.blocks() + one.served()),
+              (double) one.work() / (one.blocks() + one.served()),
               one.fallbacks(),
               one.fallbacksOfOthers()));
     }

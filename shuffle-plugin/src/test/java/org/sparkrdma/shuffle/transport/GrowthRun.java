@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.IntConsumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.directory.DirectoryGrowth;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -40,12 +41,43 @@ final class GrowthRun implements AutoCloseable {
    * @param tasks of executor 0, which read at once; each of the others has one
    * @param pinnedBytes {@code pinned.max}
    * @param connections {@code connections.max}
+   * @param waves of tasks; with more than one, all executors have {@code tasks} at once, and a task
+   *     begins when one before it has ended
    */
   record Shape(
-      int executors, int maps, int tasks, int blockBytes, long pinnedBytes, int connections) {
+      int executors,
+      int maps,
+      int tasks,
+      int blockBytes,
+      long pinnedBytes,
+      int connections,
+      int waves) {
+    private static final int CONNECTIONS = 1_024;
+
+    /** One wave. */
+    Shape(int executors, int maps, int tasks, int blockBytes, long pinnedBytes, int connections) {
+      this(executors, maps, tasks, blockBytes, pinnedBytes, connections, 1);
+    }
+
     /** Uses the default of {@code connections.max}. */
     Shape(int executors, int maps, int tasks, int blockBytes, long pinnedBytes) {
-      this(executors, maps, tasks, blockBytes, pinnedBytes, 1_024);
+      this(executors, maps, tasks, blockBytes, pinnedBytes, CONNECTIONS);
+    }
+
+    /** Every task of a shuffle, in waves. */
+    static Shape inWaves(
+        int executors, int maps, int tasks, int waves, int blockBytes, long pinned) {
+      return new Shape(executors, maps, tasks, blockBytes, pinned, CONNECTIONS, waves);
+    }
+
+    /** Partitions of the shuffle. */
+    int partitions() {
+      return waves == 1 ? Math.max(executors, tasks) + 1 : executors * tasks * waves;
+    }
+
+    /** The partition of a task, which Spark starts in this order. */
+    private int partition(int executor, int slot, int wave) {
+      return (wave * executors + executor) * tasks + slot;
     }
 
     int mapsPerExecutor() {
@@ -64,6 +96,7 @@ final class GrowthRun implements AutoCloseable {
    * @param firstBlockMs virtual time until it had its first block
    * @param lastPeerMs virtual time until it had a block of every peer
    * @param blocks that executor 0 read
+   * @param served blocks that the others read from executor 0
    * @param fallbacks its blocks that would use TCP, by reason
    * @param fallbacksOfOthers blocks of executor 0 that the others would read by TCP, by reason
    */
@@ -77,6 +110,7 @@ final class GrowthRun implements AutoCloseable {
       long driverMessages,
       long driverRecords,
       long blocks,
+      long served,
       double firstBlockMs,
       double lastPeerMs,
       double allBlocksMs,
@@ -96,6 +130,7 @@ final class GrowthRun implements AutoCloseable {
   private final Map<FallbackReason, Long> fallbacks = new TreeMap<>();
   private final Map<FallbackReason, Long> fallbacksOfOthers = new TreeMap<>();
   private long blocks;
+  private long served;
   private long open;
   private long firstBlockNs;
   private long lastPeerNs;
@@ -106,9 +141,8 @@ final class GrowthRun implements AutoCloseable {
   GrowthRun(Path directory, Shape shape) throws IOException, VerbsException {
     this.shape = shape;
     Path file = directory.resolve("outputs.data");
-    int partitions = Math.max(shape.executors(), shape.tasks()) + 1;
     try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
-      outputs.setLength((long) partitions * shape.blockBytes());
+      outputs.setLength((long) shape.partitions() * shape.blockBytes());
     }
     for (int i = 0; i < shape.executors(); i++) {
       executors.add(
@@ -118,18 +152,24 @@ final class GrowthRun implements AutoCloseable {
               shape.pinnedBytes(),
               shape.connections(),
               file,
-              partitions,
+              shape.partitions(),
               shape.blockBytes()));
     }
   }
 
   Result run() {
     VirtualExecutor first = executors.get(0);
-    for (int task = 0; task < shape.tasks(); task++) {
-      new Task(first, task, 1, executors.size()).request();
-    }
-    for (int i = 1; i < executors.size(); i++) {
-      new Task(executors.get(i), i, 0, 1).request();
+    if (shape.waves() == 1) {
+      for (int task = 0; task < shape.tasks(); task++) {
+        new Task(first, task, 1, executors.size()).request();
+      }
+      for (int i = 1; i < executors.size(); i++) {
+        new Task(executors.get(i), i, 0, 1).request();
+      }
+    } else {
+      for (int slot = 0; slot < shape.tasks(); slot++) {
+        start(slot, 0);
+      }
     }
     if (!fabric.runUntil(() -> open == 0, LIMIT_NS)) {
       throw new IllegalStateException(
@@ -146,12 +186,32 @@ final class GrowthRun implements AutoCloseable {
         driver.messages(),
         driver.records(),
         blocks,
+        served,
         firstBlockNs / 1e6,
         lastPeerNs / 1e6,
         fabric.nowNs() / 1e6,
         first.maxBytesInFlight(),
         fallbacks,
         fallbacksOfOthers);
+  }
+
+  /** A task of executor 0, and after it those of the same slot in the next waves. */
+  private void start(int slot, int wave) {
+    Task task = new Task(executors.get(0), shape.partition(0, slot, wave), 1, executors.size());
+    task.onRequest = peer -> startOfPeer(peer, slot, wave);
+    if (wave + 1 < shape.waves()) {
+      task.onEnd = () -> start(slot, wave + 1);
+    }
+    task.request();
+  }
+
+  /**
+   * The part of another executor's task that reads from executor 0. All executors proceed alike, so
+   * it comes when the task of executor 0 in the same slot and wave requests blocks of that
+   * executor.
+   */
+  private void startOfPeer(int peer, int slot, int wave) {
+    new Task(executors.get(peer), shape.partition(peer, slot, wave), 0, 1).request();
   }
 
   @Override
@@ -164,7 +224,11 @@ final class GrowthRun implements AutoCloseable {
     private final VirtualExecutor reader;
     private final int partition;
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
+    private final Set<Integer> requested = new HashSet<>();
+    private IntConsumer onRequest = peer -> {};
+    private Runnable onEnd = () -> {};
     private long bytesInFlight;
+    private long unanswered;
 
     private record Request(int peer, List<BlockRange> blocks) {}
 
@@ -192,6 +256,7 @@ final class GrowthRun implements AutoCloseable {
         waiting.add(new Request(peer, request));
       }
       open += shape.mapsPerExecutor();
+      unanswered += shape.mapsPerExecutor();
     }
 
     void request() {
@@ -201,6 +266,9 @@ final class GrowthRun implements AutoCloseable {
         bytesInFlight += bytes(next);
         Endpoint peer = executors.get(next.peer()).endpoint();
         reader.fetch(peer, next.blocks(), new Handler(next.peer()));
+        if (requested.add(next.peer())) {
+          onRequest.accept(next.peer());
+        }
       }
     }
 
@@ -212,6 +280,10 @@ final class GrowthRun implements AutoCloseable {
       open--;
       bytesInFlight -= shape.blockBytes();
       request();
+      unanswered--;
+      if (unanswered == 0) {
+        onEnd.run();
+      }
     }
 
     private final class Handler implements FetchHandler {
@@ -234,6 +306,8 @@ final class GrowthRun implements AutoCloseable {
           if (seenPeers.add(peer)) {
             lastPeerNs = fabric.nowNs();
           }
+        } else {
+          served++;
         }
         onAnswer();
       }

@@ -87,6 +87,23 @@ class GrowthTest {
     assertNoFallback(result);
   }
 
+  /** 10,000 x 10,000 blocks of 500 executors in {@code ./bench growth}. */
+  @Test
+  void shouldReadEveryBlockOfTasksThatComeInWaves() throws Exception {
+    GrowthRun.Result two = run(GrowthRun.Shape.inWaves(20, 200, 5, 2, 64 << 10, PINNED_BYTES));
+    GrowthRun.Result all = run(GrowthRun.Shape.inWaves(20, 200, 5, 8, 64 << 10, PINNED_BYTES));
+    assertThat(all.shape().partitions()).isEqualTo(800);
+    assertThat(all.blocks()).isEqualTo(8 * 5 * 19 * 10);
+    assertThat(all.served()).isEqualTo(8 * 5 * 19 * 10);
+    assertNoFallback(all);
+    assertThat(all.connections()).isEqualTo(19);
+    assertThat(all.maxReadBytesInFlight()).isLessThanOrEqualTo(READS_BYTES_MAX);
+    assertThat(all.highestPinnedBytes()).isLessThanOrEqualTo(PINNED_BYTES);
+    // Four times the blocks, at most four times the messages and steps.
+    assertThat(all.messages()).isLessThanOrEqualTo(4 * two.messages());
+    assertThat(all.work()).isLessThanOrEqualTo(4 * two.work());
+  }
+
   /** Counted apart, blocks by READ and by TCP of a reader add up to what it wanted. */
   @Test
   void shouldCountTheFallbacksOfEachReaderOnce() throws Exception {
@@ -124,12 +141,24 @@ class GrowthTest {
       incast.add(
           run(new GrowthRun.Shape(incastExecutors, incastExecutors, 64, 64 << 10, pinnedBytes)));
     }
+    // 10,000 x 10,000 blocks with 500 executors.
+    int waveExecutors = Math.min(500, maxExecutors);
+    List<GrowthRun.Result> waves = new ArrayList<>();
+    waves.add(runWaves(waveExecutors, 4 << 10, 1L << 30));
+    waves.add(runWaves(waveExecutors, 64 << 10, 1L << 30));
+    waves.add(runWaves(waveExecutors, 64 << 10, 4L << 30));
     GrowthReport report =
         new GrowthReport(
             Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
             maxExecutors == 2_000 ? "./bench growth" : "./bench growth --executors " + maxExecutors,
             growth,
-            incast);
+            incast,
+            waves);
     report.write(Path.of(System.getProperty("growth.report", "target/growth")));
+  }
+
+  private GrowthRun.Result runWaves(int executors, int blockBytes, long pinnedBytes)
+      throws Exception {
+    return run(GrowthRun.Shape.inWaves(executors, 20 * executors, 4, 5, blockBytes, pinnedBytes));
   }
 }
