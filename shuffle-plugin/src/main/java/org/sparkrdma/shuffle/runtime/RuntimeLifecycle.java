@@ -134,8 +134,11 @@ final class RuntimeLifecycle {
   }
 
   private synchronized boolean isStillUpAfter(Duration interval) throws InterruptedException {
-    if (state == State.UP && loss == null) {
-      wait(interval.toMillis());
+    long endNs = System.nanoTime() + interval.toNanos();
+    long leftMs = interval.toMillis();
+    while (state == State.UP && loss == null && leftMs > 0) {
+      wait(leftMs);
+      leftMs = (endNs - System.nanoTime()) / 1_000_000;
     }
     return state == State.UP && loss == null;
   }
