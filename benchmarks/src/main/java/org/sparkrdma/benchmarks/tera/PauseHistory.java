@@ -8,7 +8,7 @@ import java.util.Arrays;
 public final class PauseHistory implements Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** Of a JVM that nothing watches yet. */
+  /** The history of a JVM that nothing watches yet. */
   public static final PauseHistory EMPTY = new PauseHistory(0, new int[0]);
 
   private final long count;

@@ -17,7 +17,7 @@ import javax.management.openmbean.CompositeData;
  * long as the executor.
  */
 final class PauseRecorder implements NotificationListener {
-  /** Of each of these, the length is known. */
+  /** Number of pauses whose length is kept. */
   private static final int MAX_RECORDED = 10_000;
 
   private static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
@@ -92,7 +92,7 @@ final class PauseRecorder implements NotificationListener {
     return collectors.stream().mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();
   }
 
-  /** Of this JVM, on first use. */
+  /** The recorder of this JVM, created on first use. */
   private static final class OfThisJvm {
     private static final PauseRecorder STARTED =
         new PauseRecorder(

@@ -89,7 +89,7 @@ class ShuffleModeTest {
     return (long) conf.get(package$.MODULE$.REDUCER_MAX_SIZE_IN_FLIGHT());
   }
 
-  /** As in an executor with one core. */
+  /** The settings of an executor with one core. */
   private static TransportConf shuffleTransport(SparkConf conf) {
     return SparkTransportConf.fromSparkConf(conf, "shuffle", 1, Option.empty(), Option.empty());
   }

@@ -19,7 +19,7 @@ record Browser(Path directory) {
 
   private static final long LIMIT_SECONDS = 60;
 
-  /** Without its services Chromium needs no network. */
+  /** Options that turn off what Chromium would use a network for. */
   private static final List<String> OPTIONS =
       List.of(
           "--headless",

@@ -81,7 +81,7 @@ class PagesInBrowserTest {
         .anySatisfy(line -> assertThat(line).contains("missing is not defined"));
   }
 
-  /** With {@code -Dupdate.docs=true} it writes the pictures of the documentation. */
+  /** Writes the pictures of the documentation with {@code -Dupdate.docs=true}. */
   @Test
   void shouldDrawARecordedReportAndComparisonLikeThePicturesOfTheDocumentation()
       throws IOException {
