@@ -68,8 +68,9 @@ public final class BlockServer implements AutoCloseable {
   private final Runnable releaseIdle = this::releaseIdle;
   private final Runnable checkOpen = this::checkOpen;
   private final LogLimit lines = new LogLimit();
+  private final RepeatedCommands repeated = new RepeatedCommands();
 
-  /** Time of the present turn of the server's thread. */
+  /** Time of the last turn of the server's thread. */
   private long tickNs;
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
@@ -95,6 +96,7 @@ public final class BlockServer implements AutoCloseable {
    */
   BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues, LongSupplier probeClock) {
     nanoClock = parameters.nanoClock();
+    tickNs = nanoClock.getAsLong();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
     counters = parameters.counters();
     budget = parameters.budget();
@@ -171,18 +173,16 @@ public final class BlockServer implements AutoCloseable {
    * Releases leases of a peer, before any waiting LOCATE is located. Any thread. The array belongs
    * to the server from now on.
    *
-   * @param done run when they are released; with the server's lock, must not block
+   * @param done run when they are released; with the server's lock, must not block; run again when
+   *     it throws
    */
   public void release(long peer, long[] leaseIds, Runnable done) {
     submit(
-        () -> {
-          try {
-            releaseLeases(peer, leaseIds);
-          } finally {
-            // After an Error the rest expires, which ends the connection.
-            done.run();
-          }
-        });
+        new RepeatedCommands.Command(
+            () -> {
+              releaseLeases(peer, leaseIds);
+              done.run();
+            }));
   }
 
   /**
@@ -190,7 +190,7 @@ public final class BlockServer implements AutoCloseable {
    * follow; each connection has a number of its own.
    */
   public void onPeerGone(long peer) {
-    submit(() -> parts.leases().onPeerGone(peer));
+    submit(new RepeatedCommands.Command(() -> parts.leases().onPeerGone(peer)));
   }
 
   /**
@@ -258,6 +258,7 @@ public final class BlockServer implements AutoCloseable {
       task = done < MAX_BATCH ? requests.poll() : null;
     }
     tickNs = nanoClock.getAsLong();
+    repeatCommands(tickNs);
     guarded(expireLeases);
     guarded(releaseIdle);
     guarded(checkOpen);
@@ -274,6 +275,22 @@ public final class BlockServer implements AutoCloseable {
 
   private void checkOpen() {
     parts.locator().open().check(tickNs);
+  }
+
+  private void repeatCommands(long nowNs) {
+    // Each once: those that fail again have a later deadline.
+    for (Runnable command = pollRepeated(nowNs); command != null; command = pollRepeated(nowNs)) {
+      guarded(command);
+    }
+  }
+
+  private Runnable pollRepeated(long nowNs) {
+    state.lock();
+    try {
+      return repeated.poll(nowNs);
+    } finally {
+      state.unlock();
+    }
   }
 
   private int executeCommands() {
@@ -293,6 +310,9 @@ public final class BlockServer implements AutoCloseable {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
       log(e);
+      if (command instanceof RepeatedCommands.Command again) {
+        repeated.add(again, tickNs);
+      }
     } finally {
       state.unlock();
     }
@@ -334,7 +354,9 @@ public final class BlockServer implements AutoCloseable {
     long untilNs =
         Math.min(
             until(parts.leases().nextDeadlineNs(), nowNs),
-            until(parts.idle().nextDeadlineNs(), nowNs));
+            Math.min(
+                until(parts.idle().nextDeadlineNs(), nowNs),
+                until(repeated.nextDeadlineNs(), nowNs)));
     return Math.min(untilNs, until(parts.locator().open().nextDeadlineNs(), nowNs));
   }
 

@@ -117,8 +117,8 @@ final class Leases {
       return false;
     }
     if (lease != null) {
-      open.remove(lease.id());
       lease.end(files);
+      open.remove(lease.id());
     }
     return true;
   }
@@ -141,8 +141,9 @@ final class Leases {
     while (leases.hasNext()) {
       Lease lease = leases.next();
       if (lease.peer() == peer) {
-        leases.remove();
+        // In this order, so that after an Error another call continues with this lease.
         lease.end(files);
+        leases.remove();
       }
     }
   }

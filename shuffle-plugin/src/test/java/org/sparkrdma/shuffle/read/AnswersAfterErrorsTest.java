@@ -15,6 +15,7 @@ import org.apache.spark.TaskContext$;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** An Error at the first, second, ... step of a request that a test can let fail. */
+@Tag("slow")
 @Timeout(60)
 class AnswersAfterErrorsTest {
   private static final int BLOCKS = 70;

@@ -14,11 +14,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -29,6 +31,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * clock, a question to a request, or its answer. Two disks as in {@link HungDiskTest}. Closing
  * checks that no request has left a lease.
  */
+@Tag("slow")
 @Timeout(60)
 class LocateErrorsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -136,6 +139,48 @@ class LocateErrorsTest {
     int before = steps;
     run();
     assertThat(steps - before).isBetween(60, (int) failingSteps().count());
+  }
+
+  @Test
+  void shouldAnswerAReleaseAfterErrors() {
+    List<Integer> answers = new ArrayList<>();
+    server.release(
+        1,
+        new long[0],
+        () -> {
+          answers.add(answers.size());
+          if (answers.size() <= 3) {
+            throw new OutOfMemoryError("thrown by the test");
+          }
+        });
+    for (int i = 0; i < 3; i++) {
+      pass(0);
+      assertThat(answers).hasSize(i + 1);
+      assertThat(server.untilNextDeadlineNs()).isLessThanOrEqualTo(OpenLocates.CHECK_NS);
+      pass(OpenLocates.CHECK_NS);
+    }
+    pass(OpenLocates.CHECK_NS);
+    assertThat(answers).hasSize(4);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+  void shouldEndTheLeasesOfAPeerThatIsGoneAfterErrors(int step) {
+    Call call = new Call(DIRECT, DIRECT, DIRECT);
+    server.locate(call, nowNs);
+    pass(0);
+    assertThat(call.answers).isEqualTo(1);
+    failing = steps + step;
+    failures = 5;
+    server.onPeerGone(1);
+    for (int i = 0; i < 10; i++) {
+      pass(OpenLocates.CHECK_NS);
+    }
+    failing = Integer.MAX_VALUE;
+    List<Integer> unregistered = new ArrayList<>();
+    server.unregisterShuffle(DIRECT, () -> unregistered.add(DIRECT));
+    pass(0);
+    assertThat(unregistered).containsExactly(DIRECT);
   }
 
   private void run() {
