@@ -67,7 +67,7 @@ final class JunitReportTest {
                 new TestOutcome("good", TestOutcome.Kind.PASSED, ""),
                 new TestOutcome("off", TestOutcome.Kind.SKIPPED, "no disk")),
             Duration.ofSeconds(7),
-            new TransferLog.Blocks(34, 12)));
+            new TransferLog.Blocks(34, 12, 0)));
     assertThat(table.text())
         .containsPattern("soft +1 +0 +1 +7 +34 +12")
         .contains("skipped: ShuffleSuite-soft \"off\": no disk")

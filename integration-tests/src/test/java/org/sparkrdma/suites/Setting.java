@@ -14,7 +14,10 @@ enum Setting {
    * Spark without the plug-in: shows whether a failure comes from the plug-in or from the machine.
    */
   VANILLA,
-  /** The loopback engine; an executor whose device does not open fails its tasks. */
+  /**
+   * The loopback engine. An executor whose device does not open gets no tasks; its log fails the
+   * run.
+   */
   SOFT,
   /** Only the shuffle manager, on a machine without a device: every block uses TCP. */
   FALLBACK,

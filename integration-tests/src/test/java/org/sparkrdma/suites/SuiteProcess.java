@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -71,7 +72,11 @@ final class SuiteProcess {
     TransferLog transfers = TransferLog.read(transfers());
     List<TestOutcome> outcomes = outcomes(ended, process);
     outcomes.add(verdict("should transfer blocks as expected", objections(transfers)));
-    outcomes.add(verdict("should violate no assertion in any process", violations()));
+    outcomes.add(verdict("should violate no assertion in any process", findInLogs(Violations::in)));
+    if (run.setting() == Setting.SOFT) {
+      outcomes.add(
+          verdict("should use RDMA in every executor", findInLogs(Violations::withoutRdma)));
+    }
     return new SuiteResult(run, outcomes, took, transfers.total());
   }
 
@@ -96,14 +101,15 @@ final class SuiteProcess {
     return transfers.objections(run.setting(), run.readsRemote());
   }
 
-  private List<String> violations() throws IOException {
-    List<String> violations = new ArrayList<>();
+  /** Results of a search in the logs of all processes. */
+  private List<String> findInLogs(UnaryOperator<List<String>> search) throws IOException {
+    List<String> found = new ArrayList<>();
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path log : files.filter(file -> file.endsWith(LOG)).toList()) {
-        violations.addAll(Violations.in(Files.readAllLines(log, StandardCharsets.ISO_8859_1)));
+        found.addAll(search.apply(Files.readAllLines(log, StandardCharsets.ISO_8859_1)));
       }
     }
-    return violations;
+    return found;
   }
 
   private TestOutcome verdict(String should, List<String> objections) {

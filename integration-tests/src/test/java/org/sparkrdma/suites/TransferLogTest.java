@@ -16,13 +16,14 @@ final class TransferLogTest {
   void shouldAddUpTheExecutorsOfAnApplication() throws IOException {
     put("app-1_0_10", "3 1");
     put("app-1_1_11", "4 0");
+    put("app-1_driver_9", "0 0 8");
     put("app-2_0_12", "0 0");
 
     TransferLog log = TransferLog.read(directory);
 
     assertThat(log.byApplication())
-        .containsEntry("app-1", new TransferLog.Blocks(7, 1))
-        .containsEntry("app-2", new TransferLog.Blocks(0, 0));
+        .containsEntry("app-1", new TransferLog.Blocks(7, 1, 8))
+        .containsEntry("app-2", new TransferLog.Blocks(0, 0, 0));
     assertThat(log.objections(Setting.SOFT, true)).isEmpty();
   }
 
@@ -31,7 +32,7 @@ final class TransferLogTest {
     put("app-1_0_10", "3 1");
     put("app-1_1_11" + TransferLog.UNFINISHED, "");
 
-    assertThat(TransferLog.read(directory).total()).isEqualTo(new TransferLog.Blocks(3, 1));
+    assertThat(TransferLog.read(directory).total()).isEqualTo(new TransferLog.Blocks(3, 1, 0));
   }
 
   @Test
@@ -43,6 +44,18 @@ final class TransferLogTest {
         .singleElement()
         .asString()
         .contains("application=app-2");
+  }
+
+  @Test
+  void shouldReportAnApplicationWhoseBlocksAllCameBySparksReader() throws IOException {
+    put("app-1_0_10", "3 0");
+    put("app-2_0_11", "0 0");
+    put("app-2_driver_9", "0 0 5");
+
+    assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
+        .singleElement()
+        .asString()
+        .contains("application=app-2", "remote=5");
   }
 
   @Test
