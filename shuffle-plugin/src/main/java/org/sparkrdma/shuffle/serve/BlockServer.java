@@ -278,16 +278,18 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void repeatCommands(long nowNs) {
-    // Each once: those that fail again have a later deadline.
-    for (Runnable command = pollRepeated(nowNs); command != null; command = pollRepeated(nowNs)) {
+    RepeatedCommands.Command command = takeRepeated(nowNs);
+    while (command != null) {
+      RepeatedCommands.Command next = command.pollNext();
       guarded(command);
+      command = next;
     }
   }
 
-  private Runnable pollRepeated(long nowNs) {
+  private RepeatedCommands.Command takeRepeated(long nowNs) {
     state.lock();
     try {
-      return repeated.poll(nowNs);
+      return repeated.takeDue(nowNs);
     } finally {
       state.unlock();
     }

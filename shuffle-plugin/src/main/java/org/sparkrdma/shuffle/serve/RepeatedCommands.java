@@ -32,6 +32,13 @@ final class RepeatedCommands {
     public void run() {
       work.run();
     }
+
+    /** The next one that was taken with it; null after the last. */
+    Command pollNext() {
+      Command following = next;
+      next = null;
+      return following;
+    }
   }
 
   /** An Error has ended a command. */
@@ -51,12 +58,11 @@ final class RepeatedCommands {
     return first == null ? OptionalLong.empty() : OptionalLong.of(nextNs);
   }
 
-  /** Takes a command that is due; null when there is none. */
-  Command poll(long nowNs) {
+  /** Takes all commands when they are due, linked by {@link Command#pollNext}; else null. */
+  Command takeDue(long nowNs) {
     Command due = first != null && nowNs - nextNs >= 0 ? first : null;
     if (due != null) {
-      first = due.next;
-      due.next = null;
+      first = null;
     }
     return due;
   }

@@ -142,25 +142,30 @@ class LocateErrorsTest {
   }
 
   @Test
-  void shouldAnswerAReleaseAfterErrors() {
-    List<Integer> answers = new ArrayList<>();
-    server.release(
-        1,
-        new long[0],
-        () -> {
-          answers.add(answers.size());
-          if (answers.size() <= 3) {
-            throw new OutOfMemoryError("thrown by the test");
-          }
-        });
-    for (int i = 0; i < 3; i++) {
-      pass(0);
-      assertThat(answers).hasSize(i + 1);
-      assertThat(server.untilNextDeadlineNs()).isLessThanOrEqualTo(OpenLocates.CHECK_NS);
-      pass(OpenLocates.CHECK_NS);
+  void shouldAnswerReleasesAfterErrors() {
+    int[] answers = new int[3];
+    for (int i = 0; i < answers.length; i++) {
+      int release = i;
+      server.release(
+          1,
+          new long[0],
+          () -> {
+            answers[release]++;
+            if (answers[release] <= 3) {
+              throw new OutOfMemoryError("thrown by the test");
+            }
+          });
     }
+    for (int i = 1; i <= 3; i++) {
+      pass(0);
+      assertThat(answers).as("each once in a turn").containsOnly(i);
+      assertThat(server.untilNextDeadlineNs()).isLessThanOrEqualTo(OpenLocates.CHECK_NS);
+      nowNs += OpenLocates.CHECK_NS;
+    }
+    pass(0);
+    assertThat(answers).containsOnly(4);
     pass(OpenLocates.CHECK_NS);
-    assertThat(answers).hasSize(4);
+    assertThat(answers).as("they have succeeded").containsOnly(4);
   }
 
   @ParameterizedTest
