@@ -13,6 +13,9 @@ private[scenarios] object FaultTable {
   /** A shorter bound would fail on a busy machine. */
   val LeastBoundSeconds = 10
 
+  /** The least bound of a fault during which no executor pauses. */
+  private val LeastQuietBoundSeconds = 3
+
   /** An executor that does not run for so long may cause time-outs of its own. */
   val PauseMs = 200L
 
@@ -75,6 +78,12 @@ private[scenarios] object FaultTable {
           if bound.toInt > LeastBoundSeconds && bound.toInt > 10 * seconds.toDouble =>
         s"$fault: $seconds of $bound"
     }.toSeq
+
+  /** Bounds by fault that hold when no executor pauses: ten times the time on the page, or more. */
+  def quietBounds(page: String): Map[String, Double] =
+    page.linesIterator.collect { case TimeOfRow(fault, seconds, _) =>
+      fault -> (10 * seconds.toDouble).max(LeastQuietBoundSeconds)
+    }.toMap
 
   def page(results: Seq[FaultResult], day: LocalDate): String = {
     val rows = results.map { r =>
@@ -141,7 +150,8 @@ private[scenarios] object FaultTable {
       |allows the reasons of a time-out. The longest pause of this run was PAUSE ms.
       |
       |A bound is at most ten times the time on this page, but not less than 10 s, because a busy machine
-      |pauses processes for seconds.
+      |pauses processes for seconds. Of a fault during which no executor pauses in this way, the test also
+      |asserts ten times the time on this page, but not less than 3 s.
       |
       |## Messages with wrong contents
       |

@@ -146,10 +146,15 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     (cluster.log.failedTasks, cluster.log.retriedStages)
   }
 
+  /** Bounds of the faults that the page has already. */
+  private lazy val quietBounds: Map[String, Double] =
+    FaultTable.quietBounds(Files.readString(Path.of(sys.props("it.fault.page"))))
+
   /** An executor that does not run for a while causes time-outs of its own. */
   private def assertRange(point: FaultPoint, result: FaultResult): Unit = {
     val grown = result.counters
     if (result.pauseMs < FaultTable.PauseMs) {
+      quietBounds.get(point.name).foreach(bound => assert(result.seconds < bound))
       assert(result.reasons.keySet.subsetOf(point.reasons), grown)
       point.claims.foreach { claim =>
         assert(grown.getOrElse(claim.counter, 0L) <= claim.most(result.hits), s"$claim: $grown")
