@@ -265,7 +265,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       Throwable stack = new Throwable("stack of " + agentThread.getName());
       stack.setStackTrace(agentThread.getStackTrace());
       LOG.error(
-          "{}; blocks use TCP: limitSeconds={}", AGENT_HANGS, watch.limit().toSeconds(), stack);
+          "Transport agent hangs in a call of the device; blocks use TCP: limitSeconds={}",
+          watch.limit().toSeconds(),
+          stack);
       failOpen(FallbackReason.STOPPED, AGENT_HANGS);
     } finally {
       outOfService.accept(AGENT_HANGS);
