@@ -195,7 +195,7 @@ class DeviceLossTest {
         fails("rdma_accept", EINVAL, 1, 1, When.UNCONNECTED, "connect-failed"),
         fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED, "connect-failed"),
         fails("rdma_create_qp", ENOMEM, 2, 1, When.UNCONNECTED, "connect-failed"),
-        ends("ibv_modify_qp", EINVAL, When.UNCONNECTED, "connect-failed"),
+        ends("ibv_modify_qp", EINVAL, When.UNCONNECTED, "connect-failed lost-peer"),
         reads("a READ completes with an error", 1),
         reads("all READs complete with an error", Integer.MAX_VALUE));
   }
