@@ -44,6 +44,20 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     "192.0.2.2:45753"
   )
 
+  /** Written by the plug-in of 24 November 2026, which adds events with totals, in the same way:
+    * ten executors whose figures delay the event after theirs, so that totals come before it.
+    */
+  private val WithTotalsId = "app-20261124215612-0000"
+
+  /** Parts of its tab. */
+  private val WithTotalsParts = Seq(
+    "By READ:</strong> 809.6 KiB",
+    "<td>connect-failed</td>",
+    "192.0.2.2:37191",
+    // The point of the totals, on the line of TCP.
+    " 657.1,165.5 "
+  )
+
   private val client =
     HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()
 
@@ -51,9 +65,9 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   private lazy val (id, remoteBytes) = runOnce()
 
-  private lazy val frozenLog: Path = {
-    val log = logs.resolve(FrozenId)
-    Using.resource(classOf[HistorySuite].getResourceAsStream(s"event-log-$FrozenId"))(
+  private lazy val frozenLogs: Seq[Path] = Seq(FrozenId, WithTotalsId).map { frozen =>
+    val log = logs.resolve(frozen)
+    Using.resource(classOf[HistorySuite].getResourceAsStream(s"event-log-$frozen"))(
       Files.copy(_, log)
     ): Unit
     log
@@ -83,7 +97,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   test("should be replayed without the jar, with one WARN for each log") {
     val server = HistoryServer.start(allLogs(), jars = Nil)
     try {
-      val ids = Seq(id, laterId, FrozenId)
+      val ids = Seq(id, laterId, FrozenId, WithTotalsId)
       ids.foreach { application =>
         assert(page(server, application, "executors").contains("Executors"))
         assert(!page(server, application, "jobs").contains(Tab))
@@ -111,7 +125,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   private def assertTabs(jars: Seq[String], noted: Set[String]): Unit = {
     val server = HistoryServer.start(allLogs(), jars)
     try {
-      Seq(id, laterId, FrozenId).foreach { application =>
+      Seq(id, laterId, FrozenId, WithTotalsId).foreach { application =>
         assert(page(server, application, "jobs").contains(Tab))
         val tab = page(server, application, "rdma-shuffle")
         assert(tab.contains("<td>soft</td>"), tab)
@@ -120,6 +134,8 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       }
       val frozen = page(server, FrozenId, "rdma-shuffle")
       FrozenParts.foreach(part => assert(frozen.contains(part), frozen))
+      val withTotals = page(server, WithTotalsId, "rdma-shuffle")
+      WithTotalsParts.foreach(part => assert(withTotals.contains(part), withTotals))
       assert(server.warnings.filter(_.toLowerCase.contains("rdma")).isEmpty, server.warnings)
       assertNoError(server)
     } finally server.close()
@@ -129,7 +145,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     assert(!server.warnings.exists(_.contains(" ERROR ")), server.warnings)
 
   private def allLogs(): Path = {
-    assert(Files.exists(logs.resolve(laterId)) && Files.exists(frozenLog))
+    assert(Files.exists(logs.resolve(laterId)) && frozenLogs.forall(Files.exists(_)))
     logs
   }
 
