@@ -80,6 +80,8 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   public PendingAnswer run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
+    // Query 90 of TPC-DS divides by a count that is 0 at small scales: null instead of an error.
+    session.sql("SET spark.sql.ansi.enabled=false");
     tables(data).register(session);
     List<List<Row>> results = new ArrayList<>();
     Map<String, Double> seconds = new LinkedHashMap<>();

@@ -89,6 +89,8 @@ class WorkloadTest {
       assertThat(rows(spark, "date_dim")).isEqualTo(73_049);
 
       Workload brands = ShuffleJob.TPCDS.workload("0.01x2x3");
+      Workload ratio = ShuffleJob.TPCDS.workload("0.01x2x90");
+      assertThat(ratio.run(spark, data).call().rows()).containsExactly("90|null");
       ComputedAnswer first = brands.run(spark, data).call();
       assertThat(first.rows()).isNotEmpty().allSatisfy(row -> assertThat(row).startsWith("3|"));
       assertThat(brands.run(spark, data).call()).isEqualTo(first);
