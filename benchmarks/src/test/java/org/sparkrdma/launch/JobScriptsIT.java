@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.launch.Script.Outcome;
 
@@ -80,6 +81,21 @@ class JobScriptsIT {
   @Tag("nightly")
   void shouldGetTheSameAnswerOfTpcdsByRead() throws Exception {
     requireSameAnswer("tpcds --shapes 0.01x2x3");
+  }
+
+  /** Some minutes for each suite. */
+  @ParameterizedTest
+  @Tag("nightly")
+  @Timeout(1_800)
+  @CsvSource({"tpch --shapes 0.01x4xall, 22", "tpcds --shapes 0.01x4xall, 103"})
+  void shouldGetTheSameAnswersOfAllQueriesByRead(String job, int queries) throws Exception {
+    Path report = directory.resolve("report.json");
+    requireSameAnswer(job + " --report " + report);
+    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+    assertThat(runs).hasSize(2);
+    runs.forEach(run -> assertThat(run.at("/querySeconds")).hasSize(queries));
+    assertThat(runs.get(1).at("/mode").asText()).isEqualTo("rdma");
+    assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
   }
 
   private void requireSameAnswer(String job) throws Exception {
