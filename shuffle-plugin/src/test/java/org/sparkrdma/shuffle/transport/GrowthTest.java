@@ -101,7 +101,7 @@ class GrowthTest {
     assertThat(all.highestPinnedBytes()).isLessThanOrEqualTo(PINNED_BYTES);
     // Tasks of later waves do not begin together, so each has requests of its own to each peer.
     int requests = 8 * 5 * 19;
-    assertThat(all.messages()).isLessThanOrEqualTo(4 * requests);
+    assertThat(all.messages()).isLessThanOrEqualTo(4L * requests);
     assertThat(all.work()).isLessThanOrEqualTo(5 * two.work());
   }
 
