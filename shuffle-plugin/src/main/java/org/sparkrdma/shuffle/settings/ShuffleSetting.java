@@ -272,8 +272,8 @@ public enum ShuffleSetting {
       ValueType.bytes(1L << 16, 1L << 44).orDerived(),
       "Controls the maximum receive memory, which is a part of `pinned.max`; `auto` is half of "
           + "that. A value above `pinned.max` is an error, and an eighth of `pinned.max` is always left "
-          + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks use "
-          + "TCP. Raise it on executors that read much and serve little."),
+          + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks wait at most "
+          + "30 ms (in an incast 1 s), then use TCP. Raise it on executors that read much and serve little."),
   /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
@@ -288,8 +288,8 @@ public enum ShuffleSetting {
       "request.timeout",
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
-      "Controls how long a LOCATE, or the READs of one answer, may take. A longer time delays the "
-          + "fallback to TCP when a peer hangs. Raise it when disks of the serving executors are "
+      "Controls how long a LOCATE, or the READs of one answer, may take, and a call of the device "
+          + "(at least 5 s). A longer time delays the fallback to TCP when a peer or a driver hangs. Raise it when disks of the serving executors are "
           + "slower than this under load."),
   /** Time after which a silent peer counts as dead. */
   PEER_TIMEOUT(
