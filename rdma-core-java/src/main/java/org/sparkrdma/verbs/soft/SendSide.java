@@ -142,8 +142,9 @@ final class SendSide {
   private boolean oneSided(WorkEntry entry) {
     long bytes = entry.totalBytes;
     if (entry.executed) {
-      // Messages before it are being sent again.
+      // Messages before it are being sent again, or have been acknowledged meanwhile.
       next++;
+      completeExecuted();
       return true;
     }
     OneSidedTurn.Outcome outcome =

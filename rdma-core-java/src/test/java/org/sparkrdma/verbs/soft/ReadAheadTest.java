@@ -4,6 +4,8 @@ package org.sparkrdma.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
@@ -12,6 +14,7 @@ import org.sparkrdma.verbs.contract.VerbsContract;
 /** READs that copy their data before the messages in front of them are acknowledged. */
 class ReadAheadTest extends VerbsContract {
   private static final int LENGTH = 3 << 20;
+  private static final int READS = 8_000;
 
   @Override
   protected EngineUnderTest engine() {
@@ -61,5 +64,34 @@ class ReadAheadTest extends VerbsContract {
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
     assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
     assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  /** So many READs that the acknowledgement comes while they are passed over. */
+  @Test
+  void shouldCompleteEveryReadBehindAMessageThatIsSentAgain() throws Exception {
+    QueuePairSettings deep =
+        new QueuePairSettings(client.queue, client.queue, 2 * READS, 2, 1, 0, Node.REMOTE);
+    Pair pair = connect(deep, server.settings());
+    Node.Block message = client.block(10, 1, Node.SINK);
+    Node.Block source = server.block(1, 42, Node.READABLE);
+    Node.Block inbox = server.block(10, 0, Node.SINK);
+    for (int round = 0; round < 20; round++) {
+      Node.Block sink = client.block(READS, 0, Node.SINK);
+      pair.client().postSend(message.send(1));
+      for (int i = 0; i < READS; i++) {
+        WorkRequest read =
+            new WorkRequest(1)
+                .read(2, source.region().address(), source.region().remote().remoteKey());
+        pair.client().postSend(read.local(sink.region(), i, 1));
+      }
+      pair.client().postSend(message.send(3));
+      until(() -> sink.bytes()[READS - 1] == 42);
+      pair.server().postReceive(inbox.receive(11));
+      pair.server().postReceive(inbox.receive(12));
+      assertThat(result(client).id()).isEqualTo(1);
+      assertThat(result(client).id()).isEqualTo(3);
+      assertThat(result(server).id()).isEqualTo(11);
+      assertThat(result(server).id()).isEqualTo(12);
+    }
   }
 }

@@ -77,7 +77,9 @@ public final class ReadBatch {
       bytesRead -= block.partBytes();
       taken.add(block);
     }
-    blocks.subList(0, count).clear();
+    if (count > 0) {
+      blocks.subList(0, count).clear();
+    }
   }
 
   private boolean isRead(BlockProgress block) {

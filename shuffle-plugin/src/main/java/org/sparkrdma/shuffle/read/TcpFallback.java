@@ -58,9 +58,7 @@ public final class TcpFallback implements AutoCloseable {
     try {
       queue(request).start();
     } catch (Throwable e) {
-      // No memory for a lane. When the lane has the request nevertheless, only one of the two
-      // issues
-      // it.
+      // No memory for a lane. If the lane has the request nevertheless, it is issued only once.
       issue(request);
     }
   }

@@ -328,8 +328,7 @@ public final class BlockServer implements AutoCloseable {
           .ifPresent(
               omitted ->
                   LOG.warn(
-                      "Unexpected failure of a command in the block server; continuing with the"
-                          + " next{}",
+                      "Unexpected failure of a command in the block server; continuing with the next{}",
                       omitted,
                       e));
     } catch (Throwable noMemory) {

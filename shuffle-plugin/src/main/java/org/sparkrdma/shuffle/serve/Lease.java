@@ -97,13 +97,17 @@ final class Lease {
 
   /**
    * Takes over all windows and slots of another lease of the same peer; when it throws, the other
-   * one still has them.
+   * one still has them. Only what comes first allocates.
    */
   void takeOver(Lease other) {
     windows.ensureCapacity(windows.size() + other.windows.size());
     slots.ensureCapacity(slots.size() + other.slots.size());
-    windows.addAll(other.windows);
-    slots.addAll(other.slots);
+    for (int i = 0; i < other.windows.size(); i++) {
+      windows.add(other.windows.get(i));
+    }
+    for (int i = 0; i < other.slots.size(); i++) {
+      slots.add(other.slots.get(i));
+    }
     other.windows.clear();
     other.slots.clear();
   }

@@ -15,9 +15,9 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <pre>
  *  IDLE ──queue──► QUEUED ──begin──► RUNNING ──end──► IDLE
- *    ▲               │ unqueue          │ leave
+ *    ▲               │ unqueue          │ abandon
  *    └───────────────┘                  ▼
- *                                      LEFT   its thread releases what it holds
+ *                                   ABANDONED   its thread releases what it holds
  * </pre>
  *
  * <p>Used with the server's lock. While it runs, pieces and lease belong to its thread.
@@ -139,6 +139,7 @@ final class LocateLane {
     state = State.RUNNING;
   }
 
+  /** Its thread does not work on it any more, also because of an Error. */
   void end() {
     state = State.IDLE;
   }
@@ -154,11 +155,6 @@ final class LocateLane {
     for (WaitingBlock block = waiting.poll(); block != null; block = waiting.poll()) {
       block.endWait();
     }
-  }
-
-  /** Its thread does not work on it any more, because of an Error. */
-  void endAfterError() {
-    state = State.IDLE;
   }
 
   /** Nothing waits for a thread any more. */

@@ -169,7 +169,7 @@ final class Locator {
   void abort(LocateTask task, LocateLane lane, Throwable why) {
     assert state.isHeld();
     if (lane != null) {
-      lane.endAfterError();
+      lane.end();
     }
     open.abort(task, why);
   }

@@ -168,6 +168,7 @@ final class Peers {
   void confirmed(PeerConnection connection, long nowNs) {
     PeerConnection own = connection.peer().established();
     if (own != null
+        && own.broken() == null
         && own.isInitiator()
         && own.establishedForNs(nowNs) <= connection.ageNs(nowNs)
         && isLowerThan(connection.peer())) {

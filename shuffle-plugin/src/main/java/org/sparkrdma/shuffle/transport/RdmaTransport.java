@@ -231,7 +231,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       }
     } catch (Throwable e) {
       log.notHandedToAgent(fetch, e);
-      fetch.failRest(FallbackReason.READ_ERROR, e.toString(), log);
+      fetch.failRest(FallbackReason.READ_ERROR, FailureText.of(e), log);
     }
   }
 

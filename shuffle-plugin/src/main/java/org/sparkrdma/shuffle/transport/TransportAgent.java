@@ -124,7 +124,12 @@ final class TransportAgent implements Runnable, CompletionHandler {
   /** Runs a command on the agent's thread soon. Safe for any thread. */
   void execute(Runnable command) {
     commands.add(command);
-    channel.wakeup();
+    try {
+      channel.wakeup();
+    } catch (Throwable e) {
+      // The command is submitted: a caller that repeats it would run it twice. The agent sleeps for
+      // a second at most.
+    }
   }
 
   /**
