@@ -73,7 +73,8 @@ private[faults] object ProcessFaults {
         "Spark recomputes the map outputs",
         Seq(
           rule(Step.READ, Act.FAIL, WorkStatus.REMOTE_ACCESS_ERROR, chance = 1, maxFires = 3),
-          rule(Step.REGISTER_FILE, Act.DELETE, chance = 1, maxFires = 3)
+          // One in each executor: each deleted output may cost an attempt of the stage, of which Spark allows four.
+          rule(Step.REGISTER_FILE, Act.DELETE, chance = 1, maxFires = 1)
         ),
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
         mayAlso = Set("peer-unknown-block", "lost-peer"),

@@ -218,7 +218,8 @@ final class MemoryQueue {
   }
 
   private void fail(Entry entry, long nowNs) {
-    counters.waitedForMemory(nowNs - entry.addedNs);
+    // The whole wait: it may have had memory meanwhile that the device did not register.
+    counters.waitedForMemory(entry.block.waitedNs(nowNs));
     entry.side.onNoMemory();
     delivery.fail(entry.block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
   }
