@@ -1,21 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Random;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.device.Capability;
 
-/** Creates servers that register windows, on fakes; clock and disks belong to the test. */
+/** Creates and closes servers that register windows, on fakes; clock and disks are the test's. */
 final class DiskServers {
   /** Time of each lease. */
   static final Duration LEASE = Duration.ofMinutes(5);
 
   private DiskServers() {}
+
+  /**
+   * Map outputs on two disks, so many in each of the shuffles, each of one block of 1,000 bytes.
+   */
+  static FakeMapOutputs outputsOnTwoDisks(Path folder, int maps, int... shuffles)
+      throws IOException {
+    FakeMapOutputs outputs = new FakeMapOutputs(folder);
+    outputs.spreadOver(2);
+    for (int map = 0; map < maps; map++) {
+      for (int shuffle : shuffles) {
+        outputs.write(shuffle, map, new Random(map), true, 1000);
+      }
+    }
+    return outputs;
+  }
+
+  /**
+   * Unregisters the shuffles, asserts that no lease keeps one of them, and closes the server.
+   *
+   * @param pass gives the server its turns
+   */
+  static void closeWithoutLeases(BlockServer server, Runnable pass, int... shuffles) {
+    List<Integer> unregistered = new ArrayList<>();
+    for (int shuffle : shuffles) {
+      server.unregisterShuffle(shuffle, () -> unregistered.add(shuffle));
+    }
+    pass.run();
+    Integer[] all = IntStream.of(shuffles).boxed().toArray(Integer[]::new);
+    assertThat(unregistered).as("no lease is left").containsExactlyInAnyOrder(all);
+    server.close();
+  }
 
   /**
    * A server without a thread of its own, which the caller closes.

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,12 +47,7 @@ class HungDiskTest {
 
   @BeforeEach
   void create() throws IOException {
-    FakeMapOutputs outputs = new FakeMapOutputs(folder);
-    outputs.spreadOver(2);
-    for (int map = 0; map < MAPS; map++) {
-      outputs.write(FAST, map, new Random(map), true, 1000);
-      outputs.write(HUNG, map, new Random(map), true, 1000);
-    }
+    FakeMapOutputs outputs = DiskServers.outputsOnTwoDisks(folder, MAPS, FAST, HUNG);
     server =
         DiskServers.of(
             outputs,
@@ -71,12 +65,7 @@ class HungDiskTest {
   void closeAndCheckForLeaks() {
     server.onPeerGone(1);
     server.onPeerGone(2);
-    List<Integer> unregistered = new ArrayList<>();
-    server.unregisterShuffle(FAST, () -> unregistered.add(FAST));
-    server.unregisterShuffle(HUNG, () -> unregistered.add(HUNG));
-    pass(0);
-    assertThat(unregistered).as("no lease is left").contains(FAST, HUNG);
-    server.close();
+    DiskServers.closeWithoutLeases(server, () -> pass(0), FAST, HUNG);
     domain.close();
     budget.close();
   }

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -52,12 +51,7 @@ class LocateErrorsTest {
 
   @BeforeEach
   void create() throws IOException {
-    FakeMapOutputs outputs = new FakeMapOutputs(folder);
-    outputs.spreadOver(2);
-    for (int map = 0; map < MAPS; map++) {
-      outputs.write(DIRECT, map, new Random(map), true, 1000);
-      outputs.write(QUEUED, map, new Random(map), true, 1000);
-    }
+    FakeMapOutputs outputs = DiskServers.outputsOnTwoDisks(folder, MAPS, DIRECT, QUEUED);
     server =
         DiskServers.of(
             outputs,
@@ -86,12 +80,7 @@ class LocateErrorsTest {
   void closeAndCheckForLeaks() {
     failing = Integer.MAX_VALUE;
     server.onPeerGone(1);
-    List<Integer> unregistered = new ArrayList<>();
-    server.unregisterShuffle(DIRECT, () -> unregistered.add(DIRECT));
-    server.unregisterShuffle(QUEUED, () -> unregistered.add(QUEUED));
-    pass(0);
-    assertThat(unregistered).as("no lease is left").contains(DIRECT, QUEUED);
-    server.close();
+    DiskServers.closeWithoutLeases(server, () -> pass(0), DIRECT, QUEUED);
     domain.close();
     budget.close();
   }

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,14 +93,8 @@ class SplitFilesTest {
   @AfterEach
   void closeAndCheckForLeaks() {
     server.onPeerGone(1);
-    List<Integer> unregistered = new ArrayList<>();
-    for (int shuffle = 1; shuffle <= SHUFFLES; shuffle++) {
-      int id = shuffle;
-      server.unregisterShuffle(id, () -> unregistered.add(id));
-    }
-    pass(0);
-    assertThat(unregistered).as("no lease is left").hasSize(SHUFFLES);
-    server.close();
+    int[] shuffles = IntStream.rangeClosed(1, SHUFFLES).toArray();
+    DiskServers.closeWithoutLeases(server, () -> pass(0), shuffles);
     domain.close();
     budget.close();
   }
