@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
-import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -10,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
 
 /**
  * The starts of RDMA in one executor: the first one, and further ones while no port is active and
@@ -22,8 +22,6 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
  */
 final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
-
-  private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
   private final RuntimeStart start;
   private final Supplier<Map<String, Long>> profile;
@@ -73,7 +71,7 @@ final class StartLoop {
           stayOff();
         }
       }
-      while (last == Attempt.UP && lifecycle.awaitLoss(CHECK_INTERVAL, this::check)) {
+      while (last == Attempt.UP && lifecycle.awaitLoss(RdmaTransport.CHECK_INTERVAL, this::check)) {
         last = restart(turnOff());
       }
     } catch (InterruptedException e) {

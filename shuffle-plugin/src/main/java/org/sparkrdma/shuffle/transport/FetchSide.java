@@ -30,8 +30,8 @@ final class FetchSide {
   /** Maximum time that blocks wait for buffers of messages. Then they use TCP. */
   private static final long MAX_BUFFER_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
 
-  /** So many bytes are worth a hand-over to a delivery thread before the batch is done. */
-  private static final long EARLY_BYTES = 1 << 18;
+  /** So many bytes, which a completion reports, are worth a hand-over before the batch is done. */
+  private static final long EARLY_BYTES = SendQueue.SIGNAL_BYTES;
 
   private final TransportContext context;
   private final OpenRequests requests;

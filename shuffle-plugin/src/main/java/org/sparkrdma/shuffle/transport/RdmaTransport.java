@@ -45,6 +45,10 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+
+  /** Interval between calls of {@link #checkAgent}. */
+  public static final Duration CHECK_INTERVAL = AgentWatch.INTERVAL;
+
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
 
   private final ProtectionDomain domain;
@@ -254,7 +258,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   /**
    * Checks that the agent's thread goes on. If it hangs in a call of the device, every block uses
-   * TCP, and the loss is reported. One thread calls this, each {@link AgentWatch#INTERVAL}.
+   * TCP, and the loss is reported. One thread calls this, each {@link #CHECK_INTERVAL}.
    */
   public void checkAgent() {
     if (!watch.findsHang()) {

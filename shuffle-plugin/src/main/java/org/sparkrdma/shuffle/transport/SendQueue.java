@@ -15,7 +15,8 @@ import org.sparkrdma.verbs.WorkRequest;
  * and {@link PeerWatch} sees progress.
  */
 final class SendQueue {
-  private static final long SIGNAL_BYTES = 1 << 18;
+  /** Bytes of READs after which one is signalled. */
+  static final long SIGNAL_BYTES = 1 << 18;
 
   private final QueuePair queuePair;
   private final long idBits;
