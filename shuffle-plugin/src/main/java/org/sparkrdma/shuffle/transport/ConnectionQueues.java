@@ -51,6 +51,7 @@ final class ConnectionQueues {
    *
    * @param index of the connection in the agent's table
    * @param initiator whether this executor initiates the connection
+   * @param onReceiveRefused called when the device takes no receive, also during this call
    * @return empty when there is no memory for control buffers or rings
    * @throws VerbsException when the device refuses
    */
@@ -59,7 +60,8 @@ final class ConnectionQueues {
       Connection connection,
       ConnectionBuffers buffers,
       int index,
-      boolean initiator)
+      boolean initiator,
+      Runnable onReceiveRefused)
       throws VerbsException {
     List<ControlBuffer> first = takeFirstBuffers(context, buffers, initiator);
     Optional<CompletionQueues.Rings> taken =
@@ -88,7 +90,8 @@ final class ConnectionQueues {
     }
     SendQueue sends = new SendQueue(queuePair, settings.sendDepth(), WorkIds.sends(index));
     PostedReceives receives =
-        new PostedReceives(queuePair, settings.receiveDepth(), WorkIds.receives(index));
+        new PostedReceives(
+            queuePair, settings.receiveDepth(), WorkIds.receives(index), onReceiveRefused);
     SetupSends setupSends = new SetupSends(sends, buffers, first.remove(0));
     first.forEach(receives::post);
     return Optional.of(new ConnectionQueues(rings, queuePair, sends, receives, setupSends));

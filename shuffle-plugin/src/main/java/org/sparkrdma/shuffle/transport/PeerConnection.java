@@ -26,6 +26,8 @@ final class PeerConnection {
   /** Reason why {@link #prepare} returns false. */
   static final String NO_MEMORY = "no memory for control messages or queues";
 
+  private static final String NO_RECEIVE = "the device takes no receive";
+
   private final TransportContext context;
   private final TableSlot slot;
   private final Connection connection;
@@ -263,11 +265,15 @@ final class PeerConnection {
   boolean prepare() throws VerbsException {
     assert context.owner().holds();
     Optional<ConnectionQueues> opened =
-        ConnectionQueues.open(context, connection, buffers, index(), isInitiator());
+        ConnectionQueues.open(
+            context, connection, buffers, index(), isInitiator(), this::onReceiveRefused);
     if (opened.isEmpty()) {
       return false;
     }
     queues = opened.get();
+    if (broken != null) {
+      throw new VerbsException("ibv_post_recv", broken.detail());
+    }
     SendQueue sends = queues.sends();
     PostedReceives receives = queues.receives();
     fetches =
@@ -282,6 +288,10 @@ final class PeerConnection {
 
   private void fetchFromAnyThread(BlockProgress block) {
     peer.fetchFromAnyThread(block);
+  }
+
+  private void onReceiveRefused() {
+    markBroken(BrokenConnection.connectionLost(NO_RECEIVE));
   }
 
   /** Marks the connection broken by a protocol error that is already counted. */

@@ -184,6 +184,8 @@ class DeviceLossTest {
         fails("ibv_post_send", EIO, 1, always, When.CONNECTED, "lost-peer connect-failed"),
         fails("ibv_post_send", ENOMEM, 1, 5, When.CONNECTED, ""),
         fails("ibv_post_recv", EIO, 1, 1, When.CONNECTED, "lost-peer"),
+        fails("ibv_post_recv", ENOMEM, 1, 1, When.CONNECTED, "lost-peer"),
+        fails("ibv_post_recv", ENOMEM, 1, 1, When.UNCONNECTED, "connect-failed"),
         ends("ibv_poll_cq", EIO, When.CONNECTED, "stopped"),
         ends("ibv_req_notify_cq", EIO, When.CONNECTED, "stopped"),
         // The window of a map output, at the server.
