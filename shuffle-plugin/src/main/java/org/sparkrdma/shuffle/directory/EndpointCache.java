@@ -90,13 +90,14 @@ final class EndpointCache implements EndpointLookup {
       if (closed) {
         return CompletableFuture.completedFuture(Optional.empty());
       }
+      boolean queried = awaitsQuery();
       answer = waiting.get(executorId);
       if (answer != null) {
         return answer;
       }
       // The first time-out of a JVM starts a thread, which may fail: nothing has changed by then.
       answer = newAnswer.get();
-      first = waiting.isEmpty();
+      first = !queried;
       waiting.put(executorId, answer);
     }
     if (first) {
@@ -110,6 +111,15 @@ final class EndpointCache implements EndpointLookup {
       }
     }
     return answer;
+  }
+
+  /**
+   * Whether look-ups wait for a query. One that has timed out may wait for a query that will never
+   * come, because there was no memory for it, and does not count. Call with the lock.
+   */
+  private boolean awaitsQuery() {
+    waiting.values().removeIf(CompletableFuture::isDone);
+    return !waiting.isEmpty();
   }
 
   private static CompletableFuture<Optional<Endpoint>> answerWithin(Duration timeout) {
@@ -136,7 +146,7 @@ final class EndpointCache implements EndpointLookup {
   private void recheckAfter(long intervalNs) {
     synchronized (this) {
       long now = nowNs.getAsLong();
-      if (closed || !waiting.isEmpty() || now - recheckedNs < intervalNs) {
+      if (closed || awaitsQuery() || now - recheckedNs < intervalNs) {
         return;
       }
       recheckedNs = now;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class EndpointCacheTest {
@@ -37,5 +38,28 @@ class EndpointCacheTest {
 
     assertThat(cache.find("2")).isCompletedWithValueMatching(Optional::isPresent);
     assertThat(cache.find("1")).isCompletedWithValueMatching(Optional::isPresent);
+  }
+
+  @Test
+  void shouldQueryAgainWhenTheQueryOfATimedOutLookUpNeverCame() {
+    publish("1");
+    outOfThreads = false;
+    AtomicInteger queries = new AtomicInteger();
+    EndpointCache losesFirst =
+        new EndpointCache(
+            service::answer,
+            this::newAnswer,
+            () -> 0,
+            query -> {
+              if (queries.incrementAndGet() > 1) {
+                query.run();
+              }
+            });
+    CompletableFuture<Optional<Endpoint>> lost = losesFirst.find("1");
+    assertThat(losesFirst.find("1")).as("before the time-out").isSameAs(lost).isNotDone();
+
+    lost.complete(Optional.empty());
+
+    assertThat(losesFirst.find("1")).isCompletedWithValueMatching(Optional::isPresent);
   }
 }
