@@ -104,7 +104,7 @@ public final class BlockServer implements AutoCloseable {
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
     parts = ServingParts.create(parameters, disks, state, probeClock);
     steps = new LocateSteps(parts.locator(), disks, state, new ThreadDeadlines());
-    budget.onShortage(lengthBytes -> submit(() -> parts.idle().makeRoom(lengthBytes)));
+    budget.onShortage(new ShortageCommand(this::submit, parts.idle()::makeRoom));
   }
 
   /** Starts the thread; once. */

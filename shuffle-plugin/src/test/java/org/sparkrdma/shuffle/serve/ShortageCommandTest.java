@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+class ShortageCommandTest {
+  private final Queue<Runnable> submitted = new ArrayDeque<>();
+  private final List<Long> madeRoom = new ArrayList<>();
+  private final ShortageCommand shortage = new ShortageCommand(submitted::add, madeRoom::add);
+
+  @Test
+  void shouldMakeRoomOnceForTheLargestOfManyShortages() {
+    for (long lengthBytes : new long[] {10, 30, 20}) {
+      shortage.accept(lengthBytes);
+    }
+
+    assertThat(submitted).hasSize(1);
+    submitted.remove().run();
+    assertThat(madeRoom).containsExactly(30L);
+  }
+
+  @Test
+  void shouldMakeRoomAgainForAShortageAfterTheCommandBegan() {
+    shortage.accept(10);
+    submitted.remove().run();
+
+    shortage.accept(5);
+
+    submitted.remove().run();
+    assertThat(madeRoom).containsExactly(10L, 5L);
+  }
+
+  @Test
+  void shouldMakeRoomAfterACommandCouldNotBeSubmitted() {
+    boolean[] noMemory = {true};
+    ShortageCommand fails =
+        new ShortageCommand(
+            command -> {
+              if (noMemory[0]) {
+                throw new OutOfMemoryError("Java heap space");
+              }
+              submitted.add(command);
+            },
+            madeRoom::add);
+    assertThatThrownBy(() -> fails.accept(10)).isInstanceOf(OutOfMemoryError.class);
+
+    noMemory[0] = false;
+    fails.accept(20);
+
+    submitted.remove().run();
+    assertThat(madeRoom).containsExactly(20L);
+  }
+}
