@@ -63,6 +63,16 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private volatile boolean stopping;
 
+  /** The failure that ended the agent; null before. */
+  private Throwable cause;
+
+  /** Steps after a failure; created before it, because there may be no memory then. */
+  private final Runnable logCause = this::logCause;
+
+  private final Runnable reportCause = this::reportCause;
+  private final Runnable stopPeers = this::stopPeers;
+  private final Runnable answerCommands = this::runCommands;
+
   TransportAgent(
       TransportSettings settings,
       CompletionChannel channel,
@@ -174,30 +184,49 @@ final class TransportAgent implements Runnable, CompletionHandler {
       }
     }
     while (!commands.isEmpty()) {
-      guarded(this::runCommands);
+      guarded(answerCommands);
     }
-    guarded(peers::stop);
+    guarded(stopPeers);
     owner.release();
   }
 
   /** Fails every block after an unexpected failure, later ones too. */
-  private void refuseUntilStopped(Throwable cause) {
-    guarded(
-        () ->
-            LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", cause));
-    guarded(peers::stop);
-    guarded(() -> failed.accept(cause));
+  private void refuseUntilStopped(Throwable failure) {
+    cause = failure;
+    guarded(logCause);
+    guarded(stopPeers);
+    guarded(reportCause);
     while (!stopping) {
-      guarded(this::runCommands);
+      guarded(answerCommands);
       LockSupport.parkNanos(this, REFUSE_SLEEP_NS);
     }
+  }
+
+  private void logCause() {
+    LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", cause);
+  }
+
+  private void reportCause() {
+    failed.accept(cause);
+  }
+
+  private void stopPeers() {
+    peers.stop();
   }
 
   private static void guarded(Runnable step) {
     try {
       step.run();
     } catch (Throwable e) {
+      log(e);
+    }
+  }
+
+  private static void log(Throwable e) {
+    try {
       LOG.error("Unexpected failure while the transport agent stops", e);
+    } catch (Throwable noMemory) {
+      // The next step answers other blocks all the same.
     }
   }
 
