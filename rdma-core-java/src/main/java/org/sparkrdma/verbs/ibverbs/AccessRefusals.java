@@ -11,21 +11,23 @@ import java.util.concurrent.ConcurrentHashMap;
  * at each start of its user. Safe for any thread.
  */
 final class AccessRefusals {
-  /** Addresses of contexts, which librdmacm keeps as long as the device exists. */
-  private static final Set<Long> CONTEXTS = ConcurrentHashMap.newKeySet();
+  private static final Set<Refusing> DEVICES = ConcurrentHashMap.newKeySet();
+
+  /** A device, for as long as it has its name: another may get the address of its context. */
+  private record Refusing(String name, long nodeGuid) {}
 
   private AccessRefusals() {}
 
-  static void add(long context) {
-    CONTEXTS.add(context);
+  static void add(String name, long nodeGuid) {
+    DEVICES.add(new Refusing(name, nodeGuid));
   }
 
-  static boolean contains(long context) {
-    return CONTEXTS.contains(context);
+  static boolean contains(String name, long nodeGuid) {
+    return DEVICES.contains(new Refusing(name, nodeGuid));
   }
 
-  /** Forgets all; used by tests, whose simulated device has the same address in each of them. */
+  /** Forgets all; used by tests, whose simulated device has the same name in each of them. */
   static void clear() {
-    CONTEXTS.clear();
+    DEVICES.clear();
   }
 }

@@ -88,8 +88,9 @@ final class DeviceFacts {
         capabilities.add(Capability.INLINE);
       }
       long extended = extended(arena, name);
+      long nodeGuid = Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID));
       if (Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)).keepsAccess()
-          || AccessRefusals.contains(context)) {
+          || AccessRefusals.contains(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (pagesOnDemand(extended)) {
@@ -99,7 +100,7 @@ final class DeviceFacts {
           name,
           IbverbsSettings.NAME,
           rules.transport(),
-          Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
+          nodeGuid,
           limits(name, device, inline),
           capabilities,
           ports,

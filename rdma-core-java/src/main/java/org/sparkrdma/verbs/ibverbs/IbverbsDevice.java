@@ -83,7 +83,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
    */
   void onAccessRefused(VerbsException refusal) {
     if (accessRefused.compareAndSet(false, true)) {
-      AccessRefusals.add(context);
+      AccessRefusals.add(info().name(), info().nodeGuid());
       asyncEvents.reportAll(
           0,
           "the driver does not change the access of connected queue pairs, other versions of the"
