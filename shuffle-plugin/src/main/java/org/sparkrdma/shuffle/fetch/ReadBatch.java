@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The READs of one LOCATED: one lease and one deadline. Owned by the agent, which uses it again for
@@ -79,6 +80,25 @@ public final class ReadBatch {
     }
     if (count > 0) {
       blocks.subList(0, count).clear();
+    }
+  }
+
+  /**
+   * Takes out the blocks that found no memory, in their order, and passes them on: no READ has a
+   * part of them.
+   */
+  public void takeWithoutMemory(Consumer<BlockProgress> taker) {
+    int kept = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      BlockProgress block = blocks.get(i);
+      if (block.partBytes() == 0 && block.isPartCutOff()) {
+        taker.accept(block);
+      } else {
+        blocks.set(kept++, block);
+      }
+    }
+    if (kept < blocks.size()) {
+      blocks.subList(kept, blocks.size()).clear();
     }
   }
 

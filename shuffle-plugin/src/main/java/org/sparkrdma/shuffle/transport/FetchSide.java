@@ -43,6 +43,7 @@ final class FetchSide {
   private final OpenBatches batches = new OpenBatches();
   private final ReadQueue reads;
   private final Runnable requestTurn;
+  private final Consumer<BlockProgress> waitForMemory = this::waitForMemory;
 
   /** The batch that the last completed READ belongs to, unless it is done; else null. */
   private ReadBatch partlyRead;
@@ -205,6 +206,7 @@ final class FetchSide {
         request.heldLeases() || !batches.isEmpty() || requests.hasLeasesBeside(request);
     LocatedOutcome outcome = reader.read(located, request.blocks(), mayWait, batch);
     requests.closeLocate(request);
+    batch.takeWithoutMemory(waitForMemory);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
     if (outcome.isHeldBack()) {
@@ -218,6 +220,12 @@ final class FetchSide {
       requests.onAnswerLength(request.blocks().size(), outcome.askAgain().size());
     }
     outcome.clear();
+  }
+
+  private void waitForMemory(BlockProgress block) {
+    block.commitPart();
+    wanted.onWait();
+    context.memoryQueue().add(block, this);
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {
@@ -275,11 +283,8 @@ final class FetchSide {
     List<BlockProgress> read = batch.blocks();
     for (int i = 0; i < read.size(); i++) {
       BlockProgress block = read.get(i);
-      long bytes = block.commitPart();
-      if (bytes == 0 && !block.isComplete()) {
-        wanted.onWait();
-        context.memoryQueue().add(block, this);
-      } else if (block.toDisk()) {
+      block.commitPart();
+      if (block.toDisk()) {
         context.delivery().writeToDisk(block, fetchRest);
       } else if (block.isComplete()) {
         whole.add(block);

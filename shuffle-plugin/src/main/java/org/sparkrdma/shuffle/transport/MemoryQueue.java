@@ -53,6 +53,9 @@ final class MemoryQueue {
 
   private long checkedNs;
 
+  /** Used again at each check: blocks whose wait is over. */
+  private final List<Entry> over = new ArrayList<>();
+
   /** Blocks of one reader, in their order; there is always one. */
   private static final class Waiting {
     private final long reader;
@@ -139,17 +142,19 @@ final class MemoryQueue {
       return;
     }
     checkedNs = nowNs;
-    List<Entry> over = new ArrayList<>();
-    giveOut(over, nowNs);
-    over.forEach(entry -> fail(entry, nowNs));
+    giveOut(nowNs);
+    for (int i = 0; i < over.size(); i++) {
+      fail(over.get(i), nowNs);
+    }
+    over.clear();
   }
 
-  private void giveOut(List<Entry> over, long nowNs) {
+  private void giveOut(long nowNs) {
     Waiting lacking = null;
     int refused = 0;
     while (refused < turns.size()) {
       Waiting waiting = turns.poll();
-      boolean given = tryGive(waiting, over, nowNs);
+      boolean given = tryGive(waiting, nowNs);
       Entry next = waiting.blocks.peek();
       if (next == null) {
         byReader.remove(waiting.reader);
@@ -167,7 +172,7 @@ final class MemoryQueue {
   }
 
   /** Gives memory to the next block of a reader; those before it whose wait is over use TCP. */
-  private boolean tryGive(Waiting waiting, List<Entry> over, long nowNs) {
+  private boolean tryGive(Waiting waiting, long nowNs) {
     Entry first = waiting.blocks.peek();
     while (first != null) {
       boolean ended = isOver(first.block, nowNs);
