@@ -3,12 +3,10 @@ package org.sparkrdma.benchmarks.latency;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.LongSupplier;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.benchmarks.transfer.Arrivals;
-import org.sparkrdma.benchmarks.transfer.Arrivals.Arrival;
 import org.sparkrdma.benchmarks.transfer.BlockFetcher;
 import org.sparkrdma.benchmarks.transfer.ExecutorAddress;
 
@@ -39,23 +37,28 @@ final class TimedFetches {
    * @throws IOException if a block failed, timed out or has another length
    */
   long fetch(String[] request) throws IOException, InterruptedException {
-    List<Arrival> all = new ArrayList<>(request.length);
+    ManagedBuffer[] buffers = new ManagedBuffer[request.length];
+    String[] blockIds = new String[request.length];
+    int taken = 0;
     try (Arrivals arrivals = new Arrivals()) {
       long startNs = nowNs.getAsLong();
       client.fetchBlocks(
           server.host(), server.port(), server.executorId(), request, arrivals, null);
-      while (all.size() < request.length) {
-        all.add(arrivals.next());
+      while (taken < request.length) {
+        buffers[taken] = arrivals.next();
+        blockIds[taken++] = arrivals.blockId();
       }
       long ns = nowNs.getAsLong() - startNs;
-      for (Arrival arrival : all) {
-        try (InputStream in = arrival.buffer().createInputStream()) {
-          reader.read(arrival.blockId(), in);
+      for (int i = 0; i < taken; i++) {
+        try (InputStream in = buffers[i].createInputStream()) {
+          reader.read(blockIds[i], in);
         }
       }
       return ns;
     } finally {
-      all.forEach(arrival -> arrival.buffer().release());
+      for (int i = 0; i < taken; i++) {
+        buffers[i].release();
+      }
     }
   }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
@@ -78,7 +79,7 @@ public final class BlockFetcher {
       sendRequests();
       long blocks = 0;
       while (blocksInFlight > 0) {
-        consume(arrivals.next());
+        consume(arrivals.next(), arrivals.blockId());
         blocks++;
       }
       return blocks;
@@ -106,14 +107,14 @@ public final class BlockFetcher {
     }
   }
 
-  private void consume(Arrivals.Arrival arrival) throws IOException {
+  private void consume(ManagedBuffer buffer, String blockId) throws IOException {
     bytesInFlight -= blockBytes;
     blocksInFlight--;
-    try (InputStream in = arrival.buffer().createInputStream()) {
+    try (InputStream in = buffer.createInputStream()) {
       sendRequests();
-      reader.read(arrival.blockId(), in);
+      reader.read(blockId, in);
     } finally {
-      arrival.buffer().release();
+      buffer.release();
     }
   }
 }

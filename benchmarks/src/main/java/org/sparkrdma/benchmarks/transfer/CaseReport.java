@@ -23,6 +23,7 @@ record CaseReport(
     Map<String, Spread> ratios,
     Speed rdma,
     Speed netty,
+    Copies copies,
     Map<String, Long> counters) {
 
   /** Throughput and CPU time of one engine, per GB of 10⁹ bytes. */
@@ -32,6 +33,26 @@ record CaseReport(
           Spread.of(samples, Sample::gbPerSecond),
           Spread.of(samples, Sample::serverCpuSecondsPerGb),
           Spread.of(samples, Sample::clientCpuSecondsPerGb));
+    }
+  }
+
+  /**
+   * Throughput and CPU time of a client that only does the copies of {@link CopyCost}.
+   *
+   * @param throughputRatio computed, over Spark's own in the same round
+   * @param clientCpuRatio likewise
+   */
+  record Copies(
+      Spread copySecondsPerGb,
+      Spread readSecondsPerGb,
+      Spread throughputRatio,
+      Spread clientCpuRatio) {
+    static Copies of(List<RoundPair> pairs) {
+      return new Copies(
+          Spread.of(pairs, pair -> pair.copies().copySecondsPerGb()),
+          Spread.of(pairs, pair -> pair.copies().readSecondsPerGb()),
+          Spread.of(pairs, RoundPair::copiesThroughputRatio),
+          Spread.of(pairs, RoundPair::copiesClientCpuRatio));
     }
   }
 
@@ -55,6 +76,7 @@ record CaseReport(
             Map.of("throughput", throughput, "serverCpu", serverCpu, "clientCpu", clientCpu)),
         Speed.of(pairs.stream().map(RoundPair::rdma).toList()),
         Speed.of(pairs.stream().map(RoundPair::netty).toList()),
+        Copies.of(pairs),
         countersPerRound(pairs));
   }
 

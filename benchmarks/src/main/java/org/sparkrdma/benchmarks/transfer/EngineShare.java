@@ -20,6 +20,12 @@ sealed interface EngineShare extends Serializable {
       implements EngineShare {}
 
   /**
+   * The copies alone, of the map outputs that this engine has served, measured in the serving
+   * executor while no other runs.
+   */
+  record Copied(TransferEngine engine, CopyCost cost) implements EngineShare {}
+
+  /**
    * Measurements of the fetching executor.
    *
    * @param bytes bytes fetched

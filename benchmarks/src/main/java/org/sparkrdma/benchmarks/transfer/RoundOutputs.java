@@ -3,6 +3,9 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
@@ -74,6 +77,13 @@ public final class RoundOutputs {
       case "CRC32C" -> new CRC32C();
       default -> throw new IllegalArgumentException("no such checksum: " + algorithm);
     };
+  }
+
+  /** The data file of each map. */
+  List<Path> dataFiles() {
+    return IntStream.range(0, layout.maps())
+        .mapToObj(map -> resolver.getDataFile(shuffleId, map).toPath())
+        .toList();
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */

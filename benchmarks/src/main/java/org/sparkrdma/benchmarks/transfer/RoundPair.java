@@ -4,12 +4,19 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.List;
 import java.util.Optional;
 
-/** Both engines' samples of one round, taken directly after each other. */
-record RoundPair(int blockBytes, Sample rdma, Sample netty) {
+/**
+ * Both engines' samples of one round, taken directly after each other.
+ *
+ * @param copies cost of the copies alone, in the same round
+ */
+record RoundPair(int blockBytes, Sample rdma, Sample netty, CopyCost copies) {
   /** Joins the shares of both executors. */
   static RoundPair of(int blockBytes, List<EngineShare> shares) {
     return new RoundPair(
-        blockBytes, sample(shares, TransferEngine.RDMA), sample(shares, TransferEngine.NETTY));
+        blockBytes,
+        sample(shares, TransferEngine.RDMA),
+        sample(shares, TransferEngine.NETTY),
+        only(shares, TransferEngine.RDMA, EngineShare.Copied.class).cost());
   }
 
   private static Sample sample(List<EngineShare> shares, TransferEngine engine) {
@@ -49,5 +56,15 @@ record RoundPair(int blockBytes, Sample rdma, Sample netty) {
 
   double clientCpuRatio() {
     return rdma.clientCpuSecondsPerGb() / netty.clientCpuSecondsPerGb();
+  }
+
+  /** The throughput ratio of a client that only copies. */
+  double copiesThroughputRatio() {
+    return copies.gbPerSecond() / netty.gbPerSecond();
+  }
+
+  /** The CPU ratio of a client that only copies. */
+  double copiesClientCpuRatio() {
+    return copies.secondsPerGb() / netty.clientCpuSecondsPerGb();
   }
 }

@@ -32,16 +32,21 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     List<EngineShare> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       int shuffleId = round * TransferEngine.values().length + engine.ordinal();
-      shares.add(
-          peers.isServer()
-              ? serve(env, context, engine, shuffleId)
-              : fetch(env, context, engine, peers.server(), shuffleId));
+      if (peers.isServer()) {
+        serve(env, context, engine, shuffleId, shares);
+      } else {
+        shares.add(fetch(env, context, engine, peers.server(), shuffleId));
+      }
     }
     return shares;
   }
 
-  private EngineShare serve(
-      SparkEnv env, BarrierTaskContext context, TransferEngine engine, int shuffleId)
+  private void serve(
+      SparkEnv env,
+      BarrierTaskContext context,
+      TransferEngine engine,
+      int shuffleId,
+      List<EngineShare> shares)
       throws IOException {
     CounterDelta counters = new CounterDelta(env);
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
@@ -53,7 +58,12 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      return new EngineShare.Served(engine, sum.total(), used.ns(), counters.now());
+      shares.add(new EngineShare.Served(engine, sum.total(), used.ns(), counters.now()));
+      if (engine == TransferEngine.RDMA) {
+        // The other task waits for the map outputs of the next engine, or for this one's end.
+        CopyCost copies = CopyMeasurement.of(outputs.dataFiles(), layout, new BlockSum(warmUp));
+        shares.add(new EngineShare.Copied(engine, copies));
+      }
     } finally {
       outputs.remove();
     }

@@ -24,19 +24,28 @@ final class TransferTable {
           "windows",
           "evicted");
 
+  private static final List<String> COPIES =
+      List.of("block", "verify", "copy s/GB", "read s/GB", "throughput ratio", "client CPU ratio");
+
   private TransferTable() {}
 
   static String of(TransferReport report) {
     List<List<String>> ratios = new ArrayList<>(List.of(RATIOS));
     List<List<String>> speeds = new ArrayList<>(List.of(SPEEDS));
+    List<List<String>> copies = new ArrayList<>(List.of(COPIES));
     for (CaseReport one : report.cases()) {
+      copies.add(copies(one));
       ratios.add(ratios(one));
       speeds.add(speeds(one));
     }
     return "ratios, RDMA / netty: median (min..max) of the rounds\n"
         + TextTable.of(ratios, TransferTable::isText)
         + "\nmedians of the rounds; windows registered and evicted in a round\n"
-        + TextTable.of(speeds, TransferTable::isText);
+        + TextTable.of(speeds, TransferTable::isText)
+        + "\ncopies alone, CPU time measured in the same rounds: one thread copies blocks from their"
+        + " files into\n48 MiB of memory, another one reads them there; ratios to netty, computed for a"
+        + " client that does\nnothing else\n"
+        + TextTable.of(copies, TransferTable::isText);
   }
 
   private static boolean isText(int column) {
@@ -50,6 +59,16 @@ final class TransferTable {
         one.ratios().get("throughput").format(2),
         one.ratios().get("serverCpu").format(3),
         one.ratios().get("clientCpu").format(3));
+  }
+
+  private static List<String> copies(CaseReport one) {
+    return List.of(
+        block(one),
+        one.verify().toString(),
+        number(one.copies().copySecondsPerGb()),
+        number(one.copies().readSecondsPerGb()),
+        one.copies().throughputRatio().format(2),
+        one.copies().clientCpuRatio().format(3));
   }
 
   private static List<String> speeds(CaseReport one) {

@@ -20,7 +20,8 @@ class ArrivalsTest {
   @Test
   void shouldLeaveATakenBlockToItsTaker() throws Exception {
     arrivals.onBlockFetchSuccess("a", first);
-    assertThat(arrivals.next().buffer()).isSameAs(first);
+    assertThat(arrivals.next()).isSameAs(first);
+    assertThat(arrivals.blockId()).isEqualTo("a");
     arrivals.close();
     assertThat(first.count).isEqualTo(2);
   }

@@ -47,13 +47,16 @@ class CaseReportTest {
     assertThat(one.path("clientCpuRatio").asDouble()).isCloseTo(0.5, within(1e-9));
     assertThat(one.path("rdma").path("gbPerSecond").path("max").asDouble())
         .isCloseTo(10, within(1e-9));
+    assertThat(one.path("copies").path("clientCpuRatio").path("median").asDouble())
+        .isCloseTo(0.75, within(1e-9));
   }
 
   @Test
-  void shouldPrintARowForEachCaseInBothTables() {
+  void shouldPrintARowForEachCaseInEveryTable() {
     assertThat(TransferTable.of(new TransferReport(List.of(report()))).lines())
         .anySatisfy(line -> assertThat(line).startsWith("4 KiB").contains("4.00 (2.00..10.00)"))
-        .anySatisfy(line -> assertThat(line).startsWith("4 KiB").endsWith(" 20"));
+        .anySatisfy(line -> assertThat(line).startsWith("4 KiB").endsWith(" 20"))
+        .anySatisfy(line -> assertThat(line).startsWith("4 KiB").contains("10.00 (10.00..10.00)"));
   }
 
   @Test
@@ -78,6 +81,7 @@ class CaseReportTest {
     return new RoundPair(
         4_096,
         new Sample(TransferEngine.RDMA, GB, GB / faster, GB / 50, GB / 10, true, counters),
-        new Sample(TransferEngine.NETTY, GB, GB, GB / 50 * 20, GB / 5, true, Map.of()));
+        new Sample(TransferEngine.NETTY, GB, GB, GB / 50 * 20, GB / 5, true, Map.of()),
+        new CopyCost(0.1, 0.05));
   }
 }

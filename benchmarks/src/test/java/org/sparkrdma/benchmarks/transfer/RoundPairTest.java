@@ -16,13 +16,17 @@ final class RoundPairTest {
   private static final EngineShare SERVED_BY_NETTY =
       new EngineShare.Served(TransferEngine.NETTY, 78, 7, Map.of());
 
+  private static final EngineShare COPIED =
+      new EngineShare.Copied(TransferEngine.RDMA, new CopyCost(0.25, 0.5));
+
   private static EngineShare fetchedByNetty(long sum) {
     return new EngineShare.Fetched(TransferEngine.NETTY, 100, 20, sum, 8, Map.of());
   }
 
   @Test
   void shouldJoinTheMeasurementsOfBothExecutors() {
-    RoundPair pair = RoundPair.of(4, List.of(SERVED_BY_NETTY, SERVED, fetchedByNetty(78), FETCHED));
+    RoundPair pair =
+        RoundPair.of(4, List.of(SERVED_BY_NETTY, SERVED, COPIED, fetchedByNetty(78), FETCHED));
     assertThat(pair.rdma())
         .isEqualTo(
             new Sample(
@@ -32,8 +36,18 @@ final class RoundPairTest {
   }
 
   @Test
+  void shouldCompareCopiesOfTwoThreadsWithSparksOwnClient() {
+    RoundPair pair =
+        RoundPair.of(4, List.of(SERVED_BY_NETTY, SERVED, COPIED, fetchedByNetty(78), FETCHED));
+
+    assertThat(pair.copiesThroughputRatio()).as("2 GB/s to 5 GB/s").isEqualTo(0.4);
+    assertThat(pair.copiesClientCpuRatio()).as("0.75 s/GB to 0.08 s/GB").isEqualTo(0.75 / 0.08);
+  }
+
+  @Test
   void shouldReportBytesThatDifferFromThoseWritten() {
-    List<EngineShare> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
+    List<EngineShare> shares =
+        List.of(SERVED, COPIED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
     assertThat(RoundPair.of(4, shares).netty().intact()).isFalse();
   }
 
