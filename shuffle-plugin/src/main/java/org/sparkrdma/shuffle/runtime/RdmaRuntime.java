@@ -45,17 +45,12 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Maximum wait of a close for a running start. */
   private static final Duration START_END = Duration.ofSeconds(5);
 
-  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
-
-  /** Wait between the loss of the device and the first attempt to use it again. */
-  private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
-
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
   private final ShuffleCounters counters;
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-  private final Duration closeLimit;
+  private final RuntimeLimits limits;
   private final RuntimeStart start;
   private final StartLoop starts;
   private final RuntimeFigures figures;
@@ -91,33 +86,30 @@ public final class RdmaRuntime implements AutoCloseable {
     return new RdmaRuntime(
         env,
         env.blockManager().blockStoreClient(),
-        settings,
+        new DirectoryClient(env, settings.lookupTimeout()),
         counters,
         start,
-        CLOSE_LIMIT,
-        FIRST_RESTART,
+        RuntimeLimits.of(settings),
         Thread::new);
   }
 
   /**
    * @param spark Spark's own client
-   * @param closeLimit maximum wait of a close for the transport; the rest is left to the system
-   * @param firstRestart wait before the first start after the loss of the device
+   * @param directory closed by the runtime
    * @param threads creates the threads of the runtime, which names them
    */
   RdmaRuntime(
       SparkEnv env,
       BlockStoreClient spark,
-      ShuffleSettings settings,
+      DirectoryClient directory,
       ShuffleCounters counters,
       RuntimeStart start,
-      Duration closeLimit,
-      Duration firstRestart,
+      RuntimeLimits limits,
       ThreadFactory threads) {
     this.counters = counters;
-    this.closeLimit = closeLimit;
+    this.limits = limits;
     this.start = start;
-    this.directory = new DirectoryClient(env, settings.lookupTimeout());
+    this.directory = directory;
     this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
     this.published = new PublishedEndpoint(directory, env.executorId());
     this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
@@ -127,12 +119,12 @@ public final class RdmaRuntime implements AutoCloseable {
             start,
             new ProfileResources(directory, env.executorId()),
             lifecycle,
-            new RestartBackoff(firstRestart),
+            new RestartBackoff(limits.firstRestart()),
             published,
             transport);
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
-        new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
+        new RdmaBlockClient(spark, transport, directory, tcp, counters, limits.firstStart());
     this.threads = new RuntimeThreads(threads);
     this.thread = this.threads.create("rdma-runtime", starts::run);
   }
@@ -262,7 +254,7 @@ public final class RdmaRuntime implements AutoCloseable {
     // A start that is still running closes its own resources.
     ThreadEnd.await(thread, START_END);
     directory.close();
-    lifecycle.takeParts().ifPresent(open -> threads.closeInTime(open, closeLimit));
+    lifecycle.takeParts().ifPresent(open -> threads.closeInTime(open, limits.close()));
     tcp.close();
   }
 

@@ -22,6 +22,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
@@ -192,7 +193,7 @@ class DrainTest {
     return new RdmaRuntime(
         env,
         client,
-        settings,
+        new DirectoryClient(env, settings.lookupTimeout()),
         counters,
         new RuntimeStart(
             env,
@@ -206,8 +207,7 @@ class DrainTest {
                     () -> {},
                     closeOfTransport),
             List.of()),
-        WAIT,
-        Duration.ofHours(1),
+        new RuntimeLimits(WAIT, WAIT, Duration.ofHours(1)),
         Thread::new);
   }
 

@@ -11,6 +11,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.device.PortState;
@@ -41,7 +42,7 @@ final class EndingJvm {
         new RdmaRuntime(
             env,
             new HeldSparkClient(),
-            settings,
+            new DirectoryClient(env, settings.lookupTimeout()),
             counters,
             new RuntimeStart(
                 env,
@@ -49,8 +50,7 @@ final class EndingJvm {
                 (name, engineSettings) -> engine.choice(),
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
-            Duration.ofSeconds(15),
-            Duration.ofSeconds(1),
+            RuntimeLimits.of(settings),
             Thread::new);
     runtime.start();
     runtime.require(Duration.ofSeconds(30));

@@ -9,9 +9,11 @@ import java.util.function.BiFunction;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
@@ -33,8 +35,17 @@ abstract class RuntimeFixture {
 
   final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
 
+  /** Maximum wait of requests for the first start; by default no test waits for it. */
+  Duration firstStart = Duration.ofHours(1);
+
   /** Wait before the first start after a loss; by default no test waits for it. */
   Duration firstRestart = Duration.ofHours(1);
+
+  /** Spark's own client. */
+  BlockStoreClient client;
+
+  /** The directory of the next runtime, which closes it. */
+  DirectoryClient directory;
 
   /** Creates the threads of the runtime. */
   ThreadFactory threads = Thread::new;
@@ -104,12 +115,11 @@ abstract class RuntimeFixture {
     ShuffleCounters counters = new ShuffleCounters();
     return new RdmaRuntime(
         env,
-        env.blockManager().blockStoreClient(),
-        settings,
+        client == null ? env.blockManager().blockStoreClient() : client,
+        directory == null ? new DirectoryClient(env, settings.lookupTimeout()) : directory,
         counters,
         new RuntimeStart(env, settings, engines, transports, warnings),
-        closeLimit,
-        firstRestart,
+        new RuntimeLimits(firstStart, closeLimit, firstRestart),
         threads);
   }
 }
