@@ -112,7 +112,8 @@ public final class RdmaRuntime implements AutoCloseable {
     this.directory = directory;
     this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
     this.published = new PublishedEndpoint(directory, env.executorId());
-    this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
+    this.requiredMode =
+        new RequiredMode(lifecycle, directory, env.executorId(), limits.exclusion());
     CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
     this.starts =
         new StartLoop(

@@ -18,17 +18,27 @@ final class RequiredMode {
   /** Age of an executor until which a task that needs RDMA waits for executors that have it. */
   private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
 
-  private static final long OTHERS_INTERVAL_MS = 500;
+  /** Interval of the requests to exclude this executor. */
+  private static final long INTERVAL_MS = 500;
 
   private final RuntimeLifecycle lifecycle;
   private final DirectoryClient directory;
   private final String executorId;
+  private final Duration answerLimit;
   private final long createdNs = System.nanoTime();
 
-  RequiredMode(RuntimeLifecycle lifecycle, DirectoryClient directory, String executorId) {
+  /**
+   * @param answerLimit time for which a task repeats a request that the driver does not answer
+   */
+  RequiredMode(
+      RuntimeLifecycle lifecycle,
+      DirectoryClient directory,
+      String executorId,
+      Duration answerLimit) {
     this.lifecycle = lifecycle;
     this.directory = directory;
     this.executorId = executorId;
+    this.answerLimit = answerLimit;
   }
 
   /** See {@link RdmaRuntime#require}. */
@@ -48,7 +58,9 @@ final class RequiredMode {
     if (off && awaitExclusion()) {
       throw new TaskKilledException(message);
     }
-    throw new IllegalStateException(message);
+    if (lifecycle.state() != State.UP) {
+      throw new IllegalStateException(message);
+    }
   }
 
   private String reason(State now) {
@@ -59,22 +71,45 @@ final class RequiredMode {
     };
   }
 
-  /** Retries for a while: at the start of an application other executors may still be missing. */
+  /**
+   * Requests the exclusion again and again for a while: at the start of an application other
+   * executors may still be missing, and a busy driver may not answer in time. Ends when RDMA comes
+   * up or the executor stops.
+   */
   private boolean awaitExclusion() {
+    long beginNs = System.nanoTime();
+    boolean again = true;
     try {
-      while (!directory.exclude(executorId).get()) {
-        if (System.nanoTime() - createdNs > OTHERS_LIMIT.toNanos()) {
-          return false;
+      while (again && isWithoutRdma()) {
+        try {
+          if (directory.exclude(executorId).get()) {
+            return true;
+          }
+          again = System.nanoTime() - createdNs <= OTHERS_LIMIT.toNanos();
+        } catch (ExecutionException e) {
+          again = System.nanoTime() - beginNs <= answerLimit.toNanos();
+          logMissingAnswer(again, e);
         }
-        TimeUnit.MILLISECONDS.sleep(OTHERS_INTERVAL_MS);
+        if (again) {
+          TimeUnit.MILLISECONDS.sleep(INTERVAL_MS);
+        }
       }
-      return true;
-    } catch (ExecutionException e) {
-      LOG.info("Cannot ask the driver to exclude this executor; its task fails", e);
-      return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
+    }
+    return false;
+  }
+
+  private boolean isWithoutRdma() {
+    State now = lifecycle.state();
+    return now != State.UP && now != State.STOPPED;
+  }
+
+  private static void logMissingAnswer(boolean again, ExecutionException e) {
+    if (again) {
+      LOG.debug("The driver does not answer the request to exclude this executor; repeating", e);
+    } else {
+      LOG.info("Cannot ask the driver to exclude this executor; its task fails", e);
     }
   }
 }

@@ -10,13 +10,17 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
  * @param firstStart maximum wait of a request for the first start
  * @param close maximum wait of a close for the transport; the rest is left to the system
  * @param firstRestart wait before the first start after the loss of the device
+ * @param exclusion time for which a task that needs RDMA repeats the request to exclude this
+ *     executor while the driver does not answer
  */
-record RuntimeLimits(Duration firstStart, Duration close, Duration firstRestart) {
+record RuntimeLimits(
+    Duration firstStart, Duration close, Duration firstRestart, Duration exclusion) {
   private static final Duration CLOSE = Duration.ofSeconds(15);
   private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
+  private static final Duration EXCLUSION = Duration.ofSeconds(60);
 
   /** The limits of an executor. */
   static RuntimeLimits of(ShuffleSettings settings) {
-    return new RuntimeLimits(settings.lookupTimeout(), CLOSE, FIRST_RESTART);
+    return new RuntimeLimits(settings.lookupTimeout(), CLOSE, FIRST_RESTART, EXCLUSION);
   }
 }

@@ -207,7 +207,7 @@ class DrainTest {
                     () -> {},
                     closeOfTransport),
             List.of()),
-        new RuntimeLimits(WAIT, WAIT, Duration.ofHours(1)),
+        new RuntimeLimits(WAIT, WAIT, Duration.ofHours(1), Duration.ZERO),
         Thread::new);
   }
 

@@ -119,7 +119,7 @@ abstract class RuntimeFixture {
         directory == null ? new DirectoryClient(env, settings.lookupTimeout()) : directory,
         counters,
         new RuntimeStart(env, settings, engines, transports, warnings),
-        new RuntimeLimits(firstStart, closeLimit, firstRestart),
+        new RuntimeLimits(firstStart, closeLimit, firstRestart, Duration.ZERO),
         threads);
   }
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.directory;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+
+/** A driver with a directory, which answers requests to exclude an executor as a test says. */
+public final class ScriptedDriver {
+  private final DirectoryService service = new DirectoryService("");
+  private final CountDownLatch published = new CountDownLatch(1);
+  private final Callable<Boolean> exclusion;
+
+  /**
+   * @param exclusion called for each request to exclude an executor; throws when the driver does
+   *     not answer
+   */
+  public ScriptedDriver(Callable<Boolean> exclusion) {
+    this.exclusion = exclusion;
+  }
+
+  /** Another executor has RDMA. */
+  public void publish(Endpoint endpoint) {
+    service.answer(
+        new ArrayList<>(
+            List.of(
+                DirectoryService.PUBLISH,
+                RecordCodec.encode(
+                    ExecutorRecord.available(endpoint, endpoint.incarnation(), 1)))));
+  }
+
+  /** Client of an executor; the caller closes it. */
+  public DirectoryClient client() {
+    return new DirectoryClient(this::answer, Duration.ofSeconds(20), System::nanoTime);
+  }
+
+  /** Waits until a client has published an endpoint; the test's time limit bounds it. */
+  public void awaitPublished() throws InterruptedException {
+    published.await();
+  }
+
+  private Object answer(Object message) throws Exception {
+    Object kind = RecordCodec.list(message, 2).get(0);
+    if (kind.equals(DirectoryService.EXCLUDE)) {
+      return exclusion.call();
+    }
+    Object answer = service.answer(message);
+    if (kind.equals(DirectoryService.PUBLISH)) {
+      published.countDown();
+    }
+    return answer;
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.TaskKilledException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.ScriptedDriver;
+
+/** Tasks of {@code mode=required} in an executor without RDMA. */
+@Timeout(30)
+class RequiredModeTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
+  private final AtomicInteger requests = new AtomicInteger();
+
+  @Test
+  void shouldKillTheTaskWhenTheDriverAnswersTheThirdRequest() {
+    off();
+    assertThatThrownBy(
+            () ->
+                require(
+                    LONG,
+                    () -> {
+                      if (requests.incrementAndGet() < 3) {
+                        throw new IOException("lost answer");
+                      }
+                      return true;
+                    }))
+        .isInstanceOf(TaskKilledException.class);
+    assertThat(requests).hasValue(3);
+  }
+
+  @Test
+  void shouldFailTheTaskWhenTheDriverDoesNotAnswerInTime() {
+    off();
+    assertThatThrownBy(
+            () ->
+                require(
+                    Duration.ofMillis(600),
+                    () -> {
+                      requests.incrementAndGet();
+                      throw new IOException("lost answer");
+                    }))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("RDMA is not up: no device");
+    assertThat(requests.get()).isGreaterThanOrEqualTo(2);
+  }
+
+  @Test
+  void shouldRunTheTaskWhenRdmaComesUpBeforeTheDriverExcludesTheExecutor() {
+    off();
+    require(
+        LONG,
+        () -> {
+          lifecycle.beginAttempt();
+          lifecycle.endAttempt(new RunningParts(null, null, null, null, "none"), List.of());
+          return false;
+        });
+    assertThat(lifecycle.state()).isEqualTo(RuntimeLifecycle.State.UP);
+  }
+
+  @Test
+  void shouldRequestNothingWhenTheExecutorStops() {
+    lifecycle.stop();
+    assertThatThrownBy(
+            () ->
+                require(
+                    LONG,
+                    () -> {
+                      requests.incrementAndGet();
+                      return true;
+                    }))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("the executor is stopping");
+    assertThat(requests).hasValue(0);
+  }
+
+  private void off() {
+    lifecycle.beginAttempt();
+    lifecycle.endAttempt(null, List.of("no device"));
+    lifecycle.endWaits();
+  }
+
+  private void require(Duration answerLimit, Callable<Boolean> exclusion) {
+    try (DirectoryClient directory = new ScriptedDriver(exclusion).client()) {
+      new RequiredMode(lifecycle, directory, "7", answerLimit).require(Duration.ofMillis(1));
+    }
+  }
+}
