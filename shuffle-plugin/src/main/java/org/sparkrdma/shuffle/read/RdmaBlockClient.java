@@ -2,14 +2,12 @@
 package org.sparkrdma.shuffle.read;
 
 import com.codahale.metrics.MetricSet;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -37,28 +35,25 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private final EndpointLookup directory;
   private final TcpFallback tcp;
   private final ShuffleCounters counters;
-  private final Duration startLimit;
   private final FallbackLog fallbackLog = new FallbackLog();
   private volatile boolean draining;
 
   /**
    * @param spark Spark's own client
-   * @param transport completes when RDMA is up, exceptionally when RDMA is not available
-   * @param startLimit maximum time that a request waits for the transport
+   * @param transport completes in bounded time when RDMA is up or its start hangs, exceptionally
+   *     when RDMA is not available
    */
   public RdmaBlockClient(
       BlockStoreClient spark,
       CompletableFuture<BlockTransport> transport,
       EndpointLookup directory,
       TcpFallback tcp,
-      ShuffleCounters counters,
-      Duration startLimit) {
+      ShuffleCounters counters) {
     this.spark = spark;
     this.transport = transport;
     this.directory = directory;
     this.tcp = tcp;
     this.counters = counters;
-    this.startLimit = startLimit;
   }
 
   /**
@@ -111,10 +106,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private void begin(PeerFetch fetch, String executorId) {
     try {
       CompletableFuture<Optional<BlockTransport>> up =
-          (transport.isDone()
-                  ? transport
-                  : transport.copy().orTimeout(startLimit.toNanos(), TimeUnit.NANOSECONDS))
-              .handle((started, failure) -> Optional.ofNullable(started));
+          transport.handle((started, failure) -> Optional.ofNullable(started));
       CompletableFuture<Optional<Endpoint>> found =
           directory.find(executorId).exceptionally(failure -> Optional.empty());
       var unused =

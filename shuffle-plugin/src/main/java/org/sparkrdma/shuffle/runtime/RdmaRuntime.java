@@ -124,8 +124,7 @@ public final class RdmaRuntime implements AutoCloseable {
             published,
             transport);
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
-    this.client =
-        new RdmaBlockClient(spark, transport, directory, tcp, counters, limits.firstStart());
+    this.client = new RdmaBlockClient(spark, transport, directory, tcp, counters);
     this.threads = new RuntimeThreads(threads);
     this.thread = this.threads.create("rdma-runtime", starts::run);
   }
@@ -139,6 +138,7 @@ public final class RdmaRuntime implements AutoCloseable {
       drain();
       return;
     }
+    starts.limitFirstStart(limits.firstStart(), thread);
     try {
       thread.start();
     } catch (Throwable e) {
@@ -154,10 +154,9 @@ public final class RdmaRuntime implements AutoCloseable {
     return lifecycle.state();
   }
 
-  /** Whether readers should use {@link #client}; it may still be starting. */
+  /** Whether readers should use {@link #client}; it may be starting, if that does not hang. */
   public boolean mayFetch() {
-    State now = lifecycle.state();
-    return now == State.UP || (now == State.STARTING && !start.forbidden());
+    return lifecycle.mayFetch() && !start.forbidden();
   }
 
   /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
@@ -184,8 +183,8 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * Waits until RDMA is up. When it is off, requests that the driver gives this executor no more
-   * tasks.
+   * Waits until RDMA is up. When it is off, or still starting after that time, requests that the
+   * driver gives this executor no more tasks.
    *
    * @throws TaskKilledException when the driver does so; Spark runs the task elsewhere and does not
    *     count a failure

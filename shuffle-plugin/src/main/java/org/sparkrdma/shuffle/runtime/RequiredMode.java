@@ -11,7 +11,10 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
-/** Tasks of {@code mode=required}: they wait until RDMA is up, and end where it is off. */
+/**
+ * Tasks of {@code mode=required}: they wait until RDMA is up, and end where it is off or its start
+ * hangs.
+ */
 final class RequiredMode {
   private static final Logger LOG = LoggerFactory.getLogger(RequiredMode.class);
 
@@ -54,8 +57,7 @@ final class RequiredMode {
       return;
     }
     String message = ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reason(now);
-    boolean off = now == State.OFF || now == State.RESTARTING;
-    if (off && awaitExclusion()) {
+    if (awaitExclusion()) {
       throw new TaskKilledException(message);
     }
     if (lifecycle.state() != State.UP) {
@@ -65,10 +67,14 @@ final class RequiredMode {
 
   private String reason(State now) {
     return switch (now) {
-      case STARTING -> "still starting";
+      case STARTING -> lifecycle.reasons().isEmpty() ? "still starting" : reasons();
       case STOPPED -> "the executor is stopping";
-      default -> String.join("; ", lifecycle.reasons());
+      default -> reasons();
     };
+  }
+
+  private String reasons() {
+    return String.join("; ", lifecycle.reasons());
   }
 
   /**

@@ -79,7 +79,7 @@ final class RuntimeFigures {
     Map<String, Object> figures = new LinkedHashMap<>();
     RuntimeLifecycle.State state = lifecycle.state();
     put(figures, Figure.STATE, state.name().toLowerCase(Locale.ROOT));
-    boolean off = state == RuntimeLifecycle.State.OFF || state == RuntimeLifecycle.State.RESTARTING;
+    boolean off = state != RuntimeLifecycle.State.UP && state != RuntimeLifecycle.State.STOPPED;
     put(figures, Figure.REASONS, off ? String.join("; ", lifecycle.reasons()) : "");
     lifecycle
         .parts()

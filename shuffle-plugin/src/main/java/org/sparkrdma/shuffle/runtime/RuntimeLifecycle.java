@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 final class RuntimeLifecycle {
   /** State of the runtime. */
   enum State {
-    /** The first start is running. */
+    /** The first start is running; it may hang, see {@link #reportHangingStart}. */
     STARTING,
     /** Serving and fetching. */
     UP,
@@ -58,7 +58,7 @@ final class RuntimeLifecycle {
     return state;
   }
 
-  /** Reasons why it is {@link State#OFF}. */
+  /** Reasons why it is {@link State#OFF}, or why nothing waits for the first start. */
   synchronized List<String> reasons() {
     return reasons;
   }
@@ -66,6 +66,25 @@ final class RuntimeLifecycle {
   /** The parts while RDMA is up. */
   synchronized Optional<RunningParts> parts() {
     return Optional.ofNullable(state == State.UP ? parts : null);
+  }
+
+  /** Whether RDMA is up, or the first start is running and does not take too long. */
+  synchronized boolean mayFetch() {
+    return state == State.UP || (state == State.STARTING && reasons.isEmpty());
+  }
+
+  /**
+   * The first start takes too long: only tasks that need RDMA wait for it from now on. Any thread.
+   *
+   * @param found reasons until it is over
+   * @return whether it is running; otherwise this does nothing
+   */
+  synchronized boolean reportHangingStart(List<String> found) {
+    if (state != State.STARTING) {
+      return false;
+    }
+    reasons = found;
+    return true;
   }
 
   /** Whether RDMA is off because the last transport cannot be used any more. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,8 +20,9 @@ import org.sparkrdma.shuffle.transport.RdmaTransport;
  * directory.
  *
  * <p>Confined to the runtime's thread, which waits here for a loss, and each second checks that the
- * transport does not hang, except {@link #endWaits} and {@link #giveUp}, which any thread may call.
- * When the system refuses that thread, its creator calls {@link #stayOff} instead of {@link #run}.
+ * transport does not hang, except {@link #endWaits} and {@link #giveUp}, which any thread may call,
+ * and {@link #limitFirstStart}. When the system refuses that thread, its creator calls {@link
+ * #stayOff} instead of {@link #run}.
  */
 final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
@@ -41,8 +45,8 @@ final class StartLoop {
 
   /**
    * @param profile as for {@link RuntimeStart#run}
-   * @param transport completed when the first start is over, with an exception when RDMA is off for
-   *     the whole life of the executor
+   * @param transport completed when the first start is over or hangs, with an exception when RDMA
+   *     is off for the whole life of the executor
    */
   StartLoop(
       RuntimeStart start,
@@ -57,6 +61,53 @@ final class StartLoop {
     this.backoff = backoff;
     this.published = published;
     this.transport = transport;
+  }
+
+  /**
+   * Sets the time until which requests wait for the first start, the same for all of them: a call
+   * of the device or of a library may never return. Called once, before {@link #run}, by the creator. Never throws.
+   *
+   * @param limit time from now on
+   * @param thread calls {@link #run}
+   */
+  void limitFirstStart(Duration limit, Thread thread) {
+    try {
+      List<String> reasons =
+          List.of("the start of RDMA hangs: it is not over after " + limit.toMillis() + " ms");
+      var unused =
+          transport
+              .handle((started, failure) -> false)
+              .completeOnTimeout(true, limit.toNanos(), TimeUnit.NANOSECONDS)
+              .thenAccept(
+                  late -> {
+                    if (late) {
+                      useTcpUntilStarted(reasons, limit, thread);
+                    }
+                  });
+    } catch (Throwable e) {
+      // The first time-out of a JVM starts a thread, which may fail: then no request waits.
+      LOG.debug("The start of RDMA has no time limit; requests use TCP until it is over", e);
+      transport.complete(current);
+    }
+  }
+
+  /** The first start may still succeed; then later requests use it. */
+  private void useTcpUntilStarted(List<String> reasons, Duration limit, Thread thread) {
+    boolean hangs;
+    try {
+      hangs = lifecycle.reportHangingStart(reasons);
+    } finally {
+      transport.complete(current);
+    }
+    if (hangs) {
+      Throwable stack = new Throwable("stack of " + thread.getName());
+      stack.setStackTrace(thread.getStackTrace());
+      LOG.warn(
+          "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
+              + " limitMs={}",
+          limit.toMillis(),
+          stack);
+    }
   }
 
   /** Starts RDMA, and again after each loss, until no start may follow. */

@@ -280,7 +280,8 @@ public enum ShuffleSetting {
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
       "Controls how long blocks wait for a connection, including the proofs of both ends, and "
-          + "the time limit for the look-up of a peer. The attempt itself ends after at most three "
+          + "the time limit for the look-up of a peer. Blocks wait as long, but at least 5 s, for the "
+          + "start of RDMA in their own executor. The attempt itself ends after at most three "
           + "times this time in all; meanwhile blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
           + "reached. Raise it on slow or very busy hosts."),
   /** Maximum time until a request is answered. */

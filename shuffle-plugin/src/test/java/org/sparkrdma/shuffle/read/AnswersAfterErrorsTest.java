@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -117,8 +116,7 @@ class AnswersAfterErrorsTest {
               CompletableFuture.completedFuture(transport),
               lookup,
               tcp,
-              counters,
-              Duration.ofSeconds(20))
+              counters)
           .fetchBlocks("host7", 7_337, "7", blockIds, listener, null);
     } finally {
       TaskContext$.MODULE$.unset();

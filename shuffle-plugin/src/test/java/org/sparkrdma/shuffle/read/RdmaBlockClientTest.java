@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -43,7 +42,6 @@ class RdmaBlockClientTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final TcpFallback tcp = new TcpFallback(spark, counters, 4);
   private final RecordingListener listener = new RecordingListener();
-  private Duration startLimit = Duration.ofSeconds(20);
 
   @AfterEach
   void close() {
@@ -173,15 +171,6 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldFetchByTcpWhenRdmaDoesNotStartInTime() throws InterruptedException {
-    startLimit = Duration.ofMillis(1);
-    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
-    fetch("shuffle_0_1_0");
-    listener.awaitAnswers(1);
-    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(1);
-  }
-
-  @Test
   void shouldForwardSparksFailureWhenTcpFails() throws InterruptedException {
     rdmaIsUp();
     IOException own = new IOException("connection reset");
@@ -225,8 +214,7 @@ class RdmaBlockClientTest {
               throw new OutOfMemoryError("unable to create native thread");
             },
             tcp,
-            counters,
-            startLimit);
+            counters);
     client.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
     assertThat(listener.awaitAnswers(1)).hasSize(1);
     assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(1);
@@ -305,7 +293,7 @@ class RdmaBlockClientTest {
             rechecks.incrementAndGet();
           }
         };
-    RdmaBlockClient client = new RdmaBlockClient(spark, up, lookup, tcp, counters, startLimit);
+    RdmaBlockClient client = new RdmaBlockClient(spark, up, lookup, tcp, counters);
     String[] blockIds = {"shuffle_0_1_0", "shuffle_0_2_0"};
     client.fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
     transport.requests.get(0).handler().onFailed(0, FallbackReason.PEER_BUSY, "no room");
@@ -395,6 +383,6 @@ class RdmaBlockClientTest {
   }
 
   private RdmaBlockClient client() {
-    return new RdmaBlockClient(spark, up, directory::get, tcp, counters, startLimit);
+    return new RdmaBlockClient(spark, up, directory::get, tcp, counters);
   }
 }

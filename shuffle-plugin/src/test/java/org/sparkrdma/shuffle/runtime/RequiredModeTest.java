@@ -70,6 +70,18 @@ class RequiredModeTest {
   }
 
   @Test
+  void shouldKillTheTaskWhenTheStartHangs() {
+    lifecycle.beginAttempt();
+    assertThatThrownBy(() -> require(LONG, () -> true))
+        .isInstanceOf(TaskKilledException.class)
+        .hasMessageContaining("RDMA is not up: still starting");
+    lifecycle.reportHangingStart(List.of("it hangs"));
+    assertThatThrownBy(() -> require(LONG, () -> true))
+        .isInstanceOf(TaskKilledException.class)
+        .hasMessageContaining("RDMA is not up: it hangs");
+  }
+
+  @Test
   void shouldRequestNothingWhenTheExecutorStops() {
     lifecycle.stop();
     assertThatThrownBy(

@@ -51,6 +51,22 @@ class RuntimeFiguresTest {
     }
   }
 
+  @Test
+  void shouldNameTheReasonWhileTheFirstStartHangs() {
+    RuntimeLifecycle lifecycle = new RuntimeLifecycle();
+    RuntimeFigures figures = new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters());
+    lifecycle.beginAttempt();
+    assertThat(figures.current()).containsEntry("state", "starting").containsEntry("reasons", "");
+    lifecycle.reportHangingStart(List.of("it hangs"));
+    assertThat(figures.current())
+        .containsEntry("state", "starting")
+        .containsEntry("reasons", "it hangs");
+    lifecycle.endAttempt(null, List.of("no device"));
+    assertThat(figures.current())
+        .containsEntry("state", "off")
+        .containsEntry("reasons", "no device");
+  }
+
   private static Stream<String> secrets(byte[] token) {
     return Stream.of(
         HexFormat.of().formatHex(token),

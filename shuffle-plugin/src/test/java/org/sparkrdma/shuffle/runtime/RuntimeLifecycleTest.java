@@ -50,6 +50,19 @@ class RuntimeLifecycleTest {
   }
 
   @Test
+  void shouldFetchWhileTheFirstStartRunsUntilItHangs() {
+    assertThat(lifecycle.mayFetch()).isTrue();
+    lifecycle.beginAttempt();
+    assertThat(lifecycle.reportHangingStart(List.of("it hangs"))).isTrue();
+    assertThat(lifecycle.mayFetch()).isFalse();
+    assertThat(lifecycle.reasons()).containsExactly("it hangs");
+    assertThat(lifecycle.endAttempt(parts, List.of())).isTrue();
+    assertThat(lifecycle.mayFetch()).isTrue();
+    assertThat(lifecycle.reportHangingStart(List.of("it hangs"))).as("it is over").isFalse();
+    assertThat(lifecycle.reasons()).isEmpty();
+  }
+
+  @Test
   void shouldGoOffAndStartAgainAfterALoss() throws InterruptedException {
     lifecycle.reportLoss(up(), "device removed");
     assertThat(lifecycle.awaitLoss(INTERVAL, () -> {})).isTrue();

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -115,8 +114,7 @@ class BitFlipTest {
                 CompletableFuture.completedFuture(reads),
                 id -> CompletableFuture.completedFuture(Optional.of(PEER)),
                 tcp,
-                counters,
-                Duration.ofSeconds(5));
+                counters);
         for (int done = 0; done < flips; done += AT_ONCE) {
           // Each name once in a request, as in Spark's requests.
           for (int i = 0; i < AT_ONCE; i += names.size()) {

@@ -57,8 +57,7 @@ final class ReadingPair implements AutoCloseable {
             executorId ->
                 CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())),
             tcp,
-            reader.counters,
-            Duration.ofSeconds(5));
+            reader.counters);
   }
 
   /** Fetches blocks like Spark's iterator; returns when all are answered. */

@@ -82,7 +82,8 @@ public final class ExecutorFigures {
   /** Bytes received by TCP; in an executor without RDMA, those of Spark's own reader. */
   long tcpBytes() {
     long counted = number(Figure.TCP);
-    boolean neverUp = text(Figure.STATE).equals("off") && !hasDevice();
+    boolean off = text(Figure.STATE).equals("off") || !text(Figure.REASONS).isEmpty();
+    boolean neverUp = off && !hasDevice();
     return neverUp ? Math.max(counted, remoteBytes) : counted;
   }
 

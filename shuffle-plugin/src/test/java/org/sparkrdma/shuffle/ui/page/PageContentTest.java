@@ -66,6 +66,15 @@ class PageContentTest {
   }
 
   @Test
+  void shouldShowTheReasonOfAStartThatHangsAndCountSparksOwnBytesAsTcp() {
+    figures.report("1", Map.of("state", "starting", "reasons", "it hangs", "tcp", 0L), 0);
+    figures.addTask("1", 3, 2_048, 0, 10);
+    assertThat(page(20))
+        .contains("<td>starting</td><td>it hangs</td>")
+        .contains("By TCP:</strong> 2.0 KiB");
+  }
+
+  @Test
   void shouldShowTheHostOfEachExecutorAndTheReasonOfEachWithoutRdma() {
     figures.start("1", "host-a");
     figures.start("2", "host-b");

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.apache.spark.TaskKilledException;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A first start in which a call of the device does not return for a long time. */
+class HangingStartTest extends RuntimeFixture {
+  /** An executor that has RDMA. */
+  private static final String PEER = "7";
+
+  private final ScriptedDriver driver = new ScriptedDriver(() -> true);
+  private final HeldSparkClient tcp = new HeldSparkClient();
+  private final CountDownLatch mayStart = new CountDownLatch(1);
+  private final Fetches byRdma = new Fetches();
+  private final Answers answers = new Answers();
+  private RdmaRuntime runtime;
+
+  @BeforeEach
+  void createRuntime() {
+    driver.publish(
+        new Endpoint(
+            PEER, TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
+    directory = driver.client();
+    client = tcp;
+  }
+
+  @AfterEach
+  void close() {
+    mayStart.countDown();
+    runtime.close();
+    assertThat(answers.failed()).isEmpty();
+  }
+
+  @Test
+  void shouldAnswerOpenRequestsAtOneTimeAndLaterOnesAtOnce() throws InterruptedException {
+    firstStart = Duration.ofMillis(500);
+    try (CapturedLog log = new CapturedLog()) {
+      long beginNs = System.nanoTime();
+      start();
+      fetch("shuffle_0_0_0");
+      tcp.awaitRequest("shuffle_0_0_0");
+      assertThat(Duration.ofNanos(System.nanoTime() - beginNs)).isGreaterThanOrEqualTo(firstStart);
+      assertThat(runtime.mayFetch()).as("new reads use Spark's own reader").isFalse();
+
+      long laterNs = System.nanoTime();
+      for (int i = 1; i <= 10; i++) {
+        fetch("shuffle_0_" + i + "_0");
+        tcp.awaitRequest("shuffle_0_" + i + "_0");
+      }
+      assertThat(Duration.ofNanos(System.nanoTime() - laterNs))
+          .as("ten requests, one after the other")
+          .isLessThan(firstStart.multipliedBy(5));
+      assertThat(log.awaitWarnings(1))
+          .containsExactly(
+              "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
+                  + " limitMs=500");
+    }
+  }
+
+  @Test
+  void shouldUseAStartThatEndsLate() throws InterruptedException {
+    firstStart = Duration.ofMillis(1);
+    start();
+    fetch("shuffle_0_0_0");
+    tcp.awaitRequest("shuffle_0_0_0");
+    mayStart.countDown();
+    driver.awaitPublished();
+    assertThat(runtime.mayFetch()).isTrue();
+    fetch("shuffle_0_1_0");
+    byRdma.await(1);
+    assertThat(tcp.requester("shuffle_0_1_0")).isNull();
+    runtime.require(WAIT);
+  }
+
+  @Test
+  void shouldNotWarnWhenTheStartEndsInTime() throws InterruptedException {
+    try (CapturedLog log = new CapturedLog()) {
+      start();
+      fetch("shuffle_0_0_0");
+      mayStart.countDown();
+      byRdma.await(1);
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldNameTheReasonOfALateFailure() throws InterruptedException {
+    firstStart = Duration.ofMillis(1);
+    try (CapturedLog log = new CapturedLog()) {
+      runtime =
+          runtime(
+              engine,
+              open -> {
+                awaitDespiteInterrupts(mayStart);
+                throw new VerbsException("open", "the device does not answer");
+              },
+              List.of());
+      runtime.start();
+      fetch("shuffle_0_0_0");
+      tcp.awaitRequest("shuffle_0_0_0");
+      mayStart.countDown();
+      awaitState(runtime, RuntimeLifecycle.State.OFF);
+      fetch("shuffle_0_1_0");
+      tcp.awaitRequest("shuffle_0_1_0");
+      assertThat(log.awaitWarnings(2))
+          .hasSize(2)
+          .anySatisfy(line -> assertThat(line).contains("the device does not answer"));
+    }
+  }
+
+  @Test
+  void shouldKillTasksThatNeedRdmaSoThatTheyRunInOtherExecutors() {
+    start();
+    assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
+        .isInstanceOf(TaskKilledException.class)
+        .hasMessageContaining("spark.shuffle.rdma.mode=required and RDMA is not up");
+  }
+
+  private void start() {
+    runtime = runtime(engine, this::startTransport, List.of());
+    runtime.start();
+  }
+
+  private RunningParts.Transport startTransport(OpenDevice open) {
+    awaitDespiteInterrupts(mayStart);
+    RunningParts.Transport started = engine.transport();
+    return new RunningParts.Transport(
+        (peer, blocks, files, handler) -> byRdma.add(),
+        started.endpoint(),
+        started.unregisterShuffle(),
+        started.check(),
+        started.close());
+  }
+
+  private void fetch(String block) {
+    runtime.client().fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
+  }
+
+  /** Counts requests by RDMA, which this test does not answer. */
+  private static final class Fetches {
+    private int count;
+
+    synchronized void add() {
+      count++;
+      notifyAll();
+    }
+
+    synchronized void await(int wanted) throws InterruptedException {
+      while (count < wanted) {
+        wait();
+      }
+    }
+  }
+
+  /** The answers for Spark's fetcher. */
+  private static final class Answers implements BlockFetchingListener {
+    private final List<String> failed = new ArrayList<>();
+
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+      buffer.release();
+    }
+
+    @Override
+    public synchronized void onBlockFetchFailure(String blockId, Throwable failure) {
+      failed.add(blockId + ": " + failure);
+    }
+
+    synchronized List<String> failed() {
+      return List.copyOf(failed);
+    }
+  }
+}
