@@ -27,10 +27,17 @@ class NightlyScriptTest {
 
     assertThat(help.exitCode()).isZero();
     assertThat(help.output())
-        .contains(SCRIPT + " [--print] [PART ...]", "  units ", "  jobs ", "  suites ", "  guest ");
+        .contains(SCRIPT + " [--print] [--repeat N] [PART ...]")
+        .contains("  units ", "  fuzz ", "  jobs ", "  suites ", "  guest ");
     Outcome wrong = run("gest");
     assertThat(wrong.exitCode()).isEqualTo(2);
     assertThat(wrong.output()).contains("unknown part: gest");
+    for (String number : List.of("0", "two", "-1")) {
+      wrong = run("--repeat", number);
+      assertThat(wrong.exitCode()).isEqualTo(2);
+      assertThat(wrong.output()).contains("--repeat needs a number of runs: " + number);
+    }
+    assertThat(run("--repeat").exitCode()).isEqualTo(2);
   }
 
   @Test
@@ -39,7 +46,7 @@ class NightlyScriptTest {
 
     assertThat(printed.exitCode()).isZero();
     List<String> commands = printed.output().lines().toList();
-    assertThat(commands).hasSize(4);
+    assertThat(commands).hasSize(5).anyMatch(command -> command.contains(" -Pfuzz "));
     String page = Files.readString(DocumentationFiles.PROJECT.resolve("CONTRIBUTING.md"));
     assertThat(commands).allMatch(command -> page.contains("| `" + command + "` |"));
   }
@@ -51,7 +58,7 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(4);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(5);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
@@ -66,6 +73,37 @@ class NightlyScriptTest {
     assertThat(guest.exitCode()).isZero();
     assertThat(guest.output().lines().filter(line -> line.startsWith("build ")))
         .containsExactly("build verify -Pguest,nightly -Dit.skipSuites=true -B -ntp");
+  }
+
+  @Test
+  void shouldRepeatAllPartsAndCountTheRunsThatPass() throws Exception {
+    build("echo build \"$@\"");
+
+    Outcome all = run("--repeat", "3", "units", "fuzz");
+
+    assertThat(all.exitCode()).isZero();
+    List<String> lines = all.output().lines().filter(line -> line.startsWith("nightly: ")).toList();
+    assertThat(lines).hasSize(7);
+    for (int run = 0; run < 3; run++) {
+      String begin = "nightly: run " + (run + 1) + " of 3: ";
+      assertThat(lines.get(2 * run)).matches(begin + "units passed, \\d+ s");
+      assertThat(lines.get(2 * run + 1)).matches(begin + "fuzz passed, \\d+ s");
+    }
+    assertThat(all.output()).endsWith("nightly: 3 of 3 runs passed\n");
+  }
+
+  @Test
+  void shouldRunAllRunsAfterOneThatFails() throws Exception {
+    // The second run fails.
+    build("echo build \"$@\"; echo >>builds; [[ $(wc -l <builds) != 3 ]] || exit 7");
+
+    Outcome all = run("--repeat", "3", "units", "fuzz");
+
+    assertThat(all.exitCode()).isEqualTo(1);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(6);
+    assertThat(all.output())
+        .contains("nightly: run 2 of 3: units failed with exit code 7")
+        .endsWith("nightly: failed: units in run 2\nnightly: 2 of 3 runs passed\n");
   }
 
   private void build(String lines) throws IOException {
