@@ -187,6 +187,20 @@ public final class ReceiveMemory {
     }
   }
 
+  /**
+   * Marks slabs of the pool that are idle since the last call, for {@link #trimIdle}. The agent's
+   * thread.
+   */
+  public void markIdle() {
+    closeOpenChunk();
+    pool.markIdle();
+  }
+
+  /** Deregisters marked slabs, at most this number; returns how many it was. */
+  public int trimIdle(int max) {
+    return pool.trimIdle(max);
+  }
+
   /** Ends the reservation of a block; its segments stay. */
   synchronized void endReservation(Reservation block) {
     Reader reader = block.reader;

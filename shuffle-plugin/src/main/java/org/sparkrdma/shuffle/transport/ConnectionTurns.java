@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
@@ -40,7 +41,7 @@ final class ConnectionTurns {
   private final ControlBuffers control;
   private final MemoryQueue memory;
   private final Delivery delivery;
-  private final Runnable trimUnused;
+  private final ReceiveMemory receive;
   private final ConnectionEnds ends;
 
   /** Connections that had something to do or to wait for at their last turn. */
@@ -54,6 +55,10 @@ final class ConnectionTurns {
   private long visitedAllNs;
   private long trimmedNs;
   private long droppedNs;
+
+  /** Whether more receive memory is marked as idle. */
+  private boolean trimming;
+
   private boolean tick;
   private boolean fetching;
   private long sleepNs = IDLE_SLEEP_NS;
@@ -62,7 +67,7 @@ final class ConnectionTurns {
   /**
    * @param memory blocks that wait for receive memory
    * @param delivery writes blocks to disk
-   * @param trimUnused deregisters unused memory; run at intervals of the idle time-out
+   * @param receive is deregistered, a little at each tick, when it is idle for the idle time-out
    */
   ConnectionTurns(
       TransportSettings settings,
@@ -72,7 +77,7 @@ final class ConnectionTurns {
       ControlBuffers control,
       MemoryQueue memory,
       Delivery delivery,
-      Runnable trimUnused,
+      ReceiveMemory receive,
       long nowNs) {
     this.settings = settings;
     this.table = table;
@@ -81,7 +86,7 @@ final class ConnectionTurns {
     this.control = control;
     this.memory = memory;
     this.delivery = delivery;
-    this.trimUnused = trimUnused;
+    this.receive = receive;
     this.ends = new ConnectionEnds(peers);
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
@@ -96,7 +101,7 @@ final class ConnectionTurns {
     work = 0;
     tick = nowNs - tickedNs >= TICK_NS;
     if (tick) {
-      control.onTick(nowNs);
+      trimReceiveMemory(ControlBuffers.MAX_TRIMMED - control.onTick(nowNs));
     }
     memory.check(nowNs);
     if (tick && nowNs - visitedAllNs >= VISIT_ALL_NS) {
@@ -117,10 +122,17 @@ final class ConnectionTurns {
       }
       if (nowNs - trimmedNs >= settings.idleTimeout().toNanos()) {
         trimmedNs = nowNs;
-        trimUnused.run();
+        receive.markIdle();
+        trimming = true;
+        control.trimUnused();
       }
     }
     return work;
+  }
+
+  /** The pool's lock is held meanwhile, and completions wait: a wide stage leaves many slabs. */
+  private void trimReceiveMemory(int max) {
+    trimming = trimming && receive.trimIdle(max) == max;
   }
 
   /** Whether a connection fetched at its last turn, so that answers are to be expected soon. */
@@ -133,7 +145,7 @@ final class ConnectionTurns {
     if (!memory.isEmpty()) {
       return Math.min(sleepNs, SHORT_OF_MEMORY_NS);
     }
-    boolean wait = !peers.waiting().isEmpty() || control.needsTicks();
+    boolean wait = trimming || !peers.waiting().isEmpty() || control.needsTicks();
     return wait ? Math.min(sleepNs, TICK_NS) : sleepNs;
   }
 

@@ -40,7 +40,10 @@ final class ControlBuffers implements AutoCloseable {
   /** Time without use after which memory is deregistered. */
   private static final long IDLE_NS = 1_000_000_000;
 
-  /** Maximum number of deregistrations at a tick, since the agent does nothing else meanwhile. */
+  /**
+   * Maximum number of deregistrations at a tick, those of receive memory included, since the agent
+   * does nothing else meanwhile.
+   */
   static final int MAX_TRIMMED = 8;
 
   private final RegisteredPool pool;
@@ -150,19 +153,23 @@ final class ControlBuffers implements AutoCloseable {
   /**
    * Tries again to get memory for answers that wait: free memory is not signalled. Deregisters some
    * of the memory that is idle since the load has ended. To be called at each tick.
+   *
+   * @return number of deregistrations
    */
-  void onTick(long nowNs) {
+  int onTick(long nowNs) {
     refused = false;
     if (!trimming && nowNs - checkedNs >= IDLE_NS) {
       checkedNs = nowNs;
       pool.markIdle();
       trimming = true;
     }
-    trimming = trimming && pool.trimIdle(MAX_TRIMMED) == MAX_TRIMMED;
+    int trimmed = trimming ? pool.trimIdle(MAX_TRIMMED) : 0;
+    trimming = trimmed == MAX_TRIMMED;
     while (!waitingAnswers.isEmpty() && nowNs - waitingAnswers.peek().overdueNs() > 0) {
       waitingShortAnswers.add(waitingAnswers.remove());
     }
     handOut();
+    return trimmed;
   }
 
   private void handOut() {

@@ -184,7 +184,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         memory.control(),
         queue,
         delivery,
-        memory::trimUnused,
+        memory.receive(),
         this::onAgentFailed);
     watch = new AgentWatch(agent::allIterations, settings.requestTimeout());
     server.start();

@@ -9,6 +9,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -96,7 +97,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
    * @param control buffers of control messages
    * @param memory blocks that wait for receive memory
    * @param delivery writes blocks to disk
-   * @param trimUnusedMemory run at intervals of the idle time-out
+   * @param receive is deregistered when it is idle
    * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
    *     every outstanding block
    */
@@ -107,22 +108,14 @@ final class TransportAgent implements Runnable, CompletionHandler {
       ControlBuffers control,
       MemoryQueue memory,
       Delivery delivery,
-      Runnable trimUnusedMemory,
+      ReceiveMemory receive,
       Consumer<Throwable> onFailure) {
     table = connections;
     peers = allPeers;
     this.connector = connector;
     turns =
         new ConnectionTurns(
-            settings,
-            connections,
-            allPeers,
-            connector,
-            control,
-            memory,
-            delivery,
-            trimUnusedMemory,
-            nowNs);
+            settings, connections, allPeers, connector, control, memory, delivery, receive, nowNs);
     failed = onFailure;
   }
 

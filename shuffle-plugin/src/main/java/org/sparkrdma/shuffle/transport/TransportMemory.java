@@ -28,7 +28,9 @@ final class TransportMemory implements AutoCloseable {
   /** Part of the Java heap that copies of received blocks may use. */
   private static final int COPIES_PART = 8;
 
-  private final RegisteredPool sinks;
+  /** Memory for READs. */
+  final RegisteredPool sinks;
+
   private final ReceiveMemory receive;
 
   /** Memory of the control buffers. */
@@ -113,13 +115,6 @@ final class TransportMemory implements AutoCloseable {
   /** Buffers of control messages. */
   ControlBuffers control() {
     return control;
-  }
-
-  /** Deregisters unused memory. */
-  void trimUnused() {
-    receive.closeOpenChunk();
-    sinks.trimUnused();
-    control.trimUnused();
   }
 
   /** Number of chunks that are still in use. */

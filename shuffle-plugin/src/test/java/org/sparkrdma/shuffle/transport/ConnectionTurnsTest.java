@@ -19,6 +19,7 @@ class ConnectionTurnsTest {
   private static final Duration MOMENT = Duration.ofNanos(1_000);
   private static final Duration TICK = Duration.ofMillis(5);
   private static final Duration VISIT_ALL = Duration.ofMillis(100);
+  private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
   private static final int MANY = 300;
 
   /** The idle time-out of many connections. */
@@ -103,6 +104,31 @@ class ConnectionTurnsTest {
     assertThat(reader.messagesPosted()).as("asks again, not at a tick").isPositive();
     reader.run(50);
     waiter.releaseAll();
+  }
+
+  @Test
+  void shouldDeregisterAFewSlabsOfIdleReceiveMemoryAtATick() {
+    Task task = reader.task(1).fetch(1);
+    reader.run(2);
+    task.releaseAll();
+    reader.giveTurns(IDLE_TIMEOUT);
+    reader.giveTurns(TICK);
+    int slabs = slabs();
+    assertThat(slabs).as("used since the last check").isEqualTo(32);
+
+    reader.giveTurns(IDLE_TIMEOUT);
+    while (slabs > 0) {
+      assertThat(reader.sleep()).isEqualTo(TICK);
+      reader.giveTurns(TICK);
+      assertThat(slabs - slabs()).isBetween(1, ControlBuffers.MAX_TRIMMED);
+      slabs = slabs();
+    }
+    reader.giveTurns(TICK);
+    assertThat(reader.sleep()).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  private int slabs() {
+    return (int) (reader.sinks().registeredBytes() / ScriptedReader.CHUNK_BYTES);
   }
 
   @Test

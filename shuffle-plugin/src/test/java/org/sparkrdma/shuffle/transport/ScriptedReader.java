@@ -170,7 +170,7 @@ final class ScriptedReader {
             control,
             queue,
             delivery,
-            () -> {},
+            receive,
             context.nanoClock().getAsLong());
     connect(connection, wire);
   }

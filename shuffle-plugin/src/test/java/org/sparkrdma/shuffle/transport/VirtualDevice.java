@@ -34,6 +34,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   private final DeviceInfo info;
   private long nextAddress = 1L << 30;
   private int nextKey = 1;
+  private int regions;
+  private int deregistrations;
 
   /**
    * @param privateData whether connection events have private data
@@ -84,9 +86,26 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   }
 
   private Region region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
-    Region region = new Region(memory, offset, lengthBytes, access, nextAddress, nextKey++);
+    Region region =
+        new Region(memory, offset, lengthBytes, access, nextAddress, nextKey++, this::deregister);
     nextAddress += lengthBytes + 4096;
+    regions++;
     return region;
+  }
+
+  private void deregister() {
+    regions--;
+    deregistrations++;
+  }
+
+  /** Regions that are registered now. */
+  int regions() {
+    return regions;
+  }
+
+  /** Deregistrations so far. */
+  int deregistrations() {
+    return deregistrations;
   }
 
   /** A region; of a file without memory. */
@@ -96,7 +115,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
       long lengthBytes,
       Set<AccessFlag> access,
       long address,
-      int key)
+      int key,
+      Runnable onClose)
       implements MemoryRegion {
     ByteBuffer bytes(long at, int length) {
       return memory.slice(offset + at, length);
@@ -108,7 +128,9 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      onClose.run();
+    }
   }
 
   private static final class Memory implements HostMemory {

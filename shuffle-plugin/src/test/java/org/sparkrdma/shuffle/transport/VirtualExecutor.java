@@ -78,6 +78,7 @@ final class VirtualExecutor implements AutoCloseable {
   private long maxBytesInFlight;
   private long messages;
   private long workDone;
+  private int maxDeregistrations;
   private int maxConnections;
   private int queuePairs;
   private int requests;
@@ -181,7 +182,7 @@ final class VirtualExecutor implements AutoCloseable {
         memory.control(),
         queue,
         delivery,
-        memory::trimUnused,
+        memory.receive(),
         cause -> {
           throw new IllegalStateException(cause);
         });
@@ -219,7 +220,10 @@ final class VirtualExecutor implements AutoCloseable {
     if (hung || closed) {
       return;
     }
-    int work = agent.doWork() + server.doWork();
+    int deregistered = device.deregistrations();
+    int work = agent.doWork();
+    maxDeregistrations = Math.max(maxDeregistrations, device.deregistrations() - deregistered);
+    work += server.doWork();
     workDone += work;
     maxConnections = Math.max(maxConnections, table.size());
     busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS + spentNs;
@@ -358,6 +362,16 @@ final class VirtualExecutor implements AutoCloseable {
 
   long highestPinnedBytes() {
     return budget.highestBytes();
+  }
+
+  /** Maximum number of regions that one iteration of the agent has deregistered. */
+  int maxDeregistrations() {
+    return maxDeregistrations;
+  }
+
+  /** Registered receive memory. */
+  long receiveBytes() {
+    return memory.sinks.registeredBytes();
   }
 
   /** Pinned for messages and rings, without data. */
