@@ -2,6 +2,7 @@
 package org.sparkrdma.memory;
 
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.sparkrdma.leak.LeakRecord;
@@ -13,6 +14,10 @@ import org.sparkrdma.leak.LeakRecord;
  * sum never exceeds the limit that RLIMIT_MEMLOCK and the container allow (getrlimit(2), "memory"
  * in cgroups(7)). The kernel pins whole pages, so grants are counted in whole pages.
  *
+ * <p>A device may refuse a registration although there is a grant: it has a limit of regions, the
+ * control group one of objects (max_mr, hca_object), and RLIMIT_MEMLOCK may be lower than this
+ * limit. Then regions of this account must be closed, too, see {@link #reportRefusal}.
+ *
  * <p>Safe for any thread: a grant is one compare-and-set, nothing blocks. Owned and closed by the
  * runtime, last.
  */
@@ -21,6 +26,8 @@ public final class PinnedBudget implements AutoCloseable {
   private final long pageBytes;
   private final AtomicLong pinnedBytes = new AtomicLong();
   private final AtomicLong highestBytes = new AtomicLong();
+  private final AtomicLong closedRegions = new AtomicLong();
+  private final AtomicBoolean refused = new AtomicBoolean();
   private volatile LongConsumer shortage = lengthBytes -> {};
   private volatile long reservedBytes;
 
@@ -103,6 +110,43 @@ public final class PinnedBudget implements AutoCloseable {
     shortage.accept(lengthBytes);
   }
 
+  /**
+   * The device has refused to register memory that was granted: idle regions should be closed,
+   * although the budget could grant more. The listener of shortages is called; {@link #takeRefusal}
+   * says that it was a refusal.
+   *
+   * @param lengthBytes number of bytes that the device did not register
+   */
+  public void reportRefusal(long lengthBytes) {
+    refused.set(true);
+    shortage.accept(lengthBytes);
+  }
+
+  /**
+   * Takes the report of a refusal; for the listener of shortages.
+   *
+   * @return whether a refusal was reported since the last call
+   */
+  public boolean takeRefusal() {
+    return refused.getAndSet(false);
+  }
+
+  /**
+   * Counts a region that was closed and had no grant; one with a grant is counted when that is
+   * closed.
+   */
+  public void countClosedRegion() {
+    closedRegions.incrementAndGet();
+  }
+
+  /**
+   * {@return number of regions closed so far; when it changes, the device may register what it has
+   * refused before}
+   */
+  public long closedRegions() {
+    return closedRegions.get();
+  }
+
   /** Overflows only for lengths near 2^63, which exceed every limit. */
   private long wholePages(long lengthBytes) {
     return (lengthBytes + pageBytes - 1) & -pageBytes;
@@ -181,10 +225,24 @@ public final class PinnedBudget implements AutoCloseable {
       return heldBytes.get();
     }
 
+    /** Closes the grant of memory that was not registered, so that no region was closed. */
+    public void closeUnused() {
+      end();
+    }
+
     @Override
     public void close() {
-      pinnedBytes.addAndGet(-heldBytes.getAndSet(0));
+      if (end()) {
+        countClosedRegion();
+      }
+    }
+
+    /** Returns whether it was open. */
+    private boolean end() {
+      long held = heldBytes.getAndSet(0);
+      pinnedBytes.addAndGet(-held);
       leakRecord.release();
+      return held > 0;
     }
   }
 }

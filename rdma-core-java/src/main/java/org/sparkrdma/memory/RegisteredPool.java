@@ -7,6 +7,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
@@ -22,8 +24,17 @@ import org.sparkrdma.verbs.VerbsException;
  * PinnedBudget}; {@link #trim()}, {@link #trimUnused()} and {@link #trimIdle} deregister slabs
  * without a chunk in use. Safe for any thread; never blocks on anything but registering a slab.
  * Owned by the runtime, closed before the protection domain.
+ *
+ * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
+ * refusal the pool counts no more slabs as available, and registers none, until a region of the
+ * budget is closed, or for {@value #REFUSED_MS} ms; meanwhile it reports the refusal to the budget.
  */
 public final class RegisteredPool implements AutoCloseable {
+  /** Time after which the device is tried again, because another process may have freed memory. */
+  static final long REFUSED_MS = 100;
+
+  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(REFUSED_MS);
+
   private final Device device;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
@@ -31,11 +42,32 @@ public final class RegisteredPool implements AutoCloseable {
   private final int chunkBytes;
   private final int chunksPerSlab;
   private final int maxSlabs;
+  private final LongSupplier nanoClock;
 
   private final List<Slab> slabs = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
   private boolean closed;
+
+  /** Whether the device has refused the last slab, at {@link #refusedNs}. */
+  private boolean refused;
+
+  private long refusedNs;
+
+  /** {@link PinnedBudget#closedRegions()} before the device refused. */
+  private long closedRegions;
+
+  /** A pool on the system's clock. */
+  public RegisteredPool(
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      Set<AccessFlag> access,
+      int chunkBytes,
+      int chunksPerSlab,
+      long limitBytes) {
+    this(device, domain, budget, access, chunkBytes, chunksPerSlab, limitBytes, System::nanoTime);
+  }
 
   /**
    * A pool without memory; it allocates and registers when chunks are taken.
@@ -47,6 +79,7 @@ public final class RegisteredPool implements AutoCloseable {
    * @param chunkBytes length of a chunk
    * @param chunksPerSlab chunks that are registered with one call
    * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
+   * @param nanoClock as {@link System#nanoTime}
    */
   public RegisteredPool(
       Device device,
@@ -55,7 +88,8 @@ public final class RegisteredPool implements AutoCloseable {
       Set<AccessFlag> access,
       int chunkBytes,
       int chunksPerSlab,
-      long limitBytes) {
+      long limitBytes,
+      LongSupplier nanoClock) {
     this.device = device;
     this.domain = domain;
     this.budget = budget;
@@ -63,6 +97,7 @@ public final class RegisteredPool implements AutoCloseable {
     this.chunkBytes = chunkBytes;
     this.chunksPerSlab = chunksPerSlab;
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
+    this.nanoClock = nanoClock;
   }
 
   /** {@return the length of every chunk in bytes} */
@@ -94,32 +129,57 @@ public final class RegisteredPool implements AutoCloseable {
       return false;
     }
     long lengthBytes = slabBytes();
+    if (isRefused()) {
+      budget.reportRefusal(lengthBytes);
+      return false;
+    }
     Optional<PinnedBudget.Grant> grant = budget.tryGrant(lengthBytes);
     if (grant.isEmpty()) {
       budget.reportShortage(lengthBytes);
       return false;
     }
-    HostMemory memory = null;
-    MemoryRegion region = null;
-    try {
-      memory = device.allocate(lengthBytes);
-      region = domain.register(memory, 0, lengthBytes, access);
-    } catch (VerbsException e) {
+    Slab slab = tryRegister(lengthBytes, grant.get());
+    if (slab == null) {
+      budget.reportRefusal(lengthBytes);
       return false;
-    } finally {
-      if (region == null) {
-        if (memory != null) {
-          memory.close();
-        }
-        grant.get().close();
-      }
     }
-    Slab slab = new Slab(memory, region, grant.get());
     slabs.add(slab);
     for (int i = chunksPerSlab - 1; i >= 0; i--) {
       free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
     }
     return true;
+  }
+
+  /** Returns null, without the grant, when the device refuses. */
+  private Slab tryRegister(long lengthBytes, PinnedBudget.Grant grant) {
+    // Before the call: a region that is closed meanwhile is a reason to try again.
+    closedRegions = budget.closedRegions();
+    refused = false;
+    HostMemory memory = null;
+    MemoryRegion region = null;
+    try {
+      memory = device.allocate(lengthBytes);
+      region = domain.register(memory, 0, lengthBytes, access);
+      return new Slab(memory, region, grant);
+    } catch (VerbsException e) {
+      refused = true;
+      refusedNs = nanoClock.getAsLong();
+      return null;
+    } finally {
+      if (region == null) {
+        if (memory != null) {
+          memory.close();
+        }
+        grant.closeUnused();
+      }
+    }
+  }
+
+  /** Whether the device has refused a slab, and it is too early to try again. */
+  private boolean isRefused() {
+    return refused
+        && budget.closedRegions() == closedRegions
+        && nanoClock.getAsLong() - refusedNs < REFUSED_NS;
   }
 
   synchronized void release(RegisteredChunk chunk) {
@@ -153,25 +213,36 @@ public final class RegisteredPool implements AutoCloseable {
 
   /**
    * {@return bytes of chunks that could be taken now; other users of the budget may take some of
-   * them}
+   * them, and the device may refuse them}
    */
   public synchronized long availableBytes() {
     if (closed) {
       return 0;
     }
-    long slabsMore = Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
+    long slabsMore =
+        isRefused() ? 0 : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
     return (long) free.size() * chunkBytes + slabsMore * slabBytes();
   }
 
   /**
-   * Reports to the budget that this pool needs more memory, if its own limit allows it to grow.
+   * Reports to the budget that this pool needs more memory, if its own limit allows it to grow;
+   * after a refusal of the device, that one.
    *
    * @param lengthBytes needed; whole slabs are requested
    */
   public void reportShortage(long lengthBytes) {
-    if (couldGrow()) {
-      long slabsNeeded = (lengthBytes + slabBytes() - 1) / slabBytes();
-      budget.reportShortage(slabsNeeded * slabBytes());
+    long neededBytes = (lengthBytes + slabBytes() - 1) / slabBytes() * slabBytes();
+    boolean refusedByDevice;
+    synchronized (this) {
+      if (!couldGrow()) {
+        return;
+      }
+      refusedByDevice = isRefused();
+    }
+    if (refusedByDevice) {
+      budget.reportRefusal(neededBytes);
+    } else {
+      budget.reportShortage(neededBytes);
     }
   }
 

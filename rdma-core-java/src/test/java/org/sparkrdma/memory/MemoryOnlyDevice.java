@@ -24,6 +24,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   private int memoriesOpen;
   private int regionsOpen;
   private int registrations;
+  private int refusals;
   private long nextAddress = 1 << 20;
 
   void refuseMemory(boolean refuse) {
@@ -47,6 +48,11 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     return regionsOpen;
   }
 
+  /** Number of allocations and registrations that it has refused. */
+  int refusals() {
+    return refusals;
+  }
+
   /** Number of registrations so far. */
   int registrations() {
     return registrations;
@@ -59,6 +65,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   @Override
   public HostMemory allocate(long lengthBytes) throws VerbsException {
     if (refusesMemory) {
+      refusals++;
       throw new VerbsException("mmap", "refused by the test");
     }
     return new Memory(Math.toIntExact(lengthBytes));
@@ -73,6 +80,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
         throw new IllegalStateException("thrown by the test");
       }
       if (refusesRegions) {
+        refusals++;
         throw new VerbsException("ibv_reg_mr", "refused by the test");
       }
       return new Region((Memory) memory, memory.address() + offset, lengthBytes, access);

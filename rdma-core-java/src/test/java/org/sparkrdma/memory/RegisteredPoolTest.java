@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,9 +24,12 @@ class RegisteredPoolTest {
   private static final int CHUNK = 4096;
   private static final int PER_SLAB = 4;
   private static final int SLAB = CHUNK * PER_SLAB;
+  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.REFUSED_MS);
+
   private final MemoryOnlyDevice device = new MemoryOnlyDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
   private final RegisteredPool pool = pool(2 * SLAB);
+  private long nowNs = Long.MAX_VALUE - 1_000;
 
   private RegisteredPool pool(long limitBytes) {
     return new RegisteredPool(
@@ -35,7 +39,8 @@ class RegisteredPoolTest {
         EnumSet.of(AccessFlag.LOCAL_WRITE),
         CHUNK,
         PER_SLAB,
-        limitBytes);
+        limitBytes,
+        () -> nowNs);
   }
 
   @AfterEach
@@ -112,13 +117,80 @@ class RegisteredPoolTest {
   void shouldUndoEverythingWhenTheDeviceRefuses() {
     device.refuseMemory(true);
     assertThat(pool.tryTake()).isEmpty();
+    assertThat(device.refusals()).isEqualTo(1);
     device.refuseMemory(false);
     device.refuseRegions(true);
+    nowNs += REFUSED_NS;
     assertThat(pool.tryTake()).isEmpty();
+    assertThat(device.refusals()).isEqualTo(2);
     assertThat(device.memoriesOpen()).isZero();
     assertThat(budget.pinnedBytes()).isZero();
     device.refuseRegions(false);
+    nowNs += REFUSED_NS;
     release(take(1));
+  }
+
+  @Test
+  void shouldCountNoMoreSlabsForSomeTimeAfterTheDeviceHasRefusedOne() {
+    List<RegisteredChunk> chunks = take(1);
+    long free = SLAB - CHUNK;
+    assertThat(pool.availableBytes()).isEqualTo(SLAB + free);
+    device.refuseRegions(true);
+    chunks.addAll(take(PER_SLAB - 1));
+    for (int i = 0; i < 100; i++) {
+      assertThat(pool.tryTake()).isEmpty();
+      assertThat(pool.availableBytes()).isZero();
+    }
+    assertThat(device.refusals()).isEqualTo(1);
+    chunks.remove(0).release();
+    assertThat(pool.availableBytes()).as("a chunk that is free").isEqualTo(CHUNK);
+    chunks.addAll(take(1));
+
+    device.refuseRegions(false);
+    nowNs += REFUSED_NS - 1;
+    assertThat(pool.tryTake()).isEmpty();
+    nowNs++;
+    assertThat(pool.availableBytes()).isEqualTo(SLAB);
+    chunks.addAll(take(PER_SLAB));
+    release(chunks);
+  }
+
+  @Test
+  void shouldTryARefusedSlabAgainWhenARegionOfTheBudgetIsClosed() {
+    PinnedBudget.Grant other = budget.tryGrant(CHUNK).orElseThrow();
+    PinnedBudget.Grant unused = budget.tryGrant(CHUNK).orElseThrow();
+    device.refuseRegions(true);
+    assertThat(pool.tryTake()).isEmpty();
+    unused.closeUnused();
+    RegisteredPool second = pool(SLAB);
+    assertThat(second.tryTake()).isEmpty();
+    second.close();
+    assertThat(device.refusals()).as("each pool tries by itself").isEqualTo(2);
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(device.refusals()).as("no region was closed").isEqualTo(2);
+    device.refuseRegions(false);
+    assertThat(pool.availableBytes()).isZero();
+    other.close();
+    assertThat(pool.availableBytes()).isEqualTo(2 * SLAB);
+    release(take(1));
+  }
+
+  @Test
+  void shouldReportThatTheDeviceRefusesUntilItDoesNot() {
+    List<Long> wanted = new ArrayList<>();
+    budget.onShortage(wanted::add);
+    device.refuseRegions(true);
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(wanted).containsExactly((long) SLAB);
+    assertThat(budget.takeRefusal()).isTrue();
+    assertThat(budget.takeRefusal()).isFalse();
+    pool.reportShortage(SLAB + 1);
+    assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB);
+    assertThat(budget.takeRefusal()).as("while no region is closed").isTrue();
+    nowNs += REFUSED_NS;
+    pool.reportShortage(1);
+    assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB, (long) SLAB);
+    assertThat(budget.takeRefusal()).as("unknown by now").isFalse();
   }
 
   @Test

@@ -161,7 +161,7 @@ public final class BlockProgress extends Reservation {
     if (placed == 0) {
       partCutOff = true;
       if (unplacedBytes > 0) {
-        // Windows have taken the memory of the reservation.
+        // Windows have taken the memory of the reservation, or the device refuses it.
         cancelReservation();
       }
     }

@@ -151,7 +151,7 @@ public final class ReceiveMemory {
    *
    * @param maxBytes more than 0
    * @return length of the sink; 0 when the reservation is used up, or the pool is empty because
-   *     windows have taken the memory of the reservation
+   *     windows have taken the memory of the reservation or the device refuses it
    */
   synchronized int addSink(Reservation block, int maxBytes) {
     if (openRoom() == 0) {

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -38,7 +39,8 @@ final class CopySlots implements AutoCloseable {
       PinnedBudget budget,
       RegisteredFiles files,
       UnleasedWindows unleased,
-      StateLock state) {
+      StateLock state,
+      LongSupplier nanoClock) {
     // At most an eighth of the budget, so that windows fit beside a slab.
     long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
     int slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
@@ -54,7 +56,8 @@ final class CopySlots implements AutoCloseable {
             EnumSet.of(AccessFlag.REMOTE_READ),
             slotBytes,
             slotsPerSlab,
-            (long) slots * slotBytes);
+            (long) slots * slotBytes,
+            nanoClock);
     files.countSlots(pool::registeredBytes);
   }
 

@@ -60,6 +60,11 @@ final class FileWindow {
     return remoteKey;
   }
 
+  /** Whether it has a grant of the budget. */
+  boolean isPinned() {
+    return grant.isPresent();
+  }
+
   /** Bytes that it holds of the budget. */
   long pinnedBytes() {
     return grant.isPresent() ? grant.get().heldBytes() : 0;

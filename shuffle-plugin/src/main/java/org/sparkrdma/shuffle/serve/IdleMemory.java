@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
 import java.util.OptionalLong;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -22,6 +23,7 @@ final class IdleMemory {
   static final Duration PAUSE = Duration.ofMillis(1);
 
   private final long idleNs;
+  private final PinnedBudget budget;
   private final UnleasedWindows windows;
   private final CopySlots slots;
   private final ShuffleCounters counters;
@@ -34,8 +36,13 @@ final class IdleMemory {
    * @param slots null when copying is off
    */
   IdleMemory(
-      ServeSettings settings, UnleasedWindows windows, CopySlots slots, ShuffleCounters counters) {
+      ServeSettings settings,
+      PinnedBudget budget,
+      UnleasedWindows windows,
+      CopySlots slots,
+      ShuffleCounters counters) {
     this.idleNs = settings.idle().toNanos();
+    this.budget = budget;
     this.windows = windows;
     this.slots = slots;
     this.counters = counters;
@@ -65,9 +72,13 @@ final class IdleMemory {
     }
   }
 
-  /** Makes room for another use; leased memory stays. */
+  /** Makes room for another use, in the budget or at the device; leased memory stays. */
   void makeRoom(long lengthBytes) {
+    boolean refusedByDevice = budget.takeRefusal();
     boolean made = windows.makeRoom(lengthBytes);
+    if (refusedByDevice) {
+      made &= windows.evictForDevice(lengthBytes, MAX_WINDOWS) > 0;
+    }
     if (!made && slots != null && slots.trim()) {
       windows.makeRoom(lengthBytes);
     }

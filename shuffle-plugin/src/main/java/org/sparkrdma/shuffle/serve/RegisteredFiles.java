@@ -205,8 +205,10 @@ final class RegisteredFiles {
     try {
       if (region != null) {
         region.close();
+        grant.ifPresent(PinnedBudget.Grant::close);
+      } else {
+        grant.ifPresent(PinnedBudget.Grant::closeUnused);
       }
-      grant.ifPresent(PinnedBudget.Grant::close);
     } finally {
       output.onRegistrationFailed(index);
     }

@@ -83,7 +83,8 @@ record ServingParts(
                 budget,
                 files,
                 unleased,
-                state);
+                state,
+                nanoClock);
     ServedOutputs served =
         new ServedOutputs(
             outputs,
@@ -117,7 +118,11 @@ record ServingParts(
             nanoClock,
             state);
     return new ServingParts(
-        slots, served, leases, locator, new IdleMemory(settings, unleased, slots, counters));
+        slots,
+        served,
+        leases,
+        locator,
+        new IdleMemory(settings, budget, unleased, slots, counters));
   }
 
   /** Costs measured in the first of the directories, where that is possible. */

@@ -75,6 +75,25 @@ final class UnleasedWindows {
     return true;
   }
 
+  /**
+   * Evicts windows after the device has refused to register memory, whatever the budget could
+   * grant: at least one if there is any, and more until this many bytes are no longer pinned.
+   *
+   * @param max maximum number of windows
+   * @return number of windows
+   */
+  int evictForDevice(long lengthBytes, int max) {
+    assert state.isHeld();
+    long pinnedBefore = idle.pinnedBytes() + removed.pinnedBytes();
+    int evicted = 0;
+    while (evicted < max
+        && (evicted == 0 || pinnedBefore - idle.pinnedBytes() - removed.pinnedBytes() < lengthBytes)
+        && tryEvict()) {
+      evicted++;
+    }
+    return evicted;
+  }
+
   /** Deregisters a window, first of removed map outputs; false when there is none. */
   boolean tryEvict() {
     if (deregisterRemoved(1) == 1) {
@@ -152,6 +171,9 @@ final class UnleasedWindows {
     windows--;
     try {
       window.close();
+      if (!window.isPinned()) {
+        budget.countClosedRegion();
+      }
     } finally {
       // Also when the device fails: no lease may get the window again.
       window.output().onDeregistered(window);

@@ -119,7 +119,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             new CompletionQueues(device, channel, env.completionVector(), env.budget(), settings));
     manager = undo.push(device.createConnectionManager(channel));
     setTrafficClass(device.info(), settings);
-    memory = undo.push(new TransportMemory(device, domain, env.budget(), settings));
+    memory =
+        undo.push(new TransportMemory(device, domain, env.budget(), settings, env.nanoClock()));
     Owner owner = new Owner();
     agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
@@ -38,9 +39,16 @@ final class TransportMemory implements AutoCloseable {
 
   private final ControlBuffers control;
 
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
   TransportMemory(
-      Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
-    sinks = sinkPool(device, domain, budget, settings);
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      TransportSettings settings,
+      LongSupplier nanoClock) {
+    sinks = sinkPool(device, domain, budget, settings, nanoClock);
     receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
     controlPool =
         new RegisteredPool(
@@ -50,7 +58,8 @@ final class TransportMemory implements AutoCloseable {
             Set.of(AccessFlag.LOCAL_WRITE),
             settings.messageBytes(),
             controlSlabBuffers(budget, settings),
-            controlBytes(settings));
+            controlBytes(settings),
+            nanoClock);
     control = new ControlBuffers(controlPool, budget.limitBytes() / CREDITS_PART);
     // Leases of slow peers leave half of the receive pool's maximum to this executor's readers.
     budget.reserve(receiveBytes(budget, settings) / 2);
@@ -62,7 +71,11 @@ final class TransportMemory implements AutoCloseable {
   }
 
   private static RegisteredPool sinkPool(
-      Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      TransportSettings settings,
+      LongSupplier nanoClock) {
     return new RegisteredPool(
         device,
         domain,
@@ -70,7 +83,8 @@ final class TransportMemory implements AutoCloseable {
         sinkAccess(device.info().transport(), settings),
         settings.chunkBytes(),
         sinkSlabChunks(budget, settings),
-        receiveBytes(budget, settings));
+        receiveBytes(budget, settings),
+        nanoClock);
   }
 
   /** Chunks of receive memory that are registered with one call. */

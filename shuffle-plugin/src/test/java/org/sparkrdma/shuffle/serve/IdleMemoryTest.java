@@ -164,6 +164,33 @@ class IdleMemoryTest {
   }
 
   @Test
+  void shouldReleaseAFewIdleWindowsWhenTheDeviceRefusesMemory() throws IOException {
+    int windows = IdleMemory.MAX_WINDOWS + 6;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      leaseAndRelease(on, windows);
+      on.budget.reportShortage(3L * FakeDomain.PAGE);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("the budget has room").isEqualTo(windows);
+      on.budget.reportRefusal(1);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("at least one").isEqualTo(windows - 1);
+      on.budget.reportRefusal(3L * FakeDomain.PAGE);
+      on.budget.reportRefusal(3L * FakeDomain.PAGE);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("as many bytes, once").isEqualTo(windows - 4);
+      var leased = on.ask(9, Wanted.of(1, windows - 1, 0, 1));
+      on.budget.reportRefusal(1 << 20);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("at most").isEqualTo(2);
+      on.budget.reportRefusal(1 << 20);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("the leased one stays").isEqualTo(1);
+      assertThat(leased.isReadable(0)).isTrue();
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(windows - 1);
+    }
+  }
+
+  @Test
   void shouldReleaseOnlyUnleasedMemoryForOtherUses() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * ServerFixture.WINDOW)) {
       on.outputs.write(1, 0, random, true, ServerFixture.WINDOW);

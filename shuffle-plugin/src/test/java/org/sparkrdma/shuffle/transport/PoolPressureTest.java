@@ -128,6 +128,40 @@ class PoolPressureTest {
     reader.run(LONGEST_WAIT_MS);
     assertThat(task.failures()).hasSize(10).containsOnly(FallbackReason.POOL_EMPTY);
     assertThat(reader.locates()).isLessThanOrEqualTo(LONGEST_WAIT_MS);
+    assertThat(reader.refusals()).as("registrations tried").isEqualTo(1);
+  }
+
+  @Test
+  void shouldReadAWaitingBlockWhenARegionIsClosedAfterTheDeviceHasRefusedMemory()
+      throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, blocks(2, 100 * KIB));
+    reader.refuseMemory();
+    Task task = reader.task(1).fetch(0, 1);
+    reader.run(10);
+    reader.allowMemory();
+    reader.run(5);
+    assertThat(task.blocksHeld()).as("no region is closed yet").isZero();
+    reader.closeOtherRegion();
+    reader.run(5);
+    assertThat(task.blocksHeld()).isEqualTo(2);
+    assertThat(task.failures()).isEmpty();
+    assertThat(reader.refusals()).isEqualTo(1);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldReadBlocksSomeTimeAfterTheDeviceHasRefusedMemory() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, blocks(1, 100 * KIB));
+    reader.refuseMemory();
+    Task task = reader.task(1).fetch(0);
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(task.failures()).containsExactly(FallbackReason.POOL_EMPTY);
+    reader.allowMemory();
+    reader.run(100 - LONGEST_WAIT_MS);
+    task.fetch(0);
+    reader.run(5);
+    assertThat(task.blocksHeld()).isEqualTo(1);
+    task.releaseAll();
   }
 
   @Test

@@ -13,6 +13,7 @@ import org.sparkrdma.verbs.VerbsException;
 final class RefusingDomain implements ProtectionDomain {
   private final ProtectionDomain domain;
   private boolean refuses;
+  private int refusals;
 
   /**
    * @param domain registers memory otherwise
@@ -31,11 +32,17 @@ final class RefusingDomain implements ProtectionDomain {
     refuses = false;
   }
 
+  /** Registrations that failed. */
+  int refusals() {
+    return refusals;
+  }
+
   @Override
   public MemoryRegion register(
       HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     if (refuses) {
+      refusals++;
       throw new VerbsException("ibv_reg_mr", "refused by the test");
     }
     return domain.register(memory, offset, lengthBytes, access);

@@ -290,6 +290,21 @@ final class ScriptedReader {
     sinkDomain.refuse();
   }
 
+  /** Makes the device register receive memory again. */
+  void allowMemory() {
+    sinkDomain.allow();
+  }
+
+  /** Registrations of receive memory that the device has refused. */
+  int refusals() {
+    return sinkDomain.refusals();
+  }
+
+  /** A region of this executor is closed. */
+  void closeOtherRegion() {
+    budget.countClosedRegion();
+  }
+
   /** Takes all memory of control messages until the returned action releases it. */
   Runnable exhaustControlBuffers() {
     controlDomain.refuse();
@@ -300,14 +315,15 @@ final class ScriptedReader {
       next = control.tryTake();
     }
     return () -> {
-      controlDomain.allow();
+      allowControlMemory();
       taken.forEach(control::release);
     };
   }
 
-  /** Makes the device register memory of control messages again. */
+  /** Makes the device register memory of control messages again, since a region is closed. */
   void allowControlMemory() {
     controlDomain.allow();
+    budget.countClosedRegion();
   }
 
   /** Buffers of control messages. */
@@ -554,6 +570,7 @@ final class ScriptedReader {
         Set.of(AccessFlag.LOCAL_WRITE),
         chunkBytes,
         chunks,
-        bytes);
+        bytes,
+        () -> nowNs);
   }
 }

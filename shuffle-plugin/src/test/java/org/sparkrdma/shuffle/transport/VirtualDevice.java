@@ -17,6 +17,7 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -35,6 +36,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   private long nextAddress = 1L << 30;
   private int nextKey = 1;
   private int regions;
+  private int maxRegions = Integer.MAX_VALUE;
+  private int refusals;
   private int deregistrations;
 
   /**
@@ -75,17 +78,23 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
 
   @Override
   public MemoryRegion register(
-      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
     return region(memory, offset, lengthBytes, access);
   }
 
   @Override
-  public MemoryRegion registerFile(
-      Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
     return region(null, offset, lengthBytes, access);
   }
 
-  private Region region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+  private Region region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    if (regions >= maxRegions) {
+      refusals++;
+      throw new VerbsException("ibv_reg_mr", "regions=" + regions);
+    }
     Region region =
         new Region(memory, offset, lengthBytes, access, nextAddress, nextKey++, this::deregister);
     nextAddress += lengthBytes + 4096;
@@ -96,6 +105,16 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   private void deregister() {
     regions--;
     deregistrations++;
+  }
+
+  /** Makes it register no more regions than this. */
+  void limitRegions(int max) {
+    maxRegions = max;
+  }
+
+  /** Registrations that it has refused. */
+  int refusals() {
+    return refusals;
   }
 
   /** Regions that are registered now. */

@@ -128,7 +128,7 @@ final class VirtualExecutor implements AutoCloseable {
     Manager manager = new Manager();
     Owner owner = new Owner();
     completions = new CompletionQueues(device, channel, 0, budget, transport);
-    memory = new TransportMemory(device, device, budget, transport);
+    memory = new TransportMemory(device, device, budget, transport, fabric::nowNs);
     agent = new TransportAgent(transport, channel, completions, manager, owner, fabric::nowNs);
     server =
         new VirtualBlockServer(
@@ -195,6 +195,10 @@ final class VirtualExecutor implements AutoCloseable {
     } catch (java.net.UnknownHostException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  VirtualDevice device() {
+    return device;
   }
 
   Endpoint endpoint() {
