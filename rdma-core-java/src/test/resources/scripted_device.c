@@ -41,7 +41,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -1035,7 +1035,7 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
   struct ibv_port_attr *attributes = (struct ibv_port_attr *)compat;
   (void)of;
   (void)port;
-  attributes->state = IBV_PORT_ACTIVE;
+  attributes->state = (enum ibv_port_state)limited(LIMIT_port_state, IBV_PORT_ACTIVE);
   attributes->max_mtu = IBV_MTU_4096;
   attributes->active_mtu = IBV_MTU_1024;
   attributes->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;

@@ -42,16 +42,26 @@ public final class IbverbsProvider implements VerbsProvider {
 
   @Override
   public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
+    return load(settings, new Machine(Path.of("/")), IbverbsProvider::libraries);
+  }
+
+  /** Loads the libraries, or says why they cannot be used. */
+  @FunctionalInterface
+  interface LibraryLoader {
+    Libraries load() throws EngineUnavailableException;
+  }
+
+  /** Same as {@link #load(EngineSettings)}, on another machine and libraries in tests. */
+  static VerbsEngine load(EngineSettings settings, Machine machine, LibraryLoader libraries)
+      throws EngineUnavailableException {
     IbverbsSettings checked = IbverbsSettings.of(settings);
-    var machine = new Machine(Path.of("/"));
     machine.checkPlatform();
     // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
     Binding.check();
-    Libraries libraries = libraries();
-    var engine = new IbverbsEngine(libraries, checked);
+    var engine = new IbverbsEngine(libraries.load(), checked);
     try {
-      machine.checkPorts(engine.devices());
+      machine.checkReliable(engine.devices());
       return engine;
     } catch (VerbsException e) {
       engine.close();

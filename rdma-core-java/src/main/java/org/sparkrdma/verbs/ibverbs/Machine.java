@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.ibverbs.ffi.Architecture;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -84,19 +83,16 @@ record Machine(Path root) {
         + failure;
   }
 
-  /** Requires a device with an active port. */
-  void checkPorts(List<DeviceInfo> devices) throws EngineUnavailableException {
+  /**
+   * Requires a device with reliable connections. A port that is down is no reason: it may become
+   * active, and the user of the engine then starts again.
+   */
+  void checkReliable(List<DeviceInfo> devices) throws EngineUnavailableException {
     if (devices.isEmpty()) {
       throw new EngineUnavailableException(
           "no RDMA device with reliable connections; there are "
               + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
               + " (EFA, for one, has none)");
-    }
-    if (devices.stream()
-        .flatMap(device -> device.ports().stream())
-        .noneMatch(port -> port.state() == PortState.ACTIVE)) {
-      throw new EngineUnavailableException(
-          "all ports are down: devices=" + devices.stream().map(DeviceInfo::name).toList());
     }
   }
 

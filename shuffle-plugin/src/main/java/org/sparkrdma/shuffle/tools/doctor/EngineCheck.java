@@ -13,6 +13,10 @@ final class EngineCheck implements Check {
       Pattern.compile(
           "install|load the module|start the container|start fewer executors|ulimit|set spark\\.");
 
+  private static final String PORT_UP =
+      "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
+          + " (InfiniBand)";
+
   @Override
   public String name() {
     return "engine";
@@ -46,11 +50,13 @@ final class EngineCheck implements Check {
   /** A step towards RDMA where no other check has found a problem. */
   static String advice(String reason) {
     if (reason.contains("ports are down")) {
-      return "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
-          + " (InfiniBand)";
+      return PORT_UP;
     }
     if (reason.contains("has no IP address")) {
       return "give the port an IP address as the sentence says, then run this again";
+    }
+    if (reason.contains("is not active")) {
+      return PORT_UP;
     }
     if (reason.contains("no usable device") || reason.contains("cannot use address")) {
       return "choose a device, a port and an address of those under ports with"

@@ -261,7 +261,8 @@ class HostChecksTest {
     machine.rxe();
     Map<String, String> steps =
         Map.of(
-            "ibverbs: all ports are down: devices=[rxe0]", "bring a port up: ip link set",
+            "no usable device: rxe0 port 1 is not active: state=DOWN",
+                "bring a port up: ip link set",
             "no usable device: mlx5_0 port 1 has no IP address (link-local ones do not count)",
                 "give the port an IP address as the sentence says",
             "no usable device: rxe0 is not in spark.shuffle.rdma.device",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/** The start on the ibverbs engine, loaded as its provider loads it, while no port is active. */
+@Tag("slow")
+class InactivePortTest extends RuntimeFixture {
+  /** IBV_PORT_INIT: the cable is there, and no subnet manager has configured the port. */
+  private static final int INIT = 2;
+
+  private static ScriptedLibrary library;
+
+  @TempDir private Path root;
+
+  @BeforeAll
+  static void load() throws Exception {
+    library = ScriptedLibrary.load();
+  }
+
+  @BeforeEach
+  void createSystemFiles() throws IOException {
+    Files.createDirectories(root.resolve("sys/class/infiniband").resolve(ScriptedEngine.DEVICE));
+    Path nodes = Files.createDirectories(root.resolve("dev/infiniband"));
+    Files.createFile(nodes.resolve("uverbs0"));
+    Files.createFile(nodes.resolve("rdma_cm"));
+  }
+
+  @AfterEach
+  void leaveNothing() {
+    library.reset();
+    assertThat(library.outstanding()).as("objects left in the device").isZero();
+  }
+
+  private Verbs.Choice choose() {
+    try {
+      return new Verbs.Choice(ScriptedEngine.load(library, root), List.of());
+    } catch (EngineUnavailableException e) {
+      return new Verbs.Choice(null, List.of("ibverbs: " + e.getMessage()));
+    }
+  }
+
+  @Test
+  void shouldStartWhenAPortThatWasDownAtTheStartBecomesActive() throws Exception {
+    library.limit("port_state", INIT);
+    firstRestart = Duration.ofMillis(1);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
+      runtime.start();
+
+      assertThat(log.awaitWarnings(1))
+          .singleElement()
+          .asString()
+          .contains(
+              "until it can be started",
+              ScriptedEngine.DEVICE + " port 1 is not active: state=INIT");
+      library.reset();
+
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      assertThat(runtime.mayFetch()).isTrue();
+      runtime.close();
+    }
+  }
+}
