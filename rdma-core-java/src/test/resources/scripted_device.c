@@ -41,7 +41,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -782,8 +782,12 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
   return 0;
 }
 
-/* As irdma's devices in RoCE mode: peers may read from the start, and what ibv_modify_qp removes stays. */
-static int keeps_access(void) { return limits[LIMIT_vendor] == 0x8086; }
+/* Peers may read from the start, and what ibv_modify_qp removes stays: as irdma in RoCE mode, erdma, bnxt_re and ocrdma, or as
+   the script says. */
+static int keeps_access(void) {
+  long vendor = limits[LIMIT_vendor];
+  return limited(LIMIT_kept_access, vendor == 0x8086 || vendor == 0x1ded || vendor == 0x14e4 || vendor == 0x10df);
+}
 
 static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   struct ibv_qp_cap *cap = &attributes->cap;
@@ -1212,6 +1216,9 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
     attributes->qp_state = ((struct pair *)qp)->broken ? IBV_QPS_ERR : IBV_QPS_RTS;
   }
   *initial = (struct ibv_qp_init_attr){.qp_type = IBV_QPT_RC};
+  if (mask & IBV_QP_ACCESS_FLAGS) {
+    attributes->qp_access_flags = ((struct pair *)qp)->access;
+  }
   if (mask & IBV_QP_PATH_MTU) {
     attributes->path_mtu = IBV_MTU_2048;
   }

@@ -30,6 +30,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   private final AtomicLong registeredBytes = new AtomicLong();
   private final NumaPlacement placement;
   private final AtomicBoolean accessRefused = new AtomicBoolean();
+  private final AtomicBoolean accessChecked = new AtomicBoolean();
 
   /** Takes over the contexts. */
   IbverbsDevice(
@@ -75,6 +76,16 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
 
   AsyncEvents asyncEvents() {
     return asyncEvents;
+  }
+
+  /** Whether {@link #onAccessRefused} was called. Any thread. */
+  boolean isAccessRefused() {
+    return accessRefused.get();
+  }
+
+  /** True once: the caller then checks whether a change of access had its effect. Any thread. */
+  boolean tryUseAccessCheck() {
+    return accessChecked.compareAndSet(false, true);
   }
 
   /**

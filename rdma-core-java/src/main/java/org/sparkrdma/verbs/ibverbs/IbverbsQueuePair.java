@@ -255,15 +255,51 @@ final class IbverbsQueuePair extends DeviceQueuePair {
         throw failure;
       }
     }
+    checkAccessRemoved(access);
+  }
+
+  /**
+   * Once for each device, because a driver that is not in {@link
+   * org.sparkrdma.verbs.engine.device.Driver} may ignore the call, too: a device that reports
+   * access that was not given counts as one that refuses.
+   */
+  private void checkAccessRemoved(Set<AccessFlag> access) throws VerbsException {
+    if (device.isAccessRefused()) {
+      throw accessKept("access=" + access);
+    }
+    if (!device.tryUseAccessCheck()) {
+      return;
+    }
+    try (NativeArena one = new NativeArena()) {
+      long attributes = one.allocate(IbvQpAttr.SIZE);
+      if (query(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS, one) != 0) {
+        return;
+      }
+      int kept =
+          Memory.getInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS)
+              & RegionAccess.remoteBitsWithout(access);
+      if (kept != 0) {
+        VerbsException failure = accessKept("access=" + access + " keptBits=" + kept);
+        device.onAccessRefused(failure);
+        throw failure;
+      }
+    }
+  }
+
+  private static VerbsException accessKept(String details) {
+    return new VerbsException("ibv_modify_qp", "ibv_modify_qp has no effect: " + details);
+  }
+
+  private int query(long attributes, int mask, NativeArena arena) {
+    long initial = arena.allocate(IbvQpInitAttr.SIZE);
+    return device.libraries().verbs().queryQp(qp, attributes, mask, initial);
   }
 
   /** Otherwise the connection has ended, after which any driver refuses to change the access. */
   private boolean isReadyOnDevice() {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      long initial = one.allocate(IbvQpInitAttr.SIZE);
-      VerbsLibrary verbs = device.libraries().verbs();
-      return verbs.queryQp(qp, attributes, VerbsLibrary.ATTR_STATE, initial) == 0
+      return query(attributes, VerbsLibrary.ATTR_STATE, one) == 0
           && Memory.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
     }
   }
@@ -276,9 +312,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      long initial = one.allocate(IbvQpInitAttr.SIZE);
-      VerbsLibrary verbs = device.libraries().verbs();
-      int rc = verbs.queryQp(qp, attributes, VerbsLibrary.ATTR_PATH_MTU, initial);
+      int rc = query(attributes, VerbsLibrary.ATTR_PATH_MTU, one);
       if (rc != 0) {
         throw Libraries.failure("ibv_query_qp", rc, "queuePair=" + number());
       }

@@ -206,10 +206,11 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
   }
 
   /** A driver's modify call returns 0 for it and changes nothing. */
-  @Test
-  @DisplayName("a RoCE driver (irdma) keeps remote access that is removed")
-  void shouldNotClaimToChangeAccessOnADeviceThatKeepsIt() throws Exception {
-    library.limit("vendor", 0x8086);
+  @ParameterizedTest(name = "a RoCE driver ({0}) keeps remote access that is removed")
+  @CsvSource({"irdma, 0x8086", "bnxt_re, 0x14e4", "ocrdma, 0x10df"})
+  void shouldNotClaimToChangeAccessOnADeviceThatKeepsIt(String driver, int vendor)
+      throws Exception {
+    library.limit("vendor", vendor);
 
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       assertThat(exchange.device.info().transport()).isEqualTo(Transport.INFINIBAND);
@@ -244,6 +245,44 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     assertThat(engine.devices())
         .singleElement()
         .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+  }
+
+  @Test
+  @DisplayName("a driver that is not known keeps remote access that is removed")
+  void shouldReportADeviceThatKeepsAccessOnce() throws Exception {
+    library.limit("kept_access", 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.remoteAccess = Set.of();
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp has no effect: access=[] keptBits=4");
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .startsWith("the driver does not change the access of connected queue pairs")
+          .contains(": device=scripted0: ibv_modify_qp has no effect");
+      exchange.expect(ConnectionEvent.Type.CONNECT_ERROR);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+  }
+
+  /** A query is a system call, so it is not repeated for each connection. */
+  @Test
+  void shouldAskOnceWhetherAccessWasRemoved() throws Exception {
+    faulty = false;
+    long before = library.calls("ibv_query_qp");
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+    }
+    assertThat(library.calls("ibv_query_qp") - before).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName("the access of a queue pair cannot be queried")
+  void shouldTrustADeviceWhoseAccessCannotBeQueried() throws Exception {
+    library.fail("ibv_query_qp", EOPNOTSUPP, 1, 1);
+    run();
   }
 
   @Test

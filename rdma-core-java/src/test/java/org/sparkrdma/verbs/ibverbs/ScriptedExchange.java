@@ -87,6 +87,9 @@ final class ScriptedExchange implements AutoCloseable {
   /** Whether both ends get ESTABLISHED; else only the initiator. */
   boolean bothEndsNotified = true;
 
+  /** Access of peers to both queue pairs. */
+  Set<AccessFlag> remoteAccess = Set.of(AccessFlag.REMOTE_READ);
+
   /** Takes over nothing: the caller closes the engine. */
   ScriptedExchange(VerbsEngine engine) throws VerbsException {
     device = engine.open(ScriptedEngine.DEVICE);
@@ -163,8 +166,7 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   QueuePairSettings settings() {
-    return new QueuePairSettings(
-        completions, completions, DEPTH, DEPTH, 1, 0, Set.of(AccessFlag.REMOTE_READ));
+    return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, 0, remoteAccess);
   }
 
   private static ConnectionParameters parameters() {

@@ -412,7 +412,7 @@ public enum ShuffleSetting {
           + "Spark's network is encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` "
           + "or encryption by SASL) and `spark.io.encryption.enabled` is not, and on devices that "
           + "cannot withhold remote access until a peer is proven (iWARP, RoCE with the drivers irdma, "
-          + "erdma and mana, and all with engine `disni`). With `true` blocks "
+          + "erdma, bnxt_re, ocrdma and mana, and all with engine `disni`). With `true` blocks "
           + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
           + "`true` when only trusted hosts can reach the fabric.");
 

@@ -23,6 +23,10 @@ public enum Driver {
   IRDMA(0x8086, Quirk.KEEPS_ACCESS),
   /** Alibaba's elastic RDMA; PCI vendor id. */
   ERDMA(0x1ded, Quirk.KEEPS_ACCESS),
+  /** Broadcom's cards, which bnxt_re drives; PCI vendor id. */
+  BNXT_RE(0x14e4, Quirk.KEEPS_ACCESS),
+  /** Emulex's cards, which ocrdma drives; PCI vendor id. */
+  OCRDMA(0x10df, Quirk.KEEPS_ACCESS),
   /** Microsoft's MANA; PCI vendor id. */
   MANA(0x1414, Quirk.KEEPS_ACCESS),
   /** A device without a vendor id, as of mana on older kernels: nothing is known of it. */
@@ -51,8 +55,10 @@ public enum Driver {
      * A connected queue pair keeps its remote access: a call that removes it returns 0 and has no
      * effect. irdma gives READ and WRITE at creation and modify only adds (irdma_modify_qp_roce in
      * irdma's verbs.c); erdma has no access among the attributes that it modifies
-     * (erdma_mod_qp_params_rocev2); mana passes none to its firmware on older kernels, and what the
-     * firmware does is not known (mana_ib_gd_modify_qp).
+     * (erdma_mod_qp_params_rocev2); bnxt_re added READ and WRITE to whatever it was given until
+     * Linux commit 52f70dea4201 of 2024 (bnxt_re_modify_qp); ocrdma does not look at access
+     * (_ocrdma_modify_qp and ocrdma_set_qp_params); mana passes none to its firmware on older
+     * kernels, and what the firmware does is not known (mana_ib_gd_modify_qp).
      */
     KEEPS_ACCESS
   }

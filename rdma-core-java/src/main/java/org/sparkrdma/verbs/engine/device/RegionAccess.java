@@ -17,6 +17,11 @@ public final class RegionAccess {
 
   private RegionAccess() {}
 
+  /** The bits of remote access, without those that the flags grant. */
+  public static int remoteBitsWithout(Set<AccessFlag> access) {
+    return (REMOTE_READ | REMOTE_WRITE) & ~bits(access);
+  }
+
   /** The flags as bits. */
   public static int bits(Set<AccessFlag> access) {
     int bits = 0;

@@ -40,7 +40,9 @@ class DriverTest {
     "0, true",
     "0xffffff, false",
     "0x15b3, false",
-    "0x14e4, false"
+    "0x14e4, true",
+    "0x10df, true",
+    "0x1425, false"
   })
   void shouldNotTrustADriverThatKeepsAccess(int vendor, boolean keeps) {
     assertThat(Driver.ofVendor(vendor).keepsAccess()).isEqualTo(keeps);

@@ -115,7 +115,8 @@ public final class ScriptedLibrary {
    * Lowers a limit of the device: memlock, rd_atom, inline_data, sge, cqe, mr, qp, or objects,
    * which a control group counts together. infiniband makes its port one of InfiniBand, ports is
    * their number, vendor the vendor id, failing_reads the number of READs that complete with an
-   * error, port_state the state of its ports as in enum ibv_port_state.
+   * error, port_state the state of its ports as in enum ibv_port_state; with kept_access queue
+   * pairs keep the access that is removed.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
