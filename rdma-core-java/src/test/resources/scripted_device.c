@@ -254,9 +254,15 @@ static void deliver(struct pair *to) {
   }
 }
 
+/* irdma and erdma use the first element of a READ whatever the count is. */
+static int elements(const struct ibv_send_wr *request) {
+  int of_first = limits[LIMIT_vendor] == 0x8086 || limits[LIMIT_vendor] == 0x1ded;
+  return of_first && request->opcode == IBV_WR_RDMA_READ ? 1 : request->num_sge;
+}
+
 static uint32_t total(const struct ibv_send_wr *request) {
   uint32_t length = 0;
-  for (int i = 0; i < request->num_sge; i++) {
+  for (int i = 0; i < elements(request); i++) {
     length += request->sg_list[i].length;
   }
   return length;
@@ -285,7 +291,7 @@ static int read_remote(struct pair *from, const struct ibv_send_wr *request) {
           && (!mr || at < (char *)mr->addr || at + length > (char *)mr->addr + mr->length))) {
     return IBV_WC_REM_ACCESS_ERR;
   }
-  for (int i = 0; i < request->num_sge; i++) {
+  for (int i = 0; length && i < elements(request); i++) {
     memcpy((void *)request->sg_list[i].addr, at, request->sg_list[i].length);
     at += request->sg_list[i].length;
   }

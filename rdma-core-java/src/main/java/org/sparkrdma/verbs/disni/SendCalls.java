@@ -48,7 +48,8 @@ final class SendCalls implements AutoCloseable {
   @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
   private SVCPostSend prepare(WorkRequest request) throws IOException {
     var elements = new LinkedList<IbvSge>();
-    for (int i = 0; i < driver.elementCount(request); i++) {
+    // One also where the count is 0: some drivers use the first element of a READ all the same.
+    for (int i = 0; i < Math.max(1, request.elementCount()); i++) {
       elements.add(new IbvSge());
     }
     var work = new IbvSendWR();
@@ -56,7 +57,7 @@ final class SendCalls implements AutoCloseable {
     // The peer expects network byte order.
     work.setImm_data(Integer.reverseBytes(request.immediate()));
     work.setSg_list(elements);
-    work.setNum_sge(elements.size());
+    work.setNum_sge(driver.elementCount(request));
     return qp.postSend(List.of(work), null);
   }
 
@@ -90,7 +91,7 @@ final class SendCalls implements AutoCloseable {
       element.setLength(request.length(i));
       element.setLkey(region.localKey());
     }
-    if (request.elementCount() == 0 && driver.elementCount(request) == 1) {
+    if (request.elementCount() == 0) {
       work.getSgeMod(0).setAddr(0);
       work.getSgeMod(0).setLength(0);
       work.getSgeMod(0).setLkey(0);

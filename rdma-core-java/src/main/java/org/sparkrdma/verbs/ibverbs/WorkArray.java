@@ -79,14 +79,14 @@ final class WorkArray {
     if (count == 1) {
       // Outside the loop, which costs more than the element: nearly all requests have one.
       writeElement(element(i, 0), request, 0);
+    } else if (count == 0) {
+      // Some drivers use the first element whatever the count is, and it has that of an earlier
+      // request: irdma_uk_rdma_read in rdma-core's providers/irdma/uk.c, erdma_push_one_sqe in
+      // providers/erdma/erdma_verbs.c.
+      clearElement(element(i, 0));
+      count = driver.elementCount(request);
     } else {
       writeElements(i, request, count);
-    }
-    if (count == 0 && driver.elementCount(request) == 1) {
-      Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
-      Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
-      Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
-      count = 1;
     }
     if (sends) {
       writeSend(at, request, count);
@@ -99,6 +99,12 @@ final class WorkArray {
     for (int j = 0; j < count; j++) {
       writeElement(element(i, j), request, j);
     }
+  }
+
+  private static void clearElement(long element) {
+    Memory.putLong(element + IbvSge.ADDR, 0);
+    Memory.putInt(element + IbvSge.LENGTH, 0);
+    Memory.putInt(element + IbvSge.LKEY, 0);
   }
 
   private static void writeElement(long element, WorkRequest request, int j) {

@@ -227,6 +227,21 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     }
   }
 
+  /** Such a READ tests a silent peer. */
+  @ParameterizedTest(name = "a driver ({0}) reads into the first element of a READ of no bytes")
+  @CsvSource({"irdma, 0x8086", "erdma, 0x1ded"})
+  void shouldReadNoBytesAfterAReadOfSome(String driver, int vendor) throws Exception {
+    library.limit("vendor", vendor);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      exchange.transfer();
+
+      exchange.readNoBytes();
+
+      exchange.transfer();
+    }
+  }
+
   /** The driver hns of Linux 5.8 does this. */
   @ParameterizedTest(name = "the driver refuses to change access with errno {0}")
   @ValueSource(ints = {EINVAL, EOPNOTSUPP})

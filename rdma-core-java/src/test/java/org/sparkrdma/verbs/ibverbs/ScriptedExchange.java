@@ -175,6 +175,7 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** A message, then a READ, each polled after a wait on the armed queue. */
   void transfer() throws Failed {
+    completed.clear();
     var receive = new WorkRequest(1).receive(1).local(region, BYTES, MESSAGE);
     await(() -> ends.get(1).queuePair().postReceive(receive));
     var send = new WorkRequest(1).send(2).local(region, 0, MESSAGE).signalled();
@@ -190,6 +191,13 @@ final class ScriptedExchange implements AutoCloseable {
     await(() -> completed.contains(3L));
     requireSame(BYTES);
     readRight = true;
+  }
+
+  /** A READ without elements, and without a remote key. */
+  void readNoBytes() throws Failed {
+    var read = new WorkRequest(1).read(4, 0, 0).signalled();
+    await(() -> ends.get(0).queuePair().postSend(read));
+    await(() -> completed.contains(4L));
   }
 
   /** Whether a READ has brought the right bytes. */
