@@ -41,7 +41,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -884,7 +884,12 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   pthread_mutex_lock(&lock);
   struct identifier *listener = listener_at(&id->route.addr.dst_addr);
   initiator->asked = 1;
-  if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
+  if (limits[LIMIT_stale] > 0) {
+    /* IB_CM_REJ_STALE_CONN, from the host of the peer: the peer sees nothing. */
+    limits[LIMIT_stale]--;
+    hit();
+    notify(initiator, RDMA_CM_EVENT_REJECTED, 10);
+  } else if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
     lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
     hit();
   } else if (listener) {

@@ -49,8 +49,8 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Requests the connection, see rdma_connect(3). Ends in {@link ConnectionEvent.Type#ESTABLISHED},
-   * {@link ConnectionEvent.Type#REJECTED}, {@link ConnectionEvent.Type#UNREACHABLE} or {@link
-   * ConnectionEvent.Type#CONNECT_ERROR}.
+   * {@link ConnectionEvent.Type#REJECTED}, {@link ConnectionEvent.Type#REJECTED_AS_STALE}, {@link
+   * ConnectionEvent.Type#UNREACHABLE} or {@link ConnectionEvent.Type#CONNECT_ERROR}.
    *
    * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is not resolved or has no queue pair

@@ -29,6 +29,12 @@ public record ConnectionEvent(
      * reason.
      */
     REJECTED,
+    /**
+     * The peer's host rejected the request because it still had a stale connection with a queue
+     * pair of this number, such as that of a process that was killed. It ends the stale connection,
+     * so the next request may be accepted.
+     */
+    REJECTED_AS_STALE,
     /** The peer did not answer within the time-out. */
     UNREACHABLE,
     /** The attempt failed for another reason. */

@@ -232,7 +232,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
       case CmEvent.ROUTE_ERROR -> onResolveFailed(Libc.strerror(-event.status()));
       case CmEvent.ESTABLISHED -> onEstablished(event.privateData());
       case CmEvent.REJECTED ->
-          onFailed(ConnectionEvent.Type.REJECTED, event, device.rules().rejection(event.status()));
+          onFailed(rejection(event), event, device.rules().rejection(event.status()));
       case CmEvent.UNREACHABLE ->
           onFailed(ConnectionEvent.Type.UNREACHABLE, event, "no answer: status=" + event.status());
       case CmEvent.CONNECT_ERROR ->
@@ -247,6 +247,12 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
         // Events of multicast, and identifiers that may be used again.
       }
     }
+  }
+
+  private ConnectionEvent.Type rejection(CmEvent event) {
+    return device.rules().isStale(event.status())
+        ? ConnectionEvent.Type.REJECTED_AS_STALE
+        : ConnectionEvent.Type.REJECTED;
   }
 
   private void onFailed(ConnectionEvent.Type type, CmEvent event, String reason) {

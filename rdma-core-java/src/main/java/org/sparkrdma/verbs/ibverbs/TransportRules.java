@@ -17,6 +17,7 @@ enum TransportRules {
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NO_LISTENER = 8;
 
+  private static final int IB_STALE_CONNECTION = 10;
   private static final int IB_REFUSED_BY_CONSUMER = 28;
 
   private final Transport transport;
@@ -96,6 +97,14 @@ enum TransportRules {
     return this == INFINIBAND && ethernet;
   }
 
+  /**
+   * Whether the peer's host rejected a request because of a stale connection (cm_match_req in
+   * drivers/infiniband/core/cm.c), from the event's status.
+   */
+  boolean isStale(int status) {
+    return this == INFINIBAND && status == IB_STALE_CONNECTION;
+  }
+
   /** The reason for a rejection, from the event's status. */
   String rejection(int status) {
     if (status < 0) {
@@ -103,6 +112,7 @@ enum TransportRules {
     }
     return switch (status) {
       case IB_NO_LISTENER -> "refused: no listener on this port";
+      case IB_STALE_CONNECTION -> "refused: stale connection at the peer's host";
       case IB_REFUSED_BY_CONSUMER -> "refused by the peer";
       default -> "refused: reason=" + status;
     };

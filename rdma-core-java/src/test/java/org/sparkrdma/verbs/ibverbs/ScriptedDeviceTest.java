@@ -227,6 +227,17 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     }
   }
 
+  @Test
+  @DisplayName("the host of the peer rejects a request because of a stale connection")
+  void shouldReportARejectionBecauseOfAStaleConnection() throws Exception {
+    library.limit("stale", 1);
+
+    assertThatThrownBy(this::run)
+        .hasMessage("REJECTED_AS_STALE: refused: stale connection at the peer's host");
+
+    run();
+  }
+
   /** Such a READ tests a silent peer. */
   @ParameterizedTest(name = "a driver ({0}) reads into the first element of a READ of no bytes")
   @CsvSource({"irdma, 0x8086", "erdma, 0x1ded"})

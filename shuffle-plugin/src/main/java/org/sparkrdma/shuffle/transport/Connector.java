@@ -114,6 +114,7 @@ final class Connector {
       case RESOLVED -> onResolved(connection);
       case ESTABLISHED -> onEstablished(connection, event.privateData());
       case REJECTED -> onRejected(connection, event, nowNs);
+      case REJECTED_AS_STALE -> onStale(connection, event, nowNs);
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           onConnectFailed(connection, event.type() + " " + event.reason());
       case DISCONNECTED, DEVICE_REMOVED, DEVICE_DOWN ->
@@ -232,6 +233,20 @@ final class Connector {
     } else {
       // The initiator has closed its attempt: it has yielded, or it has given up.
       onEnded(connection, detail);
+    }
+  }
+
+  /** The peer is well: its host ends the stale connection, so the next attempt may succeed. */
+  private void onStale(PeerConnection connection, ConnectionEvent event, long nowNs) {
+    String detail = "rejected " + event.reason();
+    if (!connection.isAttempt()) {
+      onEnded(connection, detail);
+      return;
+    }
+    Peer peer = connection.peer();
+    peers.end(connection, BrokenConnection.connectionLost(detail));
+    if (!peer.tryRetryForRoom(nowNs)) {
+      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, detail);
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,6 +107,21 @@ class DeviceLossTest {
     reader.transport().close();
     server.transport().close();
     open.await();
+  }
+
+  /** The host ends the stale connection, so the peer is not quarantined. */
+  @Test
+  void shouldConnectAgainWhenTheHostOfAPeerHasAStaleConnection() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 1000);
+    library.limit("stale", 2);
+
+    CollectedBlocks blocks = fetch(reader, server).await();
+
+    assertThat(library.hits()).isEqualTo(2);
+    assertThat(blocks.bytes(0)).hasSize(1000);
+    assertThat(reader.counters().quarantined().text()).isEmpty();
   }
 
   private static CollectedBlocks fetch(TestExecutor reader, TestExecutor server) {

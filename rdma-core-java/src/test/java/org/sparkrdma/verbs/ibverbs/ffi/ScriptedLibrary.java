@@ -116,7 +116,8 @@ public final class ScriptedLibrary {
    * which a control group counts together. infiniband makes its port one of InfiniBand, ports is
    * their number, vendor the vendor id, failing_reads the number of READs that complete with an
    * error, port_state the state of its ports as in enum ibv_port_state; with kept_access queue
-   * pairs keep the access that is removed.
+   * pairs keep the access that is removed; stale is the number of connection requests that the
+   * peer's host rejects because of a stale connection.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
