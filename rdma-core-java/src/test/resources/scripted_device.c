@@ -29,7 +29,8 @@
   X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
-  X(ibv_get_async_event) X(ibv_query_device_ex)
+  X(ibv_get_async_event) X(ibv_query_device_ex) X(ibv_destroy_qp) X(rdma_destroy_qp) X(ibv_destroy_cq)    \
+  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel)
 
 #define IN_ENUM(name) CALL_##name,
 #define AS_NAME(name) #name,
@@ -41,7 +42,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -99,6 +100,7 @@ struct comp_channel {
   struct ibv_comp_channel base;
   struct ibv_cq *ready[RING];
   unsigned head, tail;
+  int queues;
 };
 
 static struct {
@@ -114,6 +116,12 @@ static struct comp_channel *comp_channels[MAX_CHANNELS];
 static struct ibv_mr *regions[RING];
 static struct ibv_async_event async_events[RING];
 static unsigned async_head, async_tail;
+/* Objects whose destruction failed: they stay until the next reset, as otherwise until the end of the process. */
+static struct {
+  enum kind kind;
+  void *object;
+} kept[RING];
+static int kept_count;
 static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
 static int last_vector = -1, last_min_rnr_timer = -1;
@@ -148,6 +156,23 @@ static void *create(enum kind kind, size_t size) {
 static void destroy(enum kind kind, void *object) {
   __atomic_sub_fetch(&outstanding[kind], 1, __ATOMIC_RELAXED);
   free(object);
+}
+
+/* Counts a call that destroys an object; returns the error it has to fail with, or 0. Without its device the kernel answers
+   EIO, which libibverbs takes for success with a variable of the environment (verbs_is_destroy_err in its cmd_write.h). */
+static int enter_destruction(enum call call, enum kind kind, void *object) {
+  int error = enter(call);
+  if (limits[LIMIT_removed] && kind != KIND_comp_channel) {
+    hit();
+    error = getenv("RDMAV_ALLOW_DISASSOC_DESTROY") ? 0 : EIO;
+  }
+  if (error) {
+    pthread_mutex_lock(&lock);
+    kept[kept_count].kind = kind;
+    kept[kept_count++].object = object;
+    pthread_mutex_unlock(&lock);
+  }
+  return errno = error;
 }
 
 /* The script's limit, or the device's own. */
@@ -520,8 +545,39 @@ long script_outstanding(void) {
    that were reported or refused something, events that were raised or lost, descriptors that died. */
 long script_hits(void) { return __atomic_load_n(&hits, __ATOMIC_RELAXED); }
 
-/* Forgets the script, not the objects. */
+static void free_pair(struct pair *pair);
+static void free_region(struct ibv_mr *mr);
+static void free_queue(struct completions *cq);
+static void free_channel(struct comp_channel *channel);
+
+static void free_kept(void) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < kept_count; i++) {
+    void *object = kept[i].object;
+    switch (kept[i].kind) {
+    case KIND_qp:
+      free_pair(object);
+      break;
+    case KIND_mr:
+      free_region(object);
+      break;
+    case KIND_cq:
+      free_queue(object);
+      break;
+    case KIND_comp_channel:
+      free_channel(object);
+      break;
+    default:
+      destroy(kept[i].kind, object);
+    }
+  }
+  kept_count = 0;
+  pthread_mutex_unlock(&lock);
+}
+
+/* Forgets the script, and the objects whose destruction failed, but no others. */
 void script_reset(void) {
+  free_kept();
   __atomic_store_n(&hits, 0, __ATOMIC_RELAXED);
   memset(script, 0, sizeof script);
   memset(limits, 0, sizeof limits);
@@ -846,12 +902,17 @@ static void free_pair(struct pair *pair) {
   destroy(KIND_qp, pair);
 }
 
+/* Returns nothing, and forgets a queue pair that ibv_destroy_qp does not destroy. */
 void rdma_destroy_qp(struct rdma_cm_id *id) {
+  struct pair *pair = (struct pair *)id->qp;
+  int error = pair ? enter_destruction(CALL_rdma_destroy_qp, KIND_qp, pair) : 0;
   pthread_mutex_lock(&lock);
-  if (id->qp) {
-    free_pair((struct pair *)id->qp);
-    id->qp = NULL;
+  if (error) {
+    break_pair(pair);
+  } else if (pair) {
+    free_pair(pair);
   }
+  id->qp = NULL;
   pthread_mutex_unlock(&lock);
 }
 
@@ -1095,8 +1156,11 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {
 }
 
 int ibv_dealloc_pd(struct ibv_pd *pd) {
-  destroy(KIND_pd, pd);
-  return 0;
+  int error = enter_destruction(CALL_ibv_dealloc_pd, KIND_pd, pd);
+  if (!error) {
+    destroy(KIND_pd, pd);
+  }
+  return error;
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access) {
@@ -1120,14 +1184,19 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
   return mr;
 }
 
-int ibv_dereg_mr(struct ibv_mr *mr) {
-  int error = enter(CALL_ibv_dereg_mr);
-  pthread_mutex_lock(&lock);
-  /* Gone in any case, so that a failed call does not look like a leak. */
+static void free_region(struct ibv_mr *mr) {
   regions[mr->rkey] = NULL;
   charged -= mr->length;
   destroy(KIND_mr, mr);
-  pthread_mutex_unlock(&lock);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr) {
+  int error = enter_destruction(CALL_ibv_dereg_mr, KIND_mr, mr);
+  if (!error) {
+    pthread_mutex_lock(&lock);
+    free_region(mr);
+    pthread_mutex_unlock(&lock);
+  }
   return error;
 }
 
@@ -1149,17 +1218,30 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of) {
   return &channel->base;
 }
 
-int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
-  pthread_mutex_lock(&lock);
+static void free_channel(struct comp_channel *channel) {
   for (int i = 0; i < MAX_CHANNELS; i++) {
-    if (comp_channels[i] == (struct comp_channel *)channel) {
+    if (comp_channels[i] == channel) {
       comp_channels[i] = NULL;
     }
   }
-  close(channel->fd);
+  close(channel->base.fd);
   destroy(KIND_comp_channel, channel);
+}
+
+/* Closes a descriptor only, so it works without the device; but not while a completion queue refers to it. */
+int ibv_destroy_comp_channel(struct ibv_comp_channel *base) {
+  struct comp_channel *channel = (struct comp_channel *)base;
+  int error = enter_destruction(CALL_ibv_destroy_comp_channel, KIND_comp_channel, channel);
+  pthread_mutex_lock(&lock);
+  if (!error && channel->queues) {
+    kept[kept_count].kind = KIND_comp_channel;
+    kept[kept_count++].object = channel;
+    error = EBUSY;
+  } else if (!error) {
+    free_channel(channel);
+  }
   pthread_mutex_unlock(&lock);
-  return 0;
+  return error;
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
@@ -1179,19 +1261,32 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
     cq = create(KIND_cq, sizeof *cq);
     cq->base.cqe = count;
     cq->to = channel;
+    if (channel) {
+      ((struct comp_channel *)channel)->queues++;
+    }
     last_cq = &cq->base;
   }
   pthread_mutex_unlock(&lock);
   return cq ? &cq->base : NULL;
 }
 
-int ibv_destroy_cq(struct ibv_cq *cq) {
-  pthread_mutex_lock(&lock);
-  last_cq = last_cq == cq ? NULL : last_cq;
-  charged -= (long)cq->cqe * WORK_BYTES;
+static void free_queue(struct completions *cq) {
+  last_cq = last_cq == &cq->base ? NULL : last_cq;
+  charged -= (long)cq->base.cqe * WORK_BYTES;
+  if (cq->to) {
+    ((struct comp_channel *)cq->to)->queues--;
+  }
   destroy(KIND_cq, cq);
-  pthread_mutex_unlock(&lock);
-  return 0;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq) {
+  int error = enter_destruction(CALL_ibv_destroy_cq, KIND_cq, cq);
+  if (!error) {
+    pthread_mutex_lock(&lock);
+    free_queue((struct completions *)cq);
+    pthread_mutex_unlock(&lock);
+  }
+  return error;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **owner) {
@@ -1257,10 +1352,13 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp) {
-  pthread_mutex_lock(&lock);
-  free_pair((struct pair *)qp);
-  pthread_mutex_unlock(&lock);
-  return 0;
+  int error = enter_destruction(CALL_ibv_destroy_qp, KIND_qp, qp);
+  if (!error) {
+    pthread_mutex_lock(&lock);
+    free_pair((struct pair *)qp);
+    pthread_mutex_unlock(&lock);
+  }
+  return error;
 }
 
 int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) {

@@ -19,6 +19,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 final class IbverbsCompletionChannel extends EngineChannel {
   private static final long NS_PER_SECOND = 1_000_000_000;
 
+  private final IbverbsDevice device;
   private final VerbsLibrary verbs;
   private final long channel;
   private final int eventfd;
@@ -38,6 +39,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
 
   private IbverbsCompletionChannel(IbverbsDevice device, long channel, int eventfd) {
     super(device);
+    this.device = device;
     this.channel = channel;
     this.eventfd = eventfd;
     verbs = device.libraries().verbs();
@@ -185,7 +187,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
 
   @Override
   protected void destroy() {
-    verbs.destroyCompChannel(channel);
+    device.onReleased("ibv_destroy_comp_channel", verbs.destroyCompChannel(channel), "");
     Libc.close(eventfd);
     arena.close();
   }

@@ -104,7 +104,7 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
   protected void destroy() {
     super.destroy();
     device.asyncEvents().forget(cq);
-    device.libraries().verbs().destroyCq(cq);
+    device.onReleased("ibv_destroy_cq", device.libraries().verbs().destroyCq(cq), "");
     arena.close();
   }
 }

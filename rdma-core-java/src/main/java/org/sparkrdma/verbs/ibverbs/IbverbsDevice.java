@@ -29,6 +29,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   private final AsyncEvents asyncEvents;
   private final AtomicLong registeredBytes = new AtomicLong();
   private final NumaPlacement placement;
+  private final AtomicBoolean notReleased = new AtomicBoolean();
   private final AtomicBoolean accessRefused = new AtomicBoolean();
   private final AtomicBoolean accessChecked = new AtomicBoolean();
 
@@ -101,6 +102,29 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
               + " kernel may: device="
               + info().name()
               + (": " + refusal.getMessage()));
+    }
+  }
+
+  /**
+   * Reports the result of a call that destroys an object. Only the first failure is an error in the
+   * log: others of a device follow from it. Any thread.
+   *
+   * @param rc 0, or the errno
+   */
+  void onReleased(String call, int rc, String details) {
+    if (rc == 0) {
+      return;
+    }
+    String failure =
+        Libraries.message(
+            call, rc, "device=" + info().name() + (details.isEmpty() ? "" : " " + details));
+    if (notReleased.compareAndSet(false, true)) {
+      LOG.error(
+          "The RDMA device does not release an object, which stays until this process ends; others"
+              + " are logged at DEBUG: {}",
+          failure);
+    } else {
+      LOG.debug("The RDMA device does not release an object: {}", failure);
     }
   }
 

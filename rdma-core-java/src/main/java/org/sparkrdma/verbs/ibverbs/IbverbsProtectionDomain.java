@@ -127,6 +127,6 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
 
   @Override
   protected void deallocate() {
-    device.libraries().verbs().deallocPd(pd);
+    device.onReleased("ibv_dealloc_pd", device.libraries().verbs().deallocPd(pd), "");
   }
 }

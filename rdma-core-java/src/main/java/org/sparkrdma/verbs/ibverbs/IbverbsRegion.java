@@ -2,8 +2,6 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.engine.EngineMemory;
@@ -13,8 +11,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
 /** A registration of libibverbs. Safe for any thread. */
 final class IbverbsRegion extends EngineRegion {
-  private static final Logger LOG = LoggerFactory.getLogger(IbverbsRegion.class);
-
   private final IbverbsDevice device;
   private final long mr;
   private final int localKey;
@@ -54,9 +50,7 @@ final class IbverbsRegion extends EngineRegion {
   @Override
   protected void deregister() {
     int rc = device.libraries().verbs().deregMr(mr);
-    if (rc != 0) {
-      LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes()));
-    }
+    device.onReleased("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes());
     device.registeredBytes().addAndGet(-lengthBytes());
     unmap.run();
   }

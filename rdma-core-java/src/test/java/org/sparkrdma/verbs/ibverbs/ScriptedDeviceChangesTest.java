@@ -120,6 +120,21 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     }
   }
 
+  /** The driver of some cards, such as mlx5, lets the kernel remove them while they are used. */
+  @Test
+  @DisplayName("the kernel destroys nothing on a removed device")
+  void shouldFreeTheObjectsOfARemovedDevice() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      library.limit("removed", 1);
+      library.raiseOnListeners(DEVICE_REMOVAL);
+      exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+    }
+    engine.close();
+
+    assertThat(library.outstanding()).as("objects left in the process").isZero();
+  }
+
   @Test
   @DisplayName("the listener's address moves to another link")
   void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {

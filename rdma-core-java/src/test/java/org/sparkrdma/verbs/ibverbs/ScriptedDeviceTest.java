@@ -107,7 +107,16 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
         "rdma_resolve_route"
       })
   void shouldCloseEverythingOnADeviceThatFailsForEver(String call) {
-    for (String also : new String[] {"rdma_disconnect", "rdma_reject", "ibv_dereg_mr"}) {
+    for (String also :
+        new String[] {
+          "rdma_disconnect",
+          "rdma_reject",
+          "rdma_destroy_qp",
+          "ibv_dereg_mr",
+          "ibv_dealloc_pd",
+          "ibv_destroy_cq",
+          "ibv_destroy_comp_channel"
+        }) {
       library.fail(also, EIO, 1, ScriptedLibrary.FOR_EVER);
     }
     library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
@@ -135,6 +144,12 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
     // The end of a connection or region that is gone.
     "rdma_disconnect, 1, 99, 22",
     "ibv_dereg_mr, 1, 99, 5",
+    // The end of other objects; ibv_destroy_qp ends those of a probe.
+    "ibv_destroy_qp, 1, 99, 5",
+    "rdma_destroy_qp, 1, 99, 5",
+    "ibv_destroy_cq, 1, 99, 5",
+    "ibv_dealloc_pd, 1, 99, 5",
+    "ibv_destroy_comp_channel, 1, 99, 16",
     "ibv_modify_qp, 3, 99, 5"
   })
   void shouldGoOnWithout(String call, int number, int count, int errno) throws Exception {

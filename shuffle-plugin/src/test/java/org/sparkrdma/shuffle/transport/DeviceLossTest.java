@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
@@ -34,6 +37,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @Timeout(60)
 class DeviceLossTest {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  private static final String NOT_RELEASED = "The RDMA device does not release an object";
 
   private static final int EIO = 5;
   private static final int ENOMEM = 12;
@@ -107,6 +112,66 @@ class DeviceLossTest {
     reader.transport().close();
     server.transport().close();
     open.await();
+  }
+
+  /** The device is gone, so the kernel refuses to destroy what the process has. */
+  @Test
+  void shouldReleaseObjectsAndDescriptorsOfARemovedDevice() throws Exception {
+    long before = eventDescriptors();
+    try (CapturedLog log = new CapturedLog()) {
+      connectAndClose(() -> library.limit("removed", 1));
+
+      assertThat(library.outstanding()).as("objects left in the process").isZero();
+      assertThat(eventDescriptors()).as("descriptors").isEqualTo(before);
+      assertThat(log.warnings()).noneMatch(line -> line.startsWith(NOT_RELEASED));
+    }
+  }
+
+  @Test
+  void shouldLogOneErrorForEachDeviceThatReleasesNothing() throws Exception {
+    try (CapturedLog log = new CapturedLog()) {
+      connectAndClose(() -> library.fail("ibv_dereg_mr", EIO, 1, ScriptedLibrary.FOR_EVER));
+
+      assertThat(library.outstanding()).as("objects left in the device").isGreaterThan(2);
+      assertThat(log.warnings().stream().filter(line -> line.startsWith(NOT_RELEASED)))
+          .hasSize(2)
+          .allMatch(line -> line.contains("ibv_dereg_mr failed: errno=5 ("));
+    }
+  }
+
+  /** The device of two connected executors is removed after a step of the script. */
+  private void connectAndClose(Runnable script) throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 1000);
+    assertThat(fetch(reader, server).await().bytes(0)).hasSize(1000);
+    script.run();
+    library.raiseOnListeners(11);
+    while (reader.outOfService().isEmpty() || server.outOfService().isEmpty()) {
+      Thread.onSpinWait();
+    }
+    executors.forEach(TestExecutor::close);
+    executors.clear();
+  }
+
+  /** Open descriptors of eventfd(2), as the engine and the simulated device have them. */
+  private static long eventDescriptors() throws IOException {
+    long found = 0;
+    try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path descriptor : open) {
+        found += isEventDescriptor(descriptor) ? 1 : 0;
+      }
+    }
+    return found;
+  }
+
+  private static boolean isEventDescriptor(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString().equals("anon_inode:[eventfd]");
+    } catch (IOException e) {
+      // It was that of the listing.
+      return false;
+    }
   }
 
   /** The host ends the stale connection, so the peer is not quarantined. */

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.ibverbs.ffi;
 
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
@@ -63,6 +64,7 @@ public final class Libc {
   private static final long WRITE = LIBRARY.get("write");
   private static final long CLOSE = LIBRARY.get("close");
   private static final long STRERROR = LIBRARY.get("strerror");
+  private static final long SETENV = LIBRARY.get("setenv");
 
   private Libc() {}
 
@@ -241,6 +243,19 @@ public final class Libc {
 
   public static void close(int fd) {
     Downcalls.callInt(CLOSE, fd);
+  }
+
+  /**
+   * Sets a variable in the environment of C libraries, unless it is set; see setenv(3). Java and
+   * the processes that it starts do not see it. C code that reads the environment at the same time
+   * reads the array of the process's start, which the first change copies and does not free.
+   */
+  static void setEnvironment(String name, String value) {
+    try (NativeArena one = new NativeArena()) {
+      long nameAt = one.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
+      long valueAt = one.allocate(value.getBytes(StandardCharsets.UTF_8), 1);
+      Downcalls.callInt(SETENV, nameAt, valueAt, 0);
+    }
   }
 
   /** The system's text for an errno. */

@@ -33,6 +33,15 @@ public final class VerbsLibrary {
 
   public static final int ODP_SUPPORT = 1;
 
+  /**
+   * Without it the calls that destroy objects fail with EIO after the removal of a device such as
+   * mlx5's, and leave the memory and descriptors of the process as they are (ibverbs_init in
+   * libibverbs/init.c, verbs_is_destroy_err in cmd_write.h). With it no other thread may take
+   * events of an object that is being destroyed, see ibv_open_device(3): the thread that takes
+   * events destroys queues and queue pairs, or has ended before.
+   */
+  private static final String DESTROY_WITHOUT_DEVICE = "RDMAV_ALLOW_DISASSOC_DESTROY";
+
   /** __VERBS_ABI_IS_EXTENDED. */
   private static final long ABI_IS_EXTENDED = -1;
 
@@ -95,6 +104,8 @@ public final class VerbsLibrary {
 
   /** Same as {@link #load()}, from another file. */
   static VerbsLibrary load(String file) {
+    // Before the library's first call, which reads it.
+    Libc.setEnvironment(DESTROY_WITHOUT_DEVICE, "1");
     return new VerbsLibrary(Symbols.open(file));
   }
 

@@ -109,6 +109,21 @@ class BindingIT {
   }
 
   @Test
+  void shouldSetAVariableOfTheEnvironmentUnlessItIsSet() {
+    try (NativeArena arena = new NativeArena()) {
+      String name = "SPARKRDMA_BINDING_IT";
+      long getenv = Symbols.ofC().get("getenv");
+      long nameAt = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
+      assertThat(Downcalls.call(getenv, nameAt)).isZero();
+
+      Libc.setEnvironment(name, "first");
+      Libc.setEnvironment(name, "second");
+
+      assertThat(Memory.string(Downcalls.call(getenv, nameAt))).isEqualTo("first");
+    }
+  }
+
+  @Test
   void shouldNameTheMissingFunction() {
     assertThatThrownBy(() -> Symbols.ofC().get("no_such_function"))
         .isInstanceOf(LinkageError.class)

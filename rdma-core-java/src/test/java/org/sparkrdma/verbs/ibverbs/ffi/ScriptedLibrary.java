@@ -117,7 +117,8 @@ public final class ScriptedLibrary {
    * their number, vendor the vendor id, failing_reads the number of READs that complete with an
    * error, port_state the state of its ports as in enum ibv_port_state; with kept_access queue
    * pairs keep the access that is removed; stale is the number of connection requests that the
-   * peer's host rejects because of a stale connection.
+   * peer's host rejects because of a stale connection; with removed the device is gone, so the
+   * kernel destroys nothing.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -185,7 +186,10 @@ public final class ScriptedLibrary {
     return Downcalls.call(symbols.get("script_hits"));
   }
 
-  /** Ends all failures, delays, losses and limits. */
+  /**
+   * Ends all failures, delays, losses and limits, and frees the objects whose destruction failed,
+   * which otherwise stay for ever.
+   */
   public void reset() {
     Downcalls.call(symbols.get("script_reset"));
   }
