@@ -94,7 +94,11 @@ final class GuestMatrixIT {
         assertThat(blocks.rdmaBytes()).as("%s", blocks).isZero();
         assertThat(logs).contains("RDMA is not used in this executor").contains(cell.reason());
       }
-      case "back" -> assertThat(logs).contains("RDMA is not used in this executor until");
+      case "back" ->
+          assertThat(logs)
+              .contains(
+                  "RDMA is not used in this executor until it can be started: "
+                      + cell.reasonOfLoss());
       default -> throw new IllegalStateException("bad table: expected=" + cell.expected());
     }
     if (cell.hasFault()) {

@@ -42,10 +42,14 @@ record MatrixCell(
           + " && rpc.mountd -N 3 && rpc.nfsd -N 3 2"
           + " && echo Y >/proc/fs/nfsd/v4_end_grace";
 
-  /** Both wires as one, of which one carries all packets. */
+  /**
+   * Both wires as one, of which one carries all packets. The bond takes over the hardware address
+   * of that wire: only then does the kernel report that an address has moved (cma_netdev_change in
+   * drivers/infiniband/core/cma.c).
+   */
   private static final String BOND =
       "rdma link delete rxe0 && rdma link delete rxe1"
-          + " && ip link add pair type bond mode active-backup miimon 100"
+          + " && ip link add pair type bond mode active-backup miimon 100 fail_over_mac active"
           + " && for wire in wire1 wire3; do ip addr flush dev $wire && ip link set $wire down"
           + " && ip link set $wire master pair || exit; done"
           + " && ip link set pair up && ip addr add 10.99.1.%1$d/24 dev pair"
@@ -155,6 +159,11 @@ record MatrixCell(
       case "memlock-256m" -> 256 << 10;
       default -> throw unknown("limit", limit);
     };
+  }
+
+  /** The beginning of the reason why the fault ends RDMA, where only one is right. */
+  String reasonOfLoss() {
+    return fault.equals("failover") ? "the listener's address moved to another link" : "";
   }
 
   /** Text in the reason why RDMA is off under the limit. */

@@ -11,7 +11,12 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.sparkrdma.guest.cluster.StepResult;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.git.Commit;
+import org.sparkrdma.launch.git.GitRepository;
 
 /**
  * The result of a cell in {@code guest-matrix.json}; with {@code -Dupdate.docs=true} also the page
@@ -44,7 +49,7 @@ final class MatrixReport {
       ```
 
       `.ci/run` runs the cell `ci`. Kernel, transport, file system and MTU are pairwise complete. "bytes" are those of the job under the fault;
-      "Spark's own" are bytes read by an executor without RDMA.
+      "Spark's own" are bytes read by an executor without RDMA. Rows without a commit are of a time when it was not recorded.
 
       """;
 
@@ -54,6 +59,8 @@ final class MatrixReport {
 
       `objects-40`, `objects-3`: the control group's `rdma.max` allows 40 or 3 RDMA objects (`hca_object`). With 3 RDMA must not start, and
       the log must name the limit. `vlan`: the address of RoCE is that of a VLAN interface.
+      `bond-failover`: the bond takes over the hardware address of the wire that carries its packets (`fail_over_mac active`), and the log must
+      say that the listener's address moved. Until 2026-11-24 the cell kept one hardware address, so that no address moved.
       All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN or a limit of RDMA objects, run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
       `old-nfs`: NFS 4.0 on one host, with two threads of the server. With `spark.local.dir` there and registered files, fetches took 182 and 186 s
@@ -67,12 +74,30 @@ final class MatrixReport {
       "not run" is a cell that has not passed since the results were last deleted.
       """;
 
+  /** The commit that is checked out, read before this class changes the page. */
+  private static final class Checkout {
+    static final String COMMIT = commit();
+
+    private static String commit() {
+      var repository = new GitRepository(Path.of(Build.property("it.matrix.page")).getParent());
+      try {
+        return repository.commit("HEAD").map(Commit::shortHash).orElse("in no repository")
+            + (repository.hasChanges() ? " with changed files" : "");
+      } catch (IOException | LaunchException e) {
+        return "unknown commit";
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("interrupted", e);
+      }
+    }
+  }
+
   private final MatrixCell cell;
   private final Path file;
   private final ObjectNode all;
 
   MatrixReport(MatrixCell cell) throws IOException {
     this.cell = cell;
+    System.out.println("guest matrix: cell=" + cell.name() + " commit=" + Checkout.COMMIT);
     file = Path.of(Build.property("it.guest.report")).resolveSibling("guest-matrix.json");
     all = Files.exists(file) ? (ObjectNode) JSON.readTree(file.toFile()) : JSON.createObjectNode();
     all.remove(cell.name());
@@ -88,6 +113,7 @@ final class MatrixReport {
     result
         .put("release", cluster.content("release").strip())
         .put("java", GuestJdk.version())
+        .put("commit", Checkout.COMMIT)
         .put("date", LocalDate.now(ZoneOffset.UTC).toString())
         .put("readBytes", blocks.rdmaBytes())
         .put("tcpBytes", blocks.tcpBytes())
@@ -106,7 +132,7 @@ final class MatrixReport {
 
   private String page() {
     List<String> columns = new ArrayList<>(MatrixCell.COLUMNS);
-    columns.addAll(List.of("bytes", "by TCP, because", "kernel, Java, date"));
+    columns.addAll(List.of("bytes", "by TCP, because", "kernel, Java, commit, date"));
     StringBuilder page = new StringBuilder(HEAD).append(row(columns));
     page.append(row(columns.stream().map(column -> "---").toList()));
     for (MatrixCell one : MatrixCell.all()) {
@@ -132,11 +158,10 @@ final class MatrixReport {
     return List.of(
         String.join(", ", bytes),
         String.join(", ", reasons),
-        String.join(
-            ", ",
-            result.path("release").asText(),
-            result.path("java").asText(),
-            result.path("date").asText()));
+        Stream.of("release", "java", "commit", "date")
+            .map(field -> result.path(field).asText())
+            .filter(value -> !value.isEmpty())
+            .collect(Collectors.joining(", ")));
   }
 
   private static void add(List<String> bytes, String path, long count) {
