@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
@@ -14,6 +14,7 @@ import org.sparkrdma.shuffle.fetch.BlockVerifier.Verdict;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.TaskThreads.Task;
 
 /**
  * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never
@@ -26,8 +27,8 @@ public final class Delivery {
   /** Number of empty lists that are kept. */
   private static final int MAX_LISTS = 32;
 
-  private final ExecutorService threads;
-  private final ExecutorService diskThreads;
+  private final Executor threads;
+  private final Executor diskThreads;
   private final TransportConf conf;
   private final boolean verify;
   private final ShuffleCounters counters;
@@ -39,13 +40,15 @@ public final class Delivery {
   private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>(MAX_LISTS);
 
   /**
-   * @param threads verify and deliver blocks
-   * @param diskThreads write to disk, so that a blocked disk delays only blocks for that disk
+   * @param threads verify and deliver blocks; refuse nothing until the executor stops, as {@link
+   *     org.sparkrdma.shuffle.thread.TaskThreads}
+   * @param diskThreads write to disk, so that a blocked disk delays only blocks for that disk; the
+   *     same
    * @param corrupted receives the incarnation of a peer whose READ data differs from TCP
    */
   public Delivery(
-      ExecutorService threads,
-      ExecutorService diskThreads,
+      Executor threads,
+      Executor diskThreads,
       TransportConf conf,
       boolean verify,
       ShuffleCounters counters,
@@ -98,7 +101,7 @@ public final class Delivery {
   }
 
   /** Delivers blocks once, so that a second run by mistake cannot see a list used again. */
-  private final class Delivered implements Runnable {
+  private final class Delivered extends Task {
     private List<BlockProgress> blocks;
 
     Delivered(List<BlockProgress> blocks) {
@@ -129,7 +132,7 @@ public final class Delivery {
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
     DiskWrites.Write write = writes.add(block);
-    execute(diskThreads, () -> writeOnce(write, rest));
+    execute(diskThreads, new Work(() -> writeOnce(write, rest)));
   }
 
   private void writeOnce(DiskWrites.Write write, Consumer<BlockProgress> rest) {
@@ -156,7 +159,8 @@ public final class Delivery {
         fail(block, FallbackReason.DISK, "no disk thread in time");
       } else {
         // The disk thread releases memory and file when the disk returns.
-        execute(threads, () -> answers.fail(block, FallbackReason.DISK, "write not in time"));
+        execute(
+            threads, new Work(() -> answers.fail(block, FallbackReason.DISK, "write not in time")));
       }
     }
   }
@@ -166,21 +170,36 @@ public final class Delivery {
     DiskBlock file = block.disk();
     execute(
         threads,
-        () -> {
-          release(block);
-          answers.fail(block, reason, detail);
-        });
+        new Work(
+            () -> {
+              release(block);
+              answers.fail(block, reason, detail);
+            }));
     if (file != null) {
       // Its disk may hang.
-      execute(diskThreads, () -> discard(block, file));
+      execute(diskThreads, new Work(() -> discard(block, file)));
     }
   }
 
-  private static void execute(ExecutorService on, Runnable work) {
+  /** Any other work, which is handed over without an allocation. */
+  private static final class Work extends Task {
+    private final Runnable steps;
+
+    Work(Runnable steps) {
+      this.steps = steps;
+    }
+
+    @Override
+    public void run() {
+      steps.run();
+    }
+  }
+
+  private static void execute(Executor on, Task work) {
     try {
       on.execute(work);
     } catch (Throwable e) {
-      // The executor stops or the system has no thread left: every block needs an answer.
+      // The executor stops, so no thread takes the work: every block needs an answer.
       work.run();
     }
   }

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Fetches blocks through Spark's own client when RDMA cannot.
  *
  * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
- * alive. So each address has its own lane, on a bounded number of threads that end when unused: an
- * address that does not answer delays no other. No request is refused, not even after close,
- * because Spark would count the refusal as a failure of the executor. The runtime owns and closes
- * it. Safe for any thread; does not block its callers before the close.
+ * alive. So each address has its own lane, on a bounded number of threads: an address that does not
+ * answer delays no other. One thread lives from the start to the close, and the others end when
+ * unused. While the system refuses further ones, lanes wait for each other. No request is refused,
+ * not even after close, because Spark would count the refusal as a failure of the executor. The
+ * runtime owns, starts and closes it. Safe for any thread; does not block its callers before the
+ * close.
  */
 public final class TcpFallback implements AutoCloseable {
   private static final String[] NONE = {};
+  private static final Duration MAX_IDLE = Duration.ofSeconds(30);
 
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
-  private final ThreadPoolExecutor threads;
+  private final TaskThreads threads;
 
   /** Lanes by address, with requests that are queued or being issued. */
   final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
@@ -34,9 +38,28 @@ public final class TcpFallback implements AutoCloseable {
    * @param maxThreads maximum number of addresses with a connect in progress
    */
   public TcpFallback(BlockStoreClient client, ShuffleCounters counters, int maxThreads) {
+    this(
+        client,
+        counters,
+        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, maxThreads, MAX_IDLE));
+  }
+
+  /**
+   * @param threads started and closed here
+   */
+  TcpFallback(BlockStoreClient client, ShuffleCounters counters, TaskThreads threads) {
     this.client = client;
     this.counters = counters;
-    this.threads = LaneThreads.atMost(maxThreads);
+    this.threads = threads;
+  }
+
+  /**
+   * Starts the thread that lives until the close.
+   *
+   * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when the system refuses it
+   */
+  public void start() {
+    threads.start();
   }
 
   /**
@@ -127,6 +150,6 @@ public final class TcpFallback implements AutoCloseable {
    */
   @Override
   public void close() {
-    threads.shutdown();
+    threads.close();
   }
 }

@@ -6,13 +6,14 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Requests to one address, issued in order. Safe for any thread. Uses a thread only while it has
- * requests, and its caller's thread when none is available. An Error of one request does not keep
- * the others from being issued: a lane that was left as running would never issue again.
+ * requests, and its caller's thread when the threads are closed. An Error of one request does not
+ * keep the others from being issued: a lane that was left as running would never issue again.
  */
-final class TcpLane {
+final class TcpLane extends TaskThreads.Task {
   private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
 
   private final Executor threads;
@@ -45,9 +46,9 @@ final class TcpLane {
       running = true;
     }
     try {
-      threads.execute(this::run);
+      threads.execute(this);
     } catch (Throwable e) {
-      // The pool is shut down or the system has no thread left: each request needs an answer.
+      // The threads are closed: each request needs an answer.
       run();
     }
   }
@@ -56,7 +57,8 @@ final class TcpLane {
     return !running && queue.isEmpty();
   }
 
-  private void run() {
+  @Override
+  public void run() {
     for (TcpRequest next = next(); next != null; next = next()) {
       try {
         issue.accept(next);

@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
 
 /**
@@ -140,10 +141,12 @@ public final class RdmaRuntime implements AutoCloseable {
     }
     starts.limitFirstStart(limits.firstStart(), thread);
     try {
-      thread.start();
+      tcp.start();
+      ThreadShortageException.start(thread);
     } catch (Throwable e) {
-      // "unable to create native thread" is an Error: Spark would replace this executor.
-      lifecycle.endAttempt(null, List.of("cannot start the thread " + thread.getName() + ": " + e));
+      // An Error too, without memory: Spark would replace this executor.
+      String reason = e instanceof ThreadShortageException ? e.getMessage() : e.toString();
+      lifecycle.endAttempt(null, List.of(reason));
       starts.stayOff();
     }
     figures.startReports();

@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -42,7 +43,7 @@ final class RuntimeStart {
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private final boolean forbidden;
-  private boolean inactivePort;
+  private boolean transientReason;
 
   /**
    * @param engines as {@link Verbs#choose}
@@ -73,9 +74,12 @@ final class RuntimeStart {
     return List.copyOf(reasons);
   }
 
-  /** Whether the last {@link #run} found no usable device, but a port that may become active. */
-  boolean foundInactivePort() {
-    return inactivePort;
+  /**
+   * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
+   * but a port that may become active, or the system refused a thread.
+   */
+  boolean mayStartLater() {
+    return transientReason;
   }
 
   /**
@@ -87,7 +91,7 @@ final class RuntimeStart {
    *     wait for the driver
    */
   Optional<RunningParts> run(Consumer<String> outOfService, Supplier<Map<String, Long>> profile) {
-    inactivePort = false;
+    transientReason = false;
     reasons.clear();
     reasons.addAll(warnings);
     try {
@@ -101,8 +105,8 @@ final class RuntimeStart {
         return Optional.empty();
       }
       return Optional.of(startOn(choice.engine(), outOfService, profile));
-    } catch (VerbsException | IllegalArgumentException e) {
-      inactivePort = e instanceof InactivePortException;
+    } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
+      transientReason = e instanceof InactivePortException || e instanceof ThreadShortageException;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome.

@@ -15,9 +15,9 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 
 /**
- * The starts of RDMA in one executor: the first one, and further ones while no port is active and
- * after each loss of the device, when everything is closed. Each outcome goes to readers and to the
- * directory.
+ * The starts of RDMA in one executor: the first one, and further ones while no port is active or
+ * the system refuses threads, and after each loss of the device, when everything is closed. Each
+ * outcome goes to readers and to the directory.
  *
  * <p>Confined to the runtime's thread, which waits here for a loss, and each second checks that the
  * transport does not hang, except {@link #endWaits} and {@link #giveUp}, which any thread may call,
@@ -160,9 +160,9 @@ final class StartLoop {
     return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
   }
 
-  /** Whether the reason was a device that may come back, rather than a setting or the host. */
+  /** Whether the reason may be over soon, rather than a setting or the host. */
   private boolean mayStartLater() {
-    return lifecycle.isLost() || start.foundInactivePort();
+    return lifecycle.isLost() || start.mayStartLater();
   }
 
   /** Another start follows, and no task waits for it. */

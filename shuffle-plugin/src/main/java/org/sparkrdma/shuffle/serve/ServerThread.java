@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
  * The thread of a {@link BlockServer}: works, and sleeps until the next deadline or {@link
@@ -37,7 +38,7 @@ final class ServerThread implements AutoCloseable {
 
   /** Starts the thread; once. */
   void start() {
-    thread.start();
+    ThreadShortageException.start(thread);
   }
 
   /** Ends its sleep, to be called after {@link BlockServer#hasWork} has become true. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Ownership of state by threads ({@link org.sparkrdma.shuffle.thread.Owner}) and the wait for the
- * end of a thread ({@link org.sparkrdma.shuffle.thread.ThreadEnd}). No threads of its own.
+ * Ownership of state by threads ({@link org.sparkrdma.shuffle.thread.Owner}), threads that run
+ * tasks ({@link org.sparkrdma.shuffle.thread.TaskThreads}), the refusal of a thread by the system
+ * ({@link org.sparkrdma.shuffle.thread.ThreadShortageException}) and the wait for the end of a
+ * thread ({@link org.sparkrdma.shuffle.thread.ThreadEnd}).
  */
 package org.sparkrdma.shuffle.thread;

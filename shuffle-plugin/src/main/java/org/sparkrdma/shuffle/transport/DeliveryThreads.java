@@ -2,67 +2,70 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
-/** The threads that verify and deliver blocks, and those that write them to disk. Thread-safe. */
+/**
+ * The threads that verify and deliver blocks, and those that write them to disk. All of the first
+ * kind and one of the second live from the start to the close, so that the agent can hand over its
+ * work also when the system refuses further threads. The transport starts and closes them.
+ * Thread-safe.
+ */
 final class DeliveryThreads implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryThreads.class);
 
   /** Disk threads for each delivery thread: those of a disk that hangs leave some to others. */
   private static final int DISK_THREADS = 4;
 
-  private static final long IDLE_SECONDS = 10;
+  private static final Duration MAX_IDLE = Duration.ofSeconds(10);
 
-  private final ExecutorService delivery;
-  private final ExecutorService diskWrite;
+  private final TaskThreads delivery;
+  private final TaskThreads diskWrite;
 
   /**
-   * @param count number of those that deliver; four times as many write to disk
+   * @param count number of those that deliver; at most four times as many write to disk
    */
   DeliveryThreads(int count) {
-    delivery = Executors.newFixedThreadPool(count, named("rdma-delivery"));
-    diskWrite = idleEnding(count * DISK_THREADS, named("rdma-disk-write"));
+    this(count, TaskThreads::named);
   }
 
-  private static ExecutorService idleEnding(int max, ThreadFactory factory) {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            max, max, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  /**
+   * @param factories creates threads with a name
+   */
+  DeliveryThreads(int count, Function<String, ThreadFactory> factories) {
+    delivery = new TaskThreads(factories.apply("rdma-delivery"), count, count, MAX_IDLE);
+    diskWrite =
+        new TaskThreads(factories.apply("rdma-disk-write"), 1, count * DISK_THREADS, MAX_IDLE);
   }
 
-  /** Creates daemon threads with numbered names. */
-  static ThreadFactory named(String name) {
-    AtomicInteger count = new AtomicInteger();
-    return work -> {
-      Thread thread = new Thread(work, name + "-" + count.incrementAndGet());
-      thread.setDaemon(true);
-      return thread;
-    };
+  /**
+   * Starts those that live until the close.
+   *
+   * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when the system refuses one; the
+   *     caller closes this
+   */
+  void start() {
+    delivery.start();
+    diskWrite.start();
   }
 
-  ExecutorService delivery() {
+  Executor delivery() {
     return delivery;
   }
 
-  ExecutorService diskWrite() {
+  Executor diskWrite() {
     return diskWrite;
   }
 
   /** Takes no more work; the threads end when theirs is done. */
   @Override
   public void close() {
-    delivery.shutdown();
-    diskWrite.shutdown();
+    delivery.close();
+    diskWrite.close();
   }
 
   /**
@@ -72,8 +75,7 @@ final class DeliveryThreads implements AutoCloseable {
    */
   boolean await(Duration limit) {
     try {
-      if (!delivery.awaitTermination(limit.toMillis(), TimeUnit.MILLISECONDS)
-          || !diskWrite.awaitTermination(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!delivery.await(limit) || !diskWrite.await(limit)) {
         LOG.warn(
             "Delivery threads did not end within {} s after the transport stopped",
             limit.toSeconds());

@@ -25,7 +25,9 @@ import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -75,6 +77,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * Builds and starts a transport.
    *
    * @throws VerbsException when the device or the address refuses; no resource stays open
+   * @throws ThreadShortageException when the system refuses a thread; no resource stays open
    */
   public static RdmaTransport open(
       TransportSettings settings, ServeSettings serveSettings, TransportEnvironment environment)
@@ -188,9 +191,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         memory.receive(),
         this::onAgentFailed);
     watch = new AgentWatch(agent::allIterations, settings.requestTimeout());
+    threads.start();
     server.start();
-    agentThread = DeliveryThreads.named("rdma-agent").newThread(agent);
-    agentThread.start();
+    agentThread = TaskThreads.named("rdma-agent").newThread(agent);
+    ThreadShortageException.start(agentThread);
   }
 
   private void setTrafficClass(DeviceInfo device, TransportSettings settings) {

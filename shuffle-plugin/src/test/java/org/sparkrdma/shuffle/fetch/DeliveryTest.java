@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -26,7 +27,7 @@ class DeliveryTest implements FetchHandler {
   private final List<String> answers = new ArrayList<>();
   private final List<BlockFetch> finished = new ArrayList<>();
   private Error thrown;
-  private boolean hasThreads = true;
+  private boolean closed;
   private boolean runsTwice;
 
   private final Delivery delivery =
@@ -39,8 +40,8 @@ class DeliveryTest implements FetchHandler {
           incarnation -> {});
 
   @Test
-  void shouldDeliverOnTheAgentsThreadWhenThereIsNoOther() {
-    hasThreads = false;
+  void shouldDeliverOnItsCallersThreadWhenTheExecutorStops() {
+    closed = true;
     BlockFetch fetch = fetch(null);
     delivery.deliver(list(located(fetch, 0)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
@@ -211,12 +212,12 @@ class DeliveryTest implements FetchHandler {
     }
   }
 
-  /** Runs at once, or throws like {@code Thread.start}. */
+  /** Runs at once, or throws like threads that are closed. */
   private final class Threads extends SameThreadExecutor {
     @Override
     public void execute(Runnable task) {
-      if (!hasThreads) {
-        throw new OutOfMemoryError("unable to create native thread");
+      if (closed) {
+        throw new RejectedExecutionException("closed");
       }
       task.run();
       if (runsTwice) {

@@ -5,6 +5,7 @@ import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -23,6 +24,10 @@ final class FakeSparkClient extends BlockStoreClient {
   final List<Call> calls = new ArrayList<>();
   final Map<String, CountDownLatch> blackHoles = new ConcurrentHashMap<>();
   final Map<String, Throwable> failures = new ConcurrentHashMap<>();
+
+  /** Threads of the calls. */
+  final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
   volatile Error thrown;
   volatile boolean closed;
   volatile DownloadFileManager files;
@@ -38,6 +43,7 @@ final class FakeSparkClient extends BlockStoreClient {
     synchronized (calls) {
       calls.add(new Call(host, port, executorId, List.of(blockIds)));
     }
+    threads.add(Thread.currentThread());
     this.files = files;
     CountDownLatch blackHole = blackHoles.get(host);
     if (blackHole != null) {

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.RefusingThreads;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
 @Timeout(60)
 class TcpFallbackTest {
@@ -129,11 +131,35 @@ class TcpFallbackTest {
     assertThat(listener.awaitAnswers(20)).hasSize(20);
   }
 
+  @Test
+  void shouldNotConnectOnItsCallersThreadWhenTheSystemRefusesThreads() throws InterruptedException {
+    CountDownLatch slow = new CountDownLatch(1);
+    spark.blackHoles.put("slow", slow);
+    RecordingListener listener = new RecordingListener();
+    TaskThreads threads = new TaskThreads(new RefusingThreads(1), 1, 4, Duration.ofSeconds(30));
+    try (TcpFallback one = new TcpFallback(spark, counters, threads)) {
+      one.start();
+      fetch(one, "slow", "shuffle_0_0_0", listener);
+      // Otherwise this thread would wait for the slow address.
+      fetch(one, "slow", "shuffle_0_1_0", listener);
+      fetch(one, "other", "shuffle_0_2_0", listener);
+      slow.countDown();
+      assertThat(listener.awaitAnswers(3)).hasSize(3);
+    }
+    assertThat(listener.failures()).isEmpty();
+    assertThat(spark.threads).isNotEmpty().doesNotContain(Thread.currentThread());
+  }
+
   private long callsTo(String host) {
     return spark.calls().stream().filter(call -> call.host().equals(host)).count();
   }
 
   private void fetch(String host, String blockId, RecordingListener listener) {
-    tcp.fetch(new PeerAddress(host, host, 7_337), 3, () -> new String[] {blockId}, listener, null);
+    fetch(tcp, host, blockId, listener);
+  }
+
+  private static void fetch(
+      TcpFallback on, String host, String blockId, RecordingListener listener) {
+    on.fetch(new PeerAddress(host, host, 7_337), 3, () -> new String[] {blockId}, listener, null);
   }
 }

@@ -15,12 +15,12 @@ class TcpLaneTest {
   private final List<String> issued = new ArrayList<>();
 
   @ParameterizedTest
-  @ValueSource(strings = {"rejected", "no thread"})
+  @ValueSource(strings = {"closed", "no thread lives"})
   void shouldIssueOnTheCallersThreadWhenThereIsNoOther(String why) {
     TcpLane lane =
         lane(
             task -> {
-              if (why.equals("rejected")) {
+              if (why.equals("closed")) {
                 throw new RejectedExecutionException(why);
               }
               throw new OutOfMemoryError("unable to create native thread");

@@ -21,6 +21,8 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.thread.RefusingThreads;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.PortState;
 
@@ -285,6 +287,36 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
       runtime.close();
     }
     assertThat(down.closed()).containsExactly("engine", "engine", "engine");
+  }
+
+  @Test
+  void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart() throws Exception {
+    firstRestart = Duration.ofMillis(1);
+    Thread refused = new RefusingThreads(0).newThread(() -> {});
+    refused.setName("rdma-delivery-2");
+    AtomicInteger starts = new AtomicInteger();
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              if (starts.incrementAndGet() == 1) {
+                ThreadShortageException.start(refused);
+              }
+              return engine.transport();
+            },
+            List.of());
+    try (CapturedLog log = new CapturedLog()) {
+      runtime.start();
+      awaitState(runtime, State.UP);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "cannot start the thread rdma-delivery-2");
+    }
+    assertThat(starts).hasValue(2);
+    runtime.close();
+    assertThat(engine.closed())
+        .containsExactly("device", "engine", "transport", "device", "engine");
   }
 
   @Test

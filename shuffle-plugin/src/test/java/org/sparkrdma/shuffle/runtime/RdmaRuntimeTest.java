@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Gid;

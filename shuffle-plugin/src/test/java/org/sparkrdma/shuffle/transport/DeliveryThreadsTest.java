@@ -2,12 +2,20 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.thread.RefusingThreads;
+import org.sparkrdma.shuffle.thread.TaskThreads;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 @Timeout(60)
 class DeliveryThreadsTest {
@@ -27,6 +35,45 @@ class DeliveryThreadsTest {
       threads.close();
       assertThat(threads.await(Duration.ofSeconds(30))).isTrue();
     }
+  }
+
+  @Test
+  void shouldHaveAllThreadsThatDeliverAndOneThatWritesFromItsStart() {
+    List<Thread> created = Collections.synchronizedList(new ArrayList<>());
+    DeliveryThreads threads =
+        new DeliveryThreads(
+            3,
+            name -> {
+              ThreadFactory named = TaskThreads.named(name);
+              return task -> {
+                Thread thread = named.newThread(task);
+                created.add(thread);
+                return thread;
+              };
+            });
+    threads.start();
+    try {
+      assertThat(created)
+          .extracting(Thread::getName)
+          .containsExactly(
+              "rdma-delivery-1", "rdma-delivery-2", "rdma-delivery-3", "rdma-disk-write-1");
+      assertThat(created).allMatch(Thread::isAlive);
+    } finally {
+      threads.close();
+      assertThat(threads.await(Duration.ofSeconds(30))).isTrue();
+    }
+  }
+
+  @Test
+  void shouldNotStartWhenTheSystemRefusesOneOfThem() {
+    RefusingThreads factory = new RefusingThreads(2);
+    DeliveryThreads threads = new DeliveryThreads(3, name -> factory);
+    assertThatThrownBy(threads::start)
+        .isInstanceOf(ThreadShortageException.class)
+        .hasMessageContaining("unable to create native thread");
+    threads.close();
+    assertThat(threads.await(Duration.ofSeconds(30))).isTrue();
+    assertThat(factory.created()).isEqualTo(3);
   }
 
   private static void await(CountDownLatch latch) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.runtime;
+package org.sparkrdma.shuffle.thread;
 
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Threads of which only the first ones start, as when the system's limit is reached. */
-final class RefusingThreads implements ThreadFactory {
+public final class RefusingThreads implements ThreadFactory {
   private final int allowed;
   private final AtomicInteger created = new AtomicInteger();
 
   /**
    * @param allowed number of threads that start
    */
-  RefusingThreads(int allowed) {
+  public RefusingThreads(int allowed) {
     this.allowed = allowed;
   }
 
   /** Number of threads that were requested. */
-  int created() {
+  public int created() {
     return created.get();
   }
 

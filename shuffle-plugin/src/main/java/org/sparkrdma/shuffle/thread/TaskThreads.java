@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.thread;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Threads that run tasks, between a minimum, which end with the close only, and a maximum. A task
+ * takes an idle thread, else a new one. It waits when the maximum is reached, or when the system
+ * refuses another thread.
+ *
+ * <p>While one thread lives, a hand-over never fails and never runs the task on its caller's
+ * thread, and that of a {@link Task} allocates nothing: a caller that must not wait, such as the
+ * agent, depends on it. A {@link java.util.concurrent.ThreadPoolExecutor} does not queue a task
+ * when a new thread is refused. Safe for any thread; its creator starts and closes it.
+ */
+public final class TaskThreads implements Executor, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TaskThreads.class);
+
+  /** Time without further requests after a refusal: the JVM writes a line for each. */
+  private static final long REFUSED_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private final ThreadFactory factory;
+  private final int min;
+  private final int max;
+  private final long idleNs;
+  private final LongSupplier nanoClock;
+
+  /** Tasks that wait for a thread. */
+  private Task first;
+
+  private Task last;
+  private int waiting;
+
+  private int threads;
+
+  /** Threads without a task, also those that are starting or were notified of one. */
+  private int idle;
+
+  private boolean refused;
+  private long refusedNs;
+  private boolean closed;
+
+  /** Work that waits for a thread without another object. It waits in one place at a time. */
+  public abstract static class Task implements Runnable {
+    private Task next;
+  }
+
+  private static final class Wrapped extends Task {
+    private final Runnable work;
+
+    Wrapped(Runnable work) {
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      work.run();
+    }
+  }
+
+  /**
+   * @param factory creates the threads, as {@link #named} does
+   * @param min number of threads that do not end before the close, at least one
+   * @param maxIdle time after which one of the others ends without a task
+   */
+  public TaskThreads(ThreadFactory factory, int min, int max, Duration maxIdle) {
+    this(factory, min, max, maxIdle, System::nanoTime);
+  }
+
+  TaskThreads(ThreadFactory factory, int min, int max, Duration maxIdle, LongSupplier nanoClock) {
+    this.factory = factory;
+    this.min = min;
+    this.max = max;
+    this.idleNs = maxIdle.toNanos();
+    this.nanoClock = nanoClock;
+  }
+
+  /** Creates daemon threads with numbered names. */
+  public static ThreadFactory named(String name) {
+    AtomicInteger count = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, name + "-" + count.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /**
+   * Starts the minimum of threads. Without this they start with the first tasks.
+   *
+   * @throws ThreadShortageException when the system refuses one; those that were started end with
+   *     the close
+   */
+  public synchronized void start() {
+    while (threads < min) {
+      startThread();
+    }
+  }
+
+  /**
+   * Runs a task on one of the threads.
+   *
+   * @throws RejectedExecutionException after the close
+   * @throws ThreadShortageException when no thread lives and the system refuses the first one
+   */
+  @Override
+  public void execute(Runnable work) {
+    Task task = work instanceof Task own ? own : new Wrapped(work);
+    synchronized (this) {
+      if (closed) {
+        throw new RejectedExecutionException("closed");
+      }
+      if (waiting >= idle && threads < max) {
+        addThread();
+      }
+      add(task);
+      notify();
+    }
+  }
+
+  /** The task waits when there is no other thread, unless it would wait for ever. */
+  private void addThread() {
+    if (threads == 0) {
+      startThread();
+    } else if (!refused || nanoClock.getAsLong() - refusedNs >= REFUSED_NS) {
+      try {
+        startThread();
+        refused = false;
+      } catch (Throwable e) {
+        // A living thread takes the task.
+        refused = true;
+        refusedNs = nanoClock.getAsLong();
+      }
+    }
+  }
+
+  private void startThread() {
+    Thread thread = factory.newThread(this::work);
+    threads++;
+    idle++;
+    boolean started = false;
+    try {
+      ThreadShortageException.start(thread);
+      started = true;
+    } finally {
+      if (!started) {
+        threads--;
+        idle--;
+      }
+    }
+  }
+
+  private void add(Task task) {
+    if (first == null) {
+      first = task;
+    } else {
+      last.next = task;
+    }
+    last = task;
+    waiting++;
+  }
+
+  private void work() {
+    Task task = take();
+    while (task != null) {
+      run(task);
+      task = takeNext();
+    }
+  }
+
+  private static void run(Task task) {
+    // A task may have left its thread as interrupted.
+    var unused = Thread.interrupted();
+    try {
+      task.run();
+    } catch (Throwable e) {
+      log(e);
+    }
+  }
+
+  private static void log(Throwable e) {
+    try {
+      LOG.warn("Unexpected failure of a task; its thread continues", e);
+    } catch (Throwable noMemory) {
+      // The thread continues all the same.
+    }
+  }
+
+  private synchronized Task takeNext() {
+    idle++;
+    return take();
+  }
+
+  /** Waits for a task; null when the thread ends. An idle thread calls this. */
+  private synchronized Task take() {
+    long sinceNs = nanoClock.getAsLong();
+    while (first == null) {
+      long leftNs = sinceNs + idleNs - nanoClock.getAsLong();
+      if (closed || (threads > min && leftNs <= 0)) {
+        idle--;
+        threads--;
+        notifyAll();
+        return null;
+      }
+      try {
+        if (threads > min) {
+          TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+        } else {
+          wait();
+        }
+      } catch (InterruptedException e) {
+        // Only the close ends a thread.
+      }
+    }
+    Task task = first;
+    first = task.next;
+    last = first == null ? null : last;
+    task.next = null;
+    waiting--;
+    idle--;
+    return task;
+  }
+
+  /** Takes no more tasks; the threads end when those that wait are done. Returns at once. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    notifyAll();
+  }
+
+  /**
+   * Waits for the end of all threads after the close.
+   *
+   * @return false when one still runs after the limit
+   */
+  public synchronized boolean await(Duration limit) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + limit.toNanos();
+    long leftNs = limit.toNanos();
+    while (threads > 0 && leftNs > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+      leftNs = deadlineNs - System.nanoTime();
+    }
+    return threads == 0;
+  }
+}
