@@ -22,9 +22,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * One request to a peer: each block is fetched by RDMA or passed to the {@link TcpFallback}, never
  * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
  *
- * <p>Nothing is allocated between the moment at which a block is settled and its answer, or its
- * place among the blocks of the next request by TCP: an {@link OutOfMemoryError} there would lose
- * the block. What else may throw is followed by the answer all the same.
+ * <p>Nothing is allocated between the moment at which a block is settled and its answer, or the
+ * moment at which the next request by TCP is queued: an {@link OutOfMemoryError} there would lose
+ * the block, or fail it in Spark, which takes that for a failure of the peer. What else may throw
+ * is followed by the answer all the same.
  */
 final class PeerFetch implements FetchHandler {
   /** Reasons after which the peer may have withdrawn its endpoint. */
@@ -34,8 +35,6 @@ final class PeerFetch implements FetchHandler {
           FallbackReason.CONNECT_FAILED,
           FallbackReason.LOST_PEER,
           FallbackReason.TIMEOUT);
-
-  private static final String[] NONE = {};
 
   private final PeerAddress peer;
   private final List<String> blockIds;
@@ -56,8 +55,16 @@ final class PeerFetch implements FetchHandler {
   /** Settled blocks that the next request by TCP takes. */
   private final BitSet failed;
 
-  /** Whether such a request is on its way. */
+  private final BlocksToFetch failedBlocks = new FailedBlocks();
+
+  /** That request, made in advance. */
+  private TcpRequest tcpRequest;
+
+  /** Whether it is on its way. */
   private boolean tcpRequested;
+
+  /** Receives the blocks of such requests, unless they are without RDMA. */
+  private final BlockFetchingListener fallbackBytes;
 
   /**
    * Created on the thread of the task that reads.
@@ -86,6 +93,8 @@ final class PeerFetch implements FetchHandler {
     this.task = ReadingTask.current();
     this.settled = new BitSet(blockIds.size());
     this.failed = new BitSet(blockIds.size());
+    this.fallbackBytes = new FallbackBytes(listener, counters);
+    this.tcpRequest = newTcpRequest();
   }
 
   /** Requests all blocks from the transport. */
@@ -129,19 +138,18 @@ final class PeerFetch implements FetchHandler {
 
   @Override
   public void onFailed(int index, FallbackReason reason, String detail) {
-    boolean first;
+    TcpRequest request;
     synchronized (this) {
-      if (!addFailed(index)) {
+      if (!settle(index, 0, 0)) {
         return;
       }
-      first = requestTcp();
+      failed.set(index);
+      request = requestTcp();
     }
     try {
       report(reason, 1, detail);
     } finally {
-      if (first) {
-        fetchFailedByTcp(reason);
-      }
+      fetchFailedByTcp(request, reason);
     }
   }
 
@@ -150,54 +158,59 @@ final class PeerFetch implements FetchHandler {
     if (!settle(index, 0, 0)) {
       return;
     }
-    String blockId = blockIds.get(index);
+    TcpRequest compared;
     try {
-      String[] one = {blockId};
-      SuspectListener compared =
-          new SuspectListener(
-              peer, suspect, new FallbackBytes(listener, counters), counters, fallbackLog);
-      tcp.fetch(peer, task.stage(), () -> one, compared, files);
+      String[] one = {blockIds.get(index)};
+      compared =
+          new TcpRequest(
+              peer,
+              task.stage(),
+              () -> one,
+              new SuspectListener(peer, suspect, fallbackBytes, counters, fallbackLog),
+              files);
     } catch (Throwable e) {
-      SafeListener.fail(listener, blockId, e);
+      fetchSuspectByTcp(index);
+      return;
     }
+    tcp.fetch(compared);
+  }
+
+  /** Requests a suspect block like a failed one: memory is short, so its bytes are not compared. */
+  private void fetchSuspectByTcp(int index) {
+    TcpRequest request;
+    synchronized (this) {
+      failed.set(index);
+      request = requestTcp();
+    }
+    counters.fellBack(FallbackReason.CORRUPT);
+    fetchFailedByTcp(request, FallbackReason.CORRUPT);
   }
 
   /** Sends all unanswered blocks to TCP, in one request. */
   void failRest(FallbackReason reason, String detail) {
     int count = 0;
-    boolean first;
+    TcpRequest request;
     synchronized (this) {
       for (int i = 0; i < blockIds.size(); i++) {
-        if (addFailed(i)) {
+        if (settle(i, 0, 0)) {
+          failed.set(i);
           count++;
         }
       }
-      first = count > 0 && requestTcp();
+      request = count > 0 ? requestTcp() : null;
     }
     try {
       report(reason, count, detail);
     } finally {
-      if (first) {
-        fetchFailedByTcp(reason);
-      }
+      fetchFailedByTcp(request, reason);
     }
   }
 
-  private boolean addFailed(int index) {
-    if (!settle(index, 0, 0)) {
-      return false;
-    }
-    failed.set(index);
-    return true;
-  }
-
-  /**
-   * Whether the caller must request the failed blocks; else a request takes them that is queued.
-   */
-  private boolean requestTcp() {
-    boolean first = !tcpRequested;
+  /** The request that the caller must queue; null when one takes the blocks that is queued. */
+  private TcpRequest requestTcp() {
+    TcpRequest request = tcpRequested ? null : tcpRequest;
     tcpRequested = true;
-    return first;
+    return request;
   }
 
   private void report(FallbackReason reason, int count, String detail) {
@@ -213,17 +226,19 @@ final class PeerFetch implements FetchHandler {
   }
 
   /**
+   * @param request null when one is queued
    * @param reason of the first block; those that join it have one of the same kind, because a
    *     request without an endpoint fails as a whole
    */
-  private void fetchFailedByTcp(FallbackReason reason) {
-    try {
-      BlockFetchingListener receiver =
-          reason.isWithoutRdma() ? listener : new FallbackBytes(listener, counters);
-      tcp.fetch(peer, task.stage(), this::takeFailed, receiver, files);
-    } catch (Throwable e) {
-      answerFailed(e);
+  private void fetchFailedByTcp(TcpRequest request, FallbackReason reason) {
+    if (request != null) {
+      request.answerTo(reason.isWithoutRdma() ? listener : fallbackBytes);
+      tcp.fetch(request);
     }
+  }
+
+  private TcpRequest newTcpRequest() {
+    return new TcpRequest(peer, task.stage(), failedBlocks, fallbackBytes, files);
   }
 
   /** The last block adds the bytes of all to the stage, before Spark can end the task. */
@@ -240,24 +255,30 @@ final class PeerFetch implements FetchHandler {
     return true;
   }
 
-  /** Takes the failed blocks; without memory for that they are answered, and it takes none. */
-  private String[] takeFailed() {
-    try {
-      return takeAll();
-    } catch (Throwable e) {
-      answerFailed(e);
-      return NONE;
+  /** The blocks that have failed until their request is issued. */
+  private final class FailedBlocks implements BlocksToFetch {
+    @Override
+    public String[] take() {
+      return takeFailed();
+    }
+
+    @Override
+    public void fail(Throwable failure) {
+      answerFailed(failure);
     }
   }
 
-  private synchronized String[] takeAll() {
+  /** Takes the failed blocks. When there is no memory for that, it takes none and throws. */
+  private synchronized String[] takeFailed() {
     String[] taken = new String[failed.cardinality()];
+    TcpRequest following = newTcpRequest();
     int index = -1;
     for (int i = 0; i < taken.length; i++) {
       index = failed.nextSetBit(index + 1);
       taken[i] = blockIds.get(index);
     }
     failed.clear();
+    tcpRequest = following;
     tcpRequested = false;
     return taken;
   }

@@ -58,10 +58,11 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   /**
    * The executor is stopping: new requests go to Spark's own client on their caller's thread. Open
-   * requests continue.
+   * requests continue, but none is repeated after an Error.
    */
   public void drain() {
     draining = true;
+    tcp.drain();
   }
 
   @Override
@@ -75,7 +76,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     PeerAddress peer = new PeerAddress(executorId, host, port);
     if (draining) {
       String[] copy = blockIds.clone();
-      tcp.fetchNow(peer, ReadingTask.current().stage(), () -> copy, listener, files);
+      tcp.fetchNow(peer, ReadingTask.current().stage(), copy, listener, files);
       return;
     }
     List<String> names = Arrays.asList(blockIds);
@@ -90,7 +91,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       names = new ArrayList<>(names);
       names.removeAll(Set.copyOf(others));
       String[] copy = others.toArray(String[]::new);
-      tcp.fetch(peer, ReadingTask.current().stage(), () -> copy, listener, files);
+      tcp.fetch(new TcpRequest(peer, ReadingTask.current().stage(), () -> copy, listener, files));
     }
     if (!names.isEmpty()) {
       begin(

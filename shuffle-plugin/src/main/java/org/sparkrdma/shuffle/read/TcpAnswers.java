@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.read;
 
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -10,16 +10,21 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Forwards the answers of Spark's own client, one for each block, and counts them. Allocates
- * nothing once it is created, so that an answer is not lost when the executor has no memory. Safe
- * for any thread.
+ * Forwards the answers of Spark's own client, one for each block, and counts them. Blocks without
+ * an answer may be requested again: then a block of an earlier attempt is taken as well, but not a
+ * failure. Allocates nothing for an answer, so that none is lost when the executor has no memory.
+ * Safe for any thread.
  */
-final class TcpAnswers implements BlockFetchingListener {
+final class TcpAnswers {
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
   private final int stage;
   private final String[] blockIds;
+
+  /** Blocks without an answer. */
   private final Set<String> open;
+
+  private Attempt last;
   private long bytes;
 
   /**
@@ -31,30 +36,33 @@ final class TcpAnswers implements BlockFetchingListener {
     this.listener = listener;
     this.counters = counters;
     this.blockIds = blockIds;
-    this.open = new HashSet<>(Arrays.asList(blockIds));
+    this.open = new LinkedHashSet<>(Arrays.asList(blockIds));
   }
 
-  @Override
-  public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    long blockBytes = buffer.size();
-    if (close(blockId, blockBytes)) {
-      counters.increment(Counter.TCP_BLOCKS_READ);
-      counters.add(Counter.TCP_BYTES_READ, blockBytes);
-      SafeListener.succeed(listener, blockId, buffer);
-    }
+  /** Blocks without an answer, in the order of the request. */
+  synchronized String[] open() {
+    return open.toArray(String[]::new);
   }
 
-  @Override
-  public void onBlockFetchFailure(String blockId, Throwable failure) {
-    if (close(blockId, 0)) {
-      SafeListener.fail(listener, blockId, failure);
+  /** Receives the answers of one more request for the open blocks. */
+  BlockFetchingListener newAttempt() {
+    Attempt next = new Attempt();
+    synchronized (this) {
+      last = next;
     }
+    return next;
   }
 
   /** Fails every block that has no answer yet. */
   void failRest(Throwable failure) {
     for (String blockId : blockIds) {
-      onBlockFetchFailure(blockId, failure);
+      fail(blockId, failure);
+    }
+  }
+
+  private void fail(String blockId, Throwable failure) {
+    if (close(blockId, 0)) {
+      SafeListener.fail(listener, blockId, failure);
     }
   }
 
@@ -68,5 +76,29 @@ final class TcpAnswers implements BlockFetchingListener {
       }
     }
     return first;
+  }
+
+  private synchronized boolean isLast(Attempt attempt) {
+    return attempt == last;
+  }
+
+  /** The answers of one call of Spark's client. */
+  private final class Attempt implements BlockFetchingListener {
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+      long blockBytes = buffer.size();
+      if (close(blockId, blockBytes)) {
+        counters.increment(Counter.TCP_BLOCKS_READ);
+        counters.add(Counter.TCP_BYTES_READ, blockBytes);
+        SafeListener.succeed(listener, blockId, buffer);
+      }
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      if (isLast(this)) {
+        fail(blockId, failure);
+      }
+    }
   }
 }

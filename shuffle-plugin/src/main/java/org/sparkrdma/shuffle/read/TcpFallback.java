@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.read;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -23,15 +22,18 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * close.
  */
 public final class TcpFallback implements AutoCloseable {
-  private static final String[] NONE = {};
   private static final Duration MAX_IDLE = Duration.ofSeconds(30);
 
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
   private final TaskThreads threads;
+  private final RetryPause pause;
 
   /** Lanes by address, with requests that are queued or being issued. */
-  final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
+  final Map<String, TcpLane> lanes;
+
+  /** Takes requests whose address has no lane, while there is no memory for one. */
+  private final TcpLane spare;
 
   /**
    * @param client Spark's own client; not closed here
@@ -41,16 +43,28 @@ public final class TcpFallback implements AutoCloseable {
     this(
         client,
         counters,
-        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, maxThreads, MAX_IDLE));
+        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, maxThreads, MAX_IDLE),
+        new RetryPause(),
+        new ConcurrentHashMap<>());
   }
 
   /**
    * @param threads started and closed here
+   * @param pause before a request is issued again; ended here
+   * @param lanes no lane at first; safe for any thread
    */
-  TcpFallback(BlockStoreClient client, ShuffleCounters counters, TaskThreads threads) {
+  TcpFallback(
+      BlockStoreClient client,
+      ShuffleCounters counters,
+      TaskThreads threads,
+      RetryPause pause,
+      Map<String, TcpLane> lanes) {
     this.client = client;
     this.counters = counters;
     this.threads = threads;
+    this.pause = pause;
+    this.lanes = lanes;
+    this.spare = new TcpLane(threads, this::issue, pause, () -> {});
   }
 
   /**
@@ -62,86 +76,63 @@ public final class TcpFallback implements AutoCloseable {
     threads.start();
   }
 
-  /**
-   * Fetches blocks; the listener receives exactly one answer for each, including Spark's own
-   * failures. When it throws, nothing is requested and the caller must answer.
-   *
-   * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
-   * @param blocks called once, when the request is issued; returns the blocks to fetch, maybe none;
-   *     must not throw
-   * @param files for blocks that are too large for memory; null for memory
-   */
-  void fetch(
-      PeerAddress peer,
-      int stage,
-      Supplier<String[]> blocks,
-      BlockFetchingListener listener,
-      DownloadFileManager files) {
-    TcpRequest request = new TcpRequest(peer, stage, blocks, listener, files);
+  /** Fetches the blocks of a request. Never throws, and allocates nothing that it depends on. */
+  void fetch(TcpRequest request) {
+    TcpLane lane;
     try {
-      queue(request).start();
+      lane = add(request);
     } catch (Throwable e) {
-      // No memory for a lane. If the lane has the request nevertheless, it is issued only once.
-      issue(request);
+      // No memory for a lane; the request is in none.
+      spare.add(request);
+      lane = spare;
     }
+    lane.start();
   }
 
-  private TcpLane queue(TcpRequest request) {
-    // In one step, so that an idle lane is not removed with this request in it.
-    return lanes.compute(
-        request.peer().hostPort(),
-        (key, open) -> {
-          TcpLane taken =
-              open == null ? new TcpLane(threads, this::issue, () -> removeIdle(key)) : open;
-          taken.add(request);
-          return taken;
-        });
+  private TcpLane add(TcpRequest request) {
+    String hostPort = request.peer().hostPort();
+    TcpLane lane = lanes.computeIfAbsent(hostPort, this::newLane);
+    while (!lane.add(request)) {
+      lanes.remove(hostPort, lane);
+      lane = lanes.computeIfAbsent(hostPort, this::newLane);
+    }
+    return lane;
   }
 
-  /** Same as {@link #fetch}, on the caller's thread, which may connect. */
-  void fetchNow(
-      PeerAddress peer,
-      int stage,
-      Supplier<String[]> blocks,
-      BlockFetchingListener listener,
-      DownloadFileManager files) {
-    issue(new TcpRequest(peer, stage, blocks, listener, files));
+  private TcpLane newLane(String hostPort) {
+    return new TcpLane(threads, this::issue, pause, () -> removeIdle(hostPort));
   }
 
   private void removeIdle(String hostPort) {
-    lanes.computeIfPresent(hostPort, (key, lane) -> lane.isIdle() ? null : lane);
+    TcpLane lane = lanes.get(hostPort);
+    if (lane != null && lane.endIfIdle()) {
+      lanes.remove(hostPort, lane);
+    }
+  }
+
+  /** Fetches blocks on the caller's thread, which may connect, and in one attempt. */
+  void fetchNow(
+      PeerAddress peer,
+      int stage,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    TcpRequest request = new TcpRequest(peer, stage, () -> blockIds, listener, files);
+    try {
+      issue(request);
+    } catch (Throwable e) {
+      // After any failure each block needs an answer.
+      request.fail(e);
+    }
   }
 
   private void issue(TcpRequest request) {
-    if (!request.begin()) {
-      return;
-    }
-    PeerAddress peer = request.peer();
-    String[] blockIds = NONE;
-    TcpAnswers answers = null;
-    try {
-      blockIds = request.blocks().get();
-      if (blockIds.length > 0) {
-        answers = new TcpAnswers(blockIds, request.stage(), request.listener(), counters);
-        client.fetchBlocks(
-            peer.host(), peer.port(), peer.executorId(), blockIds, answers, request.files());
-      }
-    } catch (Throwable e) {
-      // After any failure each block needs an answer, and the lane continues.
-      failAll(request.listener(), blockIds, answers, e);
-    }
+    request.issue(client, counters);
   }
 
-  /** Allocates nothing, because memory may be what has failed. */
-  private static void failAll(
-      BlockFetchingListener listener, String[] blockIds, TcpAnswers answers, Throwable e) {
-    if (answers != null) {
-      answers.failRest(e);
-      return;
-    }
-    for (String blockId : blockIds) {
-      SafeListener.fail(listener, blockId, e);
-    }
+  /** The executor stops: requests that end in an Error are not issued again. */
+  void drain() {
+    pause.end();
   }
 
   /**
@@ -150,6 +141,7 @@ public final class TcpFallback implements AutoCloseable {
    */
   @Override
   public void close() {
+    drain();
     threads.close();
   }
 }

@@ -1,46 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Requests to one address, issued in order. Safe for any thread. Uses a thread only while it has
- * requests, and its caller's thread when the threads are closed. An Error of one request does not
- * keep the others from being issued: a lane that was left as running would never issue again.
+ * requests, and its caller's thread when the threads are closed. A request is added and the lane
+ * started without an allocation.
+ *
+ * <p>A request that ends in an Error is issued again after a pause on the lane's thread. Spark
+ * takes every failure for one of the executor that serves the blocks, which is healthy: in Spark's
+ * own fetch the Error would end the task, or this executor. The pauses are counted from one request
+ * to the next until one succeeds. So a lane whose requests all fail ends in bounded time, and the
+ * later ones have one attempt each.
  */
 final class TcpLane extends TaskThreads.Task {
   private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
 
+  /** Maximum number of pauses without a request that succeeds; 3.1 s in all. */
+  static final int MAX_PAUSES = 5;
+
+  /** Each pause is twice as long as the one before. */
+  static final long FIRST_PAUSE_MS = 100;
+
   private final Executor threads;
   private final Consumer<TcpRequest> issue;
+  private final LongPredicate pause;
   private final Runnable idle;
-  private final ArrayDeque<TcpRequest> queue = new ArrayDeque<>();
+
+  private TcpRequest first;
+  private TcpRequest last;
   private boolean running;
+  private boolean ended;
+
+  /** Since the last request that succeeded; used by the thread that runs. */
+  private int pauses;
 
   /**
-   * @param issue called with one request at a time; answers its blocks also when it throws
+   * @param issue called with one request at a time; when it throws, the request is unanswered
+   * @param pause waits for so many milliseconds; false when the executor stops
    * @param idle called when the queue has become empty
    */
-  TcpLane(Executor threads, Consumer<TcpRequest> issue, Runnable idle) {
+  TcpLane(Executor threads, Consumer<TcpRequest> issue, LongPredicate pause, Runnable idle) {
     this.threads = threads;
     this.issue = issue;
+    this.pause = pause;
     this.idle = idle;
   }
 
-  /** Queues a request; it is issued once {@link #start} is called. */
-  synchronized void add(TcpRequest request) {
-    queue.add(request);
+  /**
+   * Queues a request; it is issued once {@link #start} is called.
+   *
+   * @return false when the lane has ended
+   */
+  synchronized boolean add(TcpRequest request) {
+    if (ended) {
+      return false;
+    }
+    if (first == null) {
+      first = request;
+    } else {
+      last.next = request;
+    }
+    last = request;
+    return true;
   }
 
-  /** Issues all queued requests in order. */
+  /** Issues all queued requests in order. Never throws. */
   void start() {
     synchronized (this) {
-      if (running || queue.isEmpty()) {
+      if (running || first == null) {
         return;
       }
       running = true;
@@ -53,17 +87,22 @@ final class TcpLane extends TaskThreads.Task {
     }
   }
 
+  /** Ends an idle lane, which takes no more requests; false when it has some. */
+  synchronized boolean endIfIdle() {
+    ended |= isIdle();
+    return ended;
+  }
+
   synchronized boolean isIdle() {
-    return !running && queue.isEmpty();
+    return !running && first == null;
   }
 
   @Override
   public void run() {
     for (TcpRequest next = next(); next != null; next = next()) {
-      try {
-        issue.accept(next);
-      } catch (Throwable e) {
-        log("Unexpected failure of a request by TCP; continuing with the next", e);
+      boolean answered = tryIssue(next);
+      while (!answered) {
+        answered = tryIssue(next);
       }
     }
     try {
@@ -72,6 +111,26 @@ final class TcpLane extends TaskThreads.Task {
       // Its next request ends it.
       log("Cannot end an idle lane", e);
     }
+  }
+
+  /** Issues a request or fails it; false when it is to be issued again. */
+  private boolean tryIssue(TcpRequest request) {
+    try {
+      issue.accept(request);
+      pauses = 0;
+    } catch (Throwable e) {
+      if (e instanceof Error && pauses < MAX_PAUSES) {
+        if (pauses == 0) {
+          log("Issuing a request by TCP again after an Error in this executor", e);
+        }
+        pauses++;
+        if (pause.test(FIRST_PAUSE_MS << (pauses - 1))) {
+          return false;
+        }
+      }
+      request.fail(e);
+    }
+    return true;
   }
 
   private static void log(String event, Throwable e) {
@@ -83,8 +142,13 @@ final class TcpLane extends TaskThreads.Task {
   }
 
   private synchronized TcpRequest next() {
-    TcpRequest next = queue.poll();
+    TcpRequest next = first;
     running = next != null;
+    if (running) {
+      first = next.next;
+      last = first == null ? null : last;
+      next.next = null;
+    }
     return next;
   }
 }

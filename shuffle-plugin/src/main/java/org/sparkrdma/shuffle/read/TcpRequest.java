@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import java.util.function.Supplier;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
-/** A request for blocks by TCP, which is issued once. Safe for any thread. */
+/**
+ * A request for blocks by TCP. Once it exists nothing else is allocated until it is issued. Owned
+ * by the thread that issues it, one at a time; before that by its creator.
+ */
 final class TcpRequest {
   private final PeerAddress peer;
   private final int stage;
-  private final Supplier<String[]> blocks;
-  private final BlockFetchingListener listener;
+  private final BlocksToFetch blocks;
   private final DownloadFileManager files;
-  private boolean issued;
+  private BlockFetchingListener listener;
+
+  /** Null until the blocks are taken. */
+  private String[] blockIds;
+
+  /** Null until Spark's client can be called. */
+  private TcpAnswers answers;
+
+  /** The next one in a lane; guarded by the lane. */
+  TcpRequest next;
 
   /**
    * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
-   * @param blocks called once, when the request is issued; returns the blocks to fetch, maybe none;
-   *     must not throw
+   * @param listener receives exactly one answer for each block, including Spark's own failures
    * @param files for blocks that are too large for memory; null for memory
    */
   TcpRequest(
       PeerAddress peer,
       int stage,
-      Supplier<String[]> blocks,
+      BlocksToFetch blocks,
       BlockFetchingListener listener,
       DownloadFileManager files) {
     this.peer = peer;
@@ -33,30 +44,50 @@ final class TcpRequest {
     this.files = files;
   }
 
-  /** Begins to issue it; false when that was done before. */
-  synchronized boolean begin() {
-    boolean first = !issued;
-    issued = true;
-    return first;
-  }
-
   PeerAddress peer() {
     return peer;
   }
 
-  int stage() {
-    return stage;
+  /** Another listener receives the answers; before it is issued. */
+  void answerTo(BlockFetchingListener other) {
+    listener = other;
   }
 
-  Supplier<String[]> blocks() {
-    return blocks;
+  /**
+   * Requests the blocks from Spark's client; after it has thrown, those without an answer. When it
+   * throws, {@link #fail} must follow unless it is called again.
+   */
+  void issue(BlockStoreClient client, ShuffleCounters counters) {
+    if (blockIds == null) {
+      blockIds = blocks.take();
+    }
+    if (blockIds.length == 0) {
+      return;
+    }
+    if (answers == null) {
+      answers = new TcpAnswers(blockIds, stage, listener, counters);
+    }
+    String[] open = answers.open();
+    if (open.length > 0) {
+      client.fetchBlocks(
+          peer.host(), peer.port(), peer.executorId(), open, answers.newAttempt(), files);
+    }
   }
 
-  BlockFetchingListener listener() {
-    return listener;
-  }
-
-  DownloadFileManager files() {
-    return files;
+  /**
+   * Answers every block without an answer. Never throws. Allocates nothing, because memory may be
+   * what has failed.
+   */
+  void fail(Throwable failure) {
+    if (answers != null) {
+      answers.failRest(failure);
+    } else if (blockIds != null) {
+      for (String blockId : blockIds) {
+        SafeListener.fail(listener, blockId, failure);
+      }
+    } else {
+      // Its creator may use this object again from here on.
+      blocks.fail(failure);
+    }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -24,11 +25,12 @@ public class TcpAnswersStress {
   private final AnswerCounts answers = new AnswerCounts(1);
   private final ShuffleCounters counters = new ShuffleCounters();
   private final TcpAnswers tcp = new TcpAnswers(new String[] {"0"}, 0, answers, counters);
+  private final BlockFetchingListener attempt = tcp.newAttempt();
 
   /** The block has come. */
   @Actor
   public void come() {
-    tcp.onBlockFetchSuccess("0", new FakeBuffer(1));
+    attempt.onBlockFetchSuccess("0", new FakeBuffer(1));
   }
 
   /** The call that asked for it threw. */

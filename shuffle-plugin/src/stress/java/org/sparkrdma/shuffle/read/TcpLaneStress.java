@@ -20,9 +20,9 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "issued twice, or never, or two at a time")
 @State
 public class TcpLaneStress {
-  private static final TcpRequest REQUEST = new TcpRequest(null, 0, null, null, null);
-
-  private final TcpLane lane = new TcpLane(this::execute, this::issue, () -> {});
+  private final TcpRequest one = new TcpRequest(null, 0, null, null, null);
+  private final TcpRequest other = new TcpRequest(null, 0, null, null, null);
+  private final TcpLane lane = new TcpLane(this::execute, this::issue, ms -> false, () -> {});
   private final AtomicInteger inside = new AtomicInteger();
   private final AtomicInteger issued = new AtomicInteger();
   private volatile boolean together;
@@ -31,7 +31,7 @@ public class TcpLaneStress {
   /** Adds a request. */
   @Actor
   public void ask() {
-    lane.add(REQUEST);
+    lane.add(one);
     lane.start();
   }
 
@@ -39,7 +39,7 @@ public class TcpLaneStress {
   @Actor
   public void closeAndAsk() {
     closed = true;
-    lane.add(REQUEST);
+    lane.add(other);
     lane.start();
   }
 

@@ -189,7 +189,7 @@ class AnswersAfterErrorsTest {
             },
             counters);
     stepsLeft.set(1);
-    open.onBlockFetchSuccess("b", new FakeBuffer(1));
+    open.newAttempt().onBlockFetchSuccess("b", new FakeBuffer(1));
     open.failRest(new IllegalStateException("closed"));
     assertThat(answers).isEqualTo(Arrays.asList("b", "failed a", "failed a", "failed c"));
   }

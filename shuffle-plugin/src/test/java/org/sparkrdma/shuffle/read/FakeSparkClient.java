@@ -5,8 +5,10 @@ import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -29,6 +31,13 @@ final class FakeSparkClient extends BlockStoreClient {
   final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
   volatile Error thrown;
+
+  /** Thrown by one call each. */
+  final Queue<Error> errors = new ConcurrentLinkedQueue<>();
+
+  /** Number of blocks that a call answers before it throws. */
+  volatile int answersBeforeError;
+
   volatile boolean closed;
   volatile DownloadFileManager files;
 
@@ -49,16 +58,18 @@ final class FakeSparkClient extends BlockStoreClient {
     if (blackHole != null) {
       awaitQuietly(blackHole);
     }
-    if (thrown != null) {
-      throw thrown;
-    }
-    for (String blockId : blockIds) {
+    Error error = thrown == null ? errors.poll() : thrown;
+    int count = error == null ? blockIds.length : answersBeforeError;
+    for (String blockId : List.of(blockIds).subList(0, count)) {
       Throwable failure = failures.get(blockId);
       if (failure == null) {
         listener.onBlockFetchSuccess(blockId, new FakeBuffer(10));
       } else {
         listener.onBlockFetchFailure(blockId, failure);
       }
+    }
+    if (error != null) {
+      throw error;
     }
   }
 

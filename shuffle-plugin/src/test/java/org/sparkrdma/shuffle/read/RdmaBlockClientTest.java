@@ -40,7 +40,8 @@ class RdmaBlockClientTest {
   private final CompletableFuture<BlockTransport> up = new CompletableFuture<>();
   private final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final TcpFallback tcp = new TcpFallback(spark, counters, 4);
+  private final VirtualPause pause = new VirtualPause();
+  private final TcpFallback tcp = pause.tcp(spark, counters);
   private final RecordingListener listener = new RecordingListener();
 
   @AfterEach
@@ -191,6 +192,7 @@ class RdmaBlockClientTest {
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     listener.awaitAnswers(2);
     assertThat(listener.failures()).hasSize(2).containsValue(spark.thrown);
+    assertThat(pause.totalMs()).as("it may be over soon").isEqualTo(3_100);
   }
 
   @Test

@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,7 +24,8 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 class TcpFallbackTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final TcpFallback tcp = new TcpFallback(spark, counters, 4);
+  private final VirtualPause pause = new VirtualPause();
+  private final TcpFallback tcp = pause.tcp(spark, counters);
 
   @AfterEach
   void close() {
@@ -116,15 +123,15 @@ class TcpFallbackTest {
   @Test
   void shouldIssueMoreRequestsAfterOneWithoutMemory() throws InterruptedException {
     RecordingListener listener = new RecordingListener();
-    PeerAddress peer = new PeerAddress("host", "host", 7_337);
     tcp.fetch(
-        peer,
-        3,
-        () -> {
-          throw new OutOfMemoryError("thrown by the test");
-        },
-        listener,
-        null);
+        new TcpRequest(
+            address("host"),
+            3,
+            () -> {
+              throw new OutOfMemoryError("thrown by the test");
+            },
+            listener,
+            null));
     for (int i = 0; i < 20; i++) {
       fetch("host", "shuffle_0_" + i + "_0", listener);
     }
@@ -132,17 +139,123 @@ class TcpFallbackTest {
   }
 
   @Test
+  void shouldNotFailBlocksOfAHealthyPeerBecauseOfOneError() throws InterruptedException {
+    spark.errors.add(new OutOfMemoryError("Java heap space"));
+    RecordingListener listener = new RecordingListener();
+    fetch("host", "shuffle_0_0_0", listener);
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_0_0");
+    assertThat(listener.failures()).isEmpty();
+    assertThat(spark.calls()).hasSize(2);
+    assertThat(pause.totalMs()).isEqualTo(100);
+  }
+
+  @Test
+  void shouldRequestOnlyBlocksAgainThatHaveNoAnswer() throws InterruptedException {
+    spark.errors.add(new OutOfMemoryError("unable to create native thread"));
+    spark.answersBeforeError = 1;
+    RecordingListener listener = new RecordingListener();
+    String[] blockIds = {"shuffle_0_0_0", "shuffle_0_1_0", "shuffle_0_2_0"};
+    tcp.fetch(new TcpRequest(address("host"), 3, () -> blockIds, listener, null));
+    assertThat(listener.awaitAnswers(3)).containsExactly(blockIds);
+    assertThat(listener.failures()).isEmpty();
+    assertThat(spark.calls())
+        .extracting(FakeSparkClient.Call::blockIds)
+        .containsExactly(List.of(blockIds), List.of("shuffle_0_1_0", "shuffle_0_2_0"));
+    assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isEqualTo(3);
+  }
+
+  @Test
+  void shouldFailBlocksInBoundedTimeWhileTheErrorLasts() throws InterruptedException {
+    spark.thrown = new OutOfMemoryError("Java heap space");
+    RecordingListener listener = new RecordingListener();
+    for (int i = 0; i < 10; i++) {
+      fetch("host", "shuffle_0_" + i + "_0", listener);
+    }
+    assertThat(listener.awaitAnswers(10)).doesNotHaveDuplicates();
+    assertThat(listener.failures().values()).hasSize(10).containsOnly(spark.thrown);
+    // The lane may have become idle between two requests.
+    assertThat(pause.totalMs()).isBetween(3_100L, 31_000L).isEqualTo(3_100 * lanesUsed());
+  }
+
+  private long lanesUsed() {
+    return (spark.calls().size() - 10L) / TcpLane.MAX_PAUSES;
+  }
+
+  @Test
+  void shouldNotWaitAfterAnErrorWhenTheExecutorStops() throws InterruptedException {
+    spark.thrown = new OutOfMemoryError("Java heap space");
+    RecordingListener listener = new RecordingListener();
+    tcp.drain();
+    fetch("host", "shuffle_0_0_0", listener);
+    tcp.fetchNow(address("host"), 3, new String[] {"shuffle_0_1_0"}, listener, null);
+    listener.awaitAnswers(2);
+    assertThat(listener.failures()).hasSize(2);
+    assertThat(spark.calls()).hasSize(2);
+    assertThat(pause.totalMs()).isZero();
+  }
+
+  @Test
+  void shouldEndAPauseWhenTheExecutorStops() throws InterruptedException {
+    CountDownLatch paused = new CountDownLatch(1);
+    RetryPause real =
+        new RetryPause() {
+          @Override
+          public synchronized boolean test(long ms) {
+            paused.countDown();
+            return super.test(TimeUnit.HOURS.toMillis(1));
+          }
+        };
+    spark.thrown = new OutOfMemoryError("Java heap space");
+    RecordingListener listener = new RecordingListener();
+    try (TcpFallback stopping =
+        new TcpFallback(
+            spark, counters, threads(new RefusingThreads(1)), real, new ConcurrentHashMap<>())) {
+      stopping.fetch(request("host", "shuffle_0_0_0", listener));
+      paused.await();
+      stopping.drain();
+      listener.awaitAnswers(1);
+    }
+    assertThat(listener.failures()).hasSize(1);
+    assertThat(spark.calls()).hasSize(1);
+  }
+
+  @Test
+  void shouldFetchWithoutMemoryForALane() throws InterruptedException {
+    Map<String, TcpLane> noMemory =
+        new ConcurrentHashMap<>() {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public TcpLane computeIfAbsent(
+              String key, Function<? super String, ? extends TcpLane> create) {
+            throw new OutOfMemoryError("thrown by the test");
+          }
+        };
+    RecordingListener listener = new RecordingListener();
+    try (TcpFallback without =
+        new TcpFallback(spark, counters, threads(new RefusingThreads(1)), pause, noMemory)) {
+      for (int i = 0; i < 3; i++) {
+        without.fetch(request("host" + i, "shuffle_0_" + i + "_0", listener));
+      }
+      assertThat(listener.awaitAnswers(3))
+          .containsExactly("shuffle_0_0_0", "shuffle_0_1_0", "shuffle_0_2_0");
+    }
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  @Test
   void shouldNotConnectOnItsCallersThreadWhenTheSystemRefusesThreads() throws InterruptedException {
     CountDownLatch slow = new CountDownLatch(1);
     spark.blackHoles.put("slow", slow);
     RecordingListener listener = new RecordingListener();
-    TaskThreads threads = new TaskThreads(new RefusingThreads(1), 1, 4, Duration.ofSeconds(30));
-    try (TcpFallback one = new TcpFallback(spark, counters, threads)) {
+    try (TcpFallback one =
+        new TcpFallback(
+            spark, counters, threads(new RefusingThreads(1)), pause, new ConcurrentHashMap<>())) {
       one.start();
-      fetch(one, "slow", "shuffle_0_0_0", listener);
+      one.fetch(request("slow", "shuffle_0_0_0", listener));
       // Otherwise this thread would wait for the slow address.
-      fetch(one, "slow", "shuffle_0_1_0", listener);
-      fetch(one, "other", "shuffle_0_2_0", listener);
+      one.fetch(request("slow", "shuffle_0_1_0", listener));
+      one.fetch(request("other", "shuffle_0_2_0", listener));
       slow.countDown();
       assertThat(listener.awaitAnswers(3)).hasSize(3);
     }
@@ -150,16 +263,23 @@ class TcpFallbackTest {
     assertThat(spark.threads).isNotEmpty().doesNotContain(Thread.currentThread());
   }
 
+  private static TaskThreads threads(ThreadFactory factory) {
+    return new TaskThreads(factory, 1, 4, Duration.ofSeconds(30));
+  }
+
+  private static TcpRequest request(String host, String blockId, RecordingListener listener) {
+    return new TcpRequest(address(host), 3, () -> new String[] {blockId}, listener, null);
+  }
+
+  private static PeerAddress address(String host) {
+    return new PeerAddress(host, host, 7_337);
+  }
+
   private long callsTo(String host) {
     return spark.calls().stream().filter(call -> call.host().equals(host)).count();
   }
 
   private void fetch(String host, String blockId, RecordingListener listener) {
-    fetch(tcp, host, blockId, listener);
-  }
-
-  private static void fetch(
-      TcpFallback on, String host, String blockId, RecordingListener listener) {
-    on.fetch(new PeerAddress(host, host, 7_337), 3, () -> new String[] {blockId}, listener, null);
+    tcp.fetch(request(host, blockId, listener));
   }
 }

@@ -13,6 +13,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class TcpLaneTest {
   private final List<String> issued = new ArrayList<>();
+  private final List<Long> pauses = new ArrayList<>();
+
+  /** Number of times for which each request throws. */
+  private int errors;
 
   @ParameterizedTest
   @ValueSource(strings = {"closed", "no thread lives"})
@@ -55,7 +59,8 @@ class TcpLaneTest {
       lane.start();
     }
     tasks.get(0).run();
-    assertThat(issued).containsExactly("a", "c", "idle");
+    assertThat(issued).containsExactly("a", "broken failed", "c", "idle");
+    assertThat(pauses).containsExactly(100L, 200L, 400L, 800L, 1_600L);
     assertThat(lane.isIdle()).isTrue();
     lane.add(request("d"));
     lane.start();
@@ -69,6 +74,7 @@ class TcpLaneTest {
         new TcpLane(
             Runnable::run,
             this::issue,
+            pauses::add,
             () -> {
               throw new OutOfMemoryError("thrown by the test");
             });
@@ -79,19 +85,106 @@ class TcpLaneTest {
     assertThat(issued).containsExactly("a", "b");
   }
 
+  @Test
+  void shouldIssueARequestAgainAfterAnErrorAndBeforeLaterOnes() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    for (String block : List.of("a", "b")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    errors = 2;
+    tasks.get(0).run();
+    assertThat(issued).containsExactly("a", "b", "idle");
+    assertThat(pauses).containsExactly(100L, 200L);
+  }
+
+  @Test
+  void shouldGiveLaterRequestsOneAttemptEachWhileAllFail() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    for (String block : List.of("a", "b", "c", "d")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    errors = 1 + TcpLane.MAX_PAUSES + 1;
+    tasks.get(0).run();
+    assertThat(issued).containsExactly("a failed", "b failed", "c", "d", "idle");
+    assertThat(pauses).hasSize(TcpLane.MAX_PAUSES);
+    errors = 1;
+    lane.add(request("e"));
+    lane.start();
+    tasks.get(1).run();
+    assertThat(issued).as("one has succeeded meanwhile").endsWith("e", "idle");
+  }
+
+  @Test
+  void shouldNotIssueARequestAgainWhenTheExecutorStops() {
+    TcpLane lane = new TcpLane(Runnable::run, this::issue, ms -> false, () -> {});
+    errors = 1;
+    lane.add(request("a"));
+    lane.start();
+    assertThat(issued).containsExactly("a failed");
+  }
+
+  @Test
+  void shouldNotIssueARequestAgainAfterAnException() {
+    TcpLane lane =
+        new TcpLane(
+            Runnable::run,
+            request -> {
+              throw new IllegalStateException("thrown by the test");
+            },
+            pauses::add,
+            () -> {});
+    lane.add(request("a"));
+    lane.start();
+    assertThat(issued).containsExactly("a failed");
+    assertThat(pauses).isEmpty();
+  }
+
+  @Test
+  void shouldTakeNoRequestsAfterItsEnd() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    assertThat(lane.add(request("a"))).isTrue();
+    lane.start();
+    assertThat(lane.endIfIdle()).isFalse();
+    tasks.get(0).run();
+    assertThat(lane.endIfIdle()).isTrue();
+    assertThat(lane.add(request("b"))).isFalse();
+    lane.start();
+    assertThat(issued).containsExactly("a", "idle");
+  }
+
   private TcpLane lane(Executor threads) {
-    return new TcpLane(threads, this::issue, () -> issued.add("idle"));
+    return new TcpLane(threads, this::issue, pauses::add, () -> issued.add("idle"));
   }
 
   private void issue(TcpRequest request) {
-    String block = request.blocks().get()[0];
-    if (block.equals("broken")) {
+    String block = request.peer().host();
+    if (block.equals("broken") || errors > 0) {
+      errors--;
       throw new OutOfMemoryError("thrown by the test");
     }
     issued.add(block);
   }
 
-  private static TcpRequest request(String block) {
-    return new TcpRequest(null, 0, () -> new String[] {block}, null, null);
+  private TcpRequest request(String block) {
+    return new TcpRequest(new PeerAddress("1", block, 1), 0, blocks(block), null, null);
+  }
+
+  private BlocksToFetch blocks(String block) {
+    return new BlocksToFetch() {
+      @Override
+      public String[] take() {
+        throw new AssertionError("only Spark's client needs them");
+      }
+
+      @Override
+      public void fail(Throwable failure) {
+        issued.add(block + " failed");
+      }
+    };
   }
 }
