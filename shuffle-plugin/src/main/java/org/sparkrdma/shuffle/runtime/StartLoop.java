@@ -65,7 +65,8 @@ final class StartLoop {
 
   /**
    * Sets the time until which requests wait for the first start, the same for all of them: a call
-   * of the device or of a library may never return. Called once, before {@link #run}, by the creator. Never throws.
+   * of the device or of a library may never return. Called once, before {@link #run}, by the
+   * creator. Never throws.
    *
    * @param limit time from now on
    * @param thread calls {@link #run}

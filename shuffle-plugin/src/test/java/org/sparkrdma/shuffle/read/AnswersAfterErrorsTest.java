@@ -112,11 +112,7 @@ class AnswersAfterErrorsTest {
     TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
     try {
       new RdmaBlockClient(
-              spark,
-              CompletableFuture.completedFuture(transport),
-              lookup,
-              tcp,
-              counters)
+              spark, CompletableFuture.completedFuture(transport), lookup, tcp, counters)
           .fetchBlocks("host7", 7_337, "7", blockIds, listener, null);
     } finally {
       TaskContext$.MODULE$.unset();

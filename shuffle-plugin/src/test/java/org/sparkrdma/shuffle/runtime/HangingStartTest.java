@@ -36,8 +36,7 @@ class HangingStartTest extends RuntimeFixture {
   @BeforeEach
   void createRuntime() {
     driver.publish(
-        new Endpoint(
-            PEER, TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
+        new Endpoint(PEER, TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
     directory = driver.client();
     client = tcp;
   }
