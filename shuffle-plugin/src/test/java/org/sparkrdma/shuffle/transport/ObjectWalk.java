@@ -5,7 +5,9 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.ConcurrentModificationException;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -16,10 +18,13 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class ObjectWalk {
   private static final String OURS = "org.sparkrdma.";
 
+  /** Number of walks over a collection that other threads change. */
+  private static final int MAX_ATTEMPTS = 1_000;
+
   private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
   private final ArrayDeque<Object> next = new ArrayDeque<>();
 
-  /** Walks from that object; nothing may change during the walk. */
+  /** Walks from that object. It misses objects that another thread moves meanwhile. */
   public Set<Object> from(Object root) throws IllegalAccessException {
     add(root);
     while (!next.isEmpty()) {
@@ -48,7 +53,7 @@ public final class ObjectWalk {
     return isOurs(object)
         || object instanceof Object[]
         || object instanceof Map
-        || object instanceof java.util.Collection
+        || object instanceof Collection
         || object instanceof Optional
         || object instanceof AtomicReference;
   }
@@ -59,14 +64,28 @@ public final class ObjectWalk {
     } else if (isOurs(object)) {
       visitFields(object);
     } else if (object instanceof Map<?, ?> map) {
-      map.keySet().forEach(this::add);
-      map.values().forEach(this::add);
-    } else if (object instanceof Iterable<?> elements) {
-      elements.forEach(this::add);
+      addAll(map.keySet());
+      addAll(map.values());
+    } else if (object instanceof Collection<?> elements) {
+      addAll(elements);
     } else if (object instanceof Optional<?> optional) {
       optional.ifPresent(this::add);
     } else if (object instanceof AtomicReference<?> reference) {
       add(reference.get());
+    }
+  }
+
+  /** Another thread, such as the agent, may change the collection meanwhile. */
+  private void addAll(Collection<?> elements) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        elements.forEach(this::add);
+        return;
+      } catch (ConcurrentModificationException e) {
+        if (attempt == MAX_ATTEMPTS) {
+          throw e;
+        }
+      }
     }
   }
 
