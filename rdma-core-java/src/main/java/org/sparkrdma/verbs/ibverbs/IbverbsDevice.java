@@ -89,6 +89,11 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     return accessChecked.compareAndSet(false, true);
   }
 
+  /** The check could not be made: {@link #tryUseAccessCheck} is true once more. Any thread. */
+  void repeatAccessCheck() {
+    accessChecked.set(false);
+  }
+
   /**
    * The driver refuses to change the access of a connected queue pair: no connection can be made,
    * until the device is opened again and does not claim to change it. Any thread.

@@ -272,7 +272,12 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      if (query(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS, one) != 0) {
+      int rc = query(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS, one);
+      if (rc != 0) {
+        if (!Libc.isUnsupported(rc)) {
+          // A failure of the moment; the next change is checked.
+          device.repeatAccessCheck();
+        }
         return;
       }
       int kept =

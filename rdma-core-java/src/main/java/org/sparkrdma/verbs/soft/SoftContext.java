@@ -47,7 +47,8 @@ record SoftContext(
               new Endpoints(thread, peers, settings.peerCheckNs()));
       thread.start();
       return context;
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error too, such as a refused thread: the device may be opened again.
       shared.close();
       throw e;
     }

@@ -101,6 +101,10 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     CompletableFuture<Boolean> excluded = new CompletableFuture<>();
     schedule(
         () -> {
+          if (excluded.isDone()) {
+            // The task has stopped waiting, and asks again.
+            return;
+          }
           try {
             Object answer =
                 driver.ask(new ArrayList<>(List.of(DirectoryService.EXCLUDE, executorId)));

@@ -16,8 +16,8 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * <p>A request that ends in an Error is issued again after a pause on the lane's thread. Spark
  * takes every failure for one of the executor that serves the blocks, which is healthy: in Spark's
  * own fetch the Error would end the task, or this executor. The pauses are counted from one request
- * to the next until one succeeds. So a lane whose requests all fail ends in bounded time, and the
- * later ones have one attempt each.
+ * to the next until one succeeds. So a lane whose requests all fail ends in bounded time: the later
+ * ones in its queue have one attempt each.
  */
 final class TcpLane extends TaskThreads.Task {
   private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
@@ -38,7 +38,9 @@ final class TcpLane extends TaskThreads.Task {
   private boolean running;
   private boolean ended;
 
-  /** Since the last request that succeeded; used by the thread that runs. */
+  /**
+   * Since the last request that succeeded, or the queue was empty; used by the thread that runs.
+   */
   private int pauses;
 
   /**
@@ -148,6 +150,8 @@ final class TcpLane extends TaskThreads.Task {
       first = next.next;
       last = first == null ? null : last;
       next.next = null;
+    } else {
+      pauses = 0;
     }
     return next;
   }

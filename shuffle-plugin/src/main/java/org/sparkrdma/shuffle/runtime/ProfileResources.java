@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,13 +29,14 @@ final class ProfileResources implements Supplier<Map<String, Long>> {
     if (known == null) {
       try {
         known = directory.profile(executorId).get();
-      } catch (ExecutionException e) {
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Throwable e) {
+        // An Error too, such as a refused thread: the settings of the application are usable.
         LOG.info(
             "The driver does not name the ResourceProfile of this executor; the limit of pinned"
                 + " memory follows the settings of the application",
-            e.getCause());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+            e);
       }
     }
     return known == null ? Map.of() : known;

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.TaskKilledException;
 import org.slf4j.Logger;
@@ -92,7 +91,10 @@ final class RequiredMode {
             return true;
           }
           again = System.nanoTime() - createdNs <= OTHERS_LIMIT.toNanos();
-        } catch (ExecutionException e) {
+        } catch (InterruptedException e) {
+          throw e;
+        } catch (Throwable e) {
+          // An Error too, such as a refused thread: Spark would end this executor for it.
           again = System.nanoTime() - beginNs <= answerLimit.toNanos();
           logMissingAnswer(again, e);
         }
@@ -111,7 +113,7 @@ final class RequiredMode {
     return now != State.UP && now != State.STOPPED;
   }
 
-  private static void logMissingAnswer(boolean again, ExecutionException e) {
+  private static void logMissingAnswer(boolean again, Throwable e) {
     if (again) {
       LOG.debug("The driver does not answer the request to exclude this executor; repeating", e);
     } else {

@@ -76,7 +76,7 @@ final class RuntimeStart {
 
   /**
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
-   * but a port that may become active, or the system refused a thread.
+   * but a port that may become active, or the system refused a thread or memory.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -109,7 +109,10 @@ final class RuntimeStart {
       transientReason = e instanceof InactivePortException || e instanceof ThreadShortageException;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
-      // An Error too: tasks wait for the outcome.
+      // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses
+      // to
+      // an engine, may be a shortage of the moment.
+      transientReason = e instanceof OutOfMemoryError;
       LOG.warn("RDMA did not start in this executor; its shuffle reads use TCP", e);
       reasons.add(e.toString());
     }

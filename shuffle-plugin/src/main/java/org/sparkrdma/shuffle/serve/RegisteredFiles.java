@@ -28,11 +28,18 @@ import org.sparkrdma.verbs.VerbsException;
  * <p>A window with a lease is never deregistered. So leased windows and copy slots together leave
  * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is
  * not registered again for a second, so that a file system that cannot be registered does not cost
- * a system call for each block. Used with the server's lock.
+ * a system call for each block; where the device has no room, for 10 ms, and idle windows are
+ * evicted. Used with the server's lock.
  */
 final class RegisteredFiles {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredFiles.class);
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
+
+  /** The same for a device that has no room, until idle windows are evicted. */
+  private static final long FULL_NS = Duration.ofMillis(10).toNanos();
+
+  /** Errno of such a device. */
+  private static final int ENOMEM = 12;
 
   private final int windowBytes;
   private final int maxWindows;
@@ -224,8 +231,13 @@ final class RegisteredFiles {
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
     } catch (VerbsException e) {
-      LOG.debug("File could not be registered; not tried again for 1 s", e);
-      output.blockRegistration(nanoClock.getAsLong() + REFUSED_NS);
+      boolean full = e.errno() == ENOMEM;
+      LOG.debug("File could not be registered", e);
+      output.blockRegistration(nanoClock.getAsLong() + (full ? FULL_NS : REFUSED_NS));
+      if (full) {
+        // Idle windows of other outputs hold what the device lacks.
+        budget.reportRefusal(lengthBytes);
+      }
       return null;
     }
   }

@@ -178,6 +178,13 @@ final class CompletionQueues implements AutoCloseable {
     }
   }
 
+  /** Nothing was created with it, so the device has no more room than before. */
+  private static void closeUnused(PinnedBudget.Grant grant) {
+    if (grant != null) {
+      grant.closeUnused();
+    }
+  }
+
   /**
    * Takes room for one more connection.
    *
@@ -192,7 +199,7 @@ final class CompletionQueues implements AutoCloseable {
     }
     SharedQueue shared = withRoom();
     if (shared == null) {
-      closeGrant(grant);
+      closeUnused(grant);
       return Optional.empty();
     }
     return Optional.of(new Rings(shared, grant));
@@ -234,7 +241,7 @@ final class CompletionQueues implements AutoCloseable {
     try {
       queues.add(new SharedQueue(createQueue(), grant));
     } catch (Throwable e) {
-      closeGrant(grant);
+      closeUnused(grant);
       throw e;
     }
     return true;

@@ -21,6 +21,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * connection at once.
  */
 final class Connector {
+  /** Errno of a device that has no room for another queue pair. */
+  private static final int ENOMEM = 12;
+
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Detail of blocks whose peer has no room for a connection. */
@@ -170,7 +173,16 @@ final class Connector {
         request(connection);
       }
     } catch (VerbsException e) {
-      fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
+      if (e.errno() == ENOMEM) {
+        // A shortage on this side, and no failure of the peer.
+        context
+            .peerLog()
+            .cannotConnect(peer, pair(peer).toString(), FallbackReason.POOL_EMPTY, e.getMessage());
+        peers.end(connection, BrokenConnection.connectionLost(e.getMessage()));
+        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, e.getMessage());
+      } else {
+        fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
+      }
     }
   }
 

@@ -259,7 +259,7 @@ final class PeerConnection {
   /**
    * Creates the queue pair and posts its receives.
    *
-   * @return false when there is no memory for its control buffers and rings
+   * @return false when there is no memory for its control buffers, rings or receives
    * @throws VerbsException when the device refuses
    */
   boolean prepare() throws VerbsException {
@@ -272,7 +272,8 @@ final class PeerConnection {
     }
     queues = opened.get();
     if (broken != null) {
-      throw new VerbsException("ibv_post_recv", broken.detail());
+      // The device takes no receive: a shortage on this side, and no failure of the peer.
+      return false;
     }
     SendQueue sends = queues.sends();
     PostedReceives receives = queues.receives();

@@ -35,6 +35,7 @@ final class FakeDomain implements ProtectionDomain {
   private long registeredBytes;
   private long maxRegisteredBytes;
   private boolean refusesFiles;
+  private int maxRegions = Integer.MAX_VALUE;
   private boolean breaks;
   private int fileCalls;
   private Consumer<Path> beforeRegistration = file -> {};
@@ -42,6 +43,11 @@ final class FakeDomain implements ProtectionDomain {
   /** Sets whether registration of files is refused. */
   void refuseFiles(boolean refuse) {
     refusesFiles = refuse;
+  }
+
+  /** The device has no room for more regions than this. */
+  void maxRegions(int count) {
+    maxRegions = count;
   }
 
   boolean refusesFiles() {
@@ -129,6 +135,9 @@ final class FakeDomain implements ProtectionDomain {
     }
     if (refusesFiles) {
       throw new VerbsException("ibv_reg_mr", "refused by the test");
+    }
+    if (regions.size() >= maxRegions) {
+      throw new VerbsException("ibv_reg_mr", 12, "no room", null);
     }
     if (!access.contains(AccessFlag.REMOTE_READ) || access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException("access=" + access);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
+import org.sparkrdma.shuffle.wire.Located.Kind;
 
 /** Deregistration of idle memory, with a manual clock. */
 @Timeout(60)
@@ -187,6 +188,21 @@ class IdleMemoryTest {
       assertThat(on.domain.regionCount()).as("the leased one stays").isEqualTo(1);
       assertThat(leased.isReadable(0)).isTrue();
       assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(windows - 1);
+    }
+  }
+
+  @Test
+  void shouldEvictAnIdleWindowWhenTheDeviceHasNoRoomForAnother() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      leaseAndRelease(on, 3);
+      on.outputs.write(2, 0, random, true, 100);
+      on.domain.maxRegions(3);
+      assertThat(on.ask(9, Wanted.of(2, 0, 0, 1)).kinds()).containsExactly(Kind.BUSY);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("one was evicted").isEqualTo(2);
+      on.sleep(Duration.ofMillis(11));
+      assertThat(on.ask(9, Wanted.of(2, 0, 0, 1)).read(0))
+          .isEqualTo(on.outputs.expected(2, 0, 0, 1));
     }
   }
 

@@ -41,6 +41,7 @@ class DeviceLossTest {
   private static final String NOT_RELEASED = "The RDMA device does not release an object";
 
   private static final int EIO = 5;
+  private static final int EBUSY = 16;
   private static final int ENOMEM = 12;
   private static final int EFAULT = 14;
   private static final int EINVAL = 22;
@@ -130,12 +131,12 @@ class DeviceLossTest {
   @Test
   void shouldLogOneErrorForEachDeviceThatReleasesNothing() throws Exception {
     try (CapturedLog log = new CapturedLog()) {
-      connectAndClose(() -> library.fail("ibv_dereg_mr", EIO, 1, ScriptedLibrary.FOR_EVER));
+      connectAndClose(() -> library.fail("ibv_dereg_mr", EBUSY, 1, ScriptedLibrary.FOR_EVER));
 
       assertThat(library.outstanding()).as("objects left in the device").isGreaterThan(2);
       assertThat(log.warnings().stream().filter(line -> line.startsWith(NOT_RELEASED)))
           .hasSize(2)
-          .allMatch(line -> line.contains("ibv_dereg_mr failed: errno=5 ("));
+          .allMatch(line -> line.contains("ibv_dereg_mr failed: errno=16 ("));
     }
   }
 
@@ -266,7 +267,7 @@ class DeviceLossTest {
         fails("ibv_post_send", ENOMEM, 1, 5, When.CONNECTED, ""),
         fails("ibv_post_recv", EIO, 1, 1, When.CONNECTED, "lost-peer"),
         fails("ibv_post_recv", ENOMEM, 1, 1, When.CONNECTED, "lost-peer"),
-        fails("ibv_post_recv", ENOMEM, 1, 1, When.UNCONNECTED, "connect-failed"),
+        fails("ibv_post_recv", ENOMEM, 1, 1, When.UNCONNECTED, "pool-empty"),
         ends("ibv_poll_cq", EIO, When.CONNECTED, "stopped"),
         ends("ibv_req_notify_cq", EIO, When.CONNECTED, "stopped"),
         // The window of a map output, at the server.
@@ -276,7 +277,7 @@ class DeviceLossTest {
         fails("ibv_reg_mr", ENOMEM, 1, always, When.CONNECTED, "pool-empty"),
         fails("rdma_connect", EINVAL, 1, 1, When.UNCONNECTED, "connect-failed"),
         fails("rdma_accept", EINVAL, 1, 1, When.UNCONNECTED, "connect-failed"),
-        fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED, "connect-failed"),
+        fails("rdma_create_qp", ENOMEM, 1, 1, When.UNCONNECTED, "pool-empty"),
         fails("rdma_create_qp", ENOMEM, 2, 1, When.UNCONNECTED, "connect-failed"),
         ends("ibv_modify_qp", EINVAL, When.UNCONNECTED, "connect-failed lost-peer"),
         reads("a READ completes with an error", 1),

@@ -246,9 +246,9 @@ public final class Libc {
   }
 
   /**
-   * Sets a variable in the environment of C libraries, unless it is set; see setenv(3). Java and
-   * the processes that it starts do not see it. C code that reads the environment at the same time
-   * reads the array of the process's start, which the first change copies and does not free.
+   * Sets a variable in the environment of C libraries, unless it is set; see setenv(3). Processes
+   * that Java starts later may inherit it. C code that reads the environment at the same time reads
+   * the array of the process's start, which the first change copies and does not free.
    */
   static void setEnvironment(String name, String value) {
     try (NativeArena one = new NativeArena()) {

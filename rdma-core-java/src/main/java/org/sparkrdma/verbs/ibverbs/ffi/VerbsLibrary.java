@@ -36,9 +36,10 @@ public final class VerbsLibrary {
   /**
    * Without it the calls that destroy objects fail with EIO after the removal of a device such as
    * mlx5's, and leave the memory and descriptors of the process as they are (ibverbs_init in
-   * libibverbs/init.c, verbs_is_destroy_err in cmd_write.h). With it no other thread may take
-   * events of an object that is being destroyed, see ibv_open_device(3): the thread that takes
-   * events destroys queues and queue pairs, or has ended before.
+   * libibverbs/init.c, verbs_is_destroy_err in cmd_write.h). With it EIO counts as success, also
+   * that of a device that is not removed. With it no other thread may take events of an object that
+   * is being destroyed, see ibv_open_device(3): the thread that takes events destroys queues and
+   * queue pairs, or has ended before.
    */
   private static final String DESTROY_WITHOUT_DEVICE = "RDMAV_ALLOW_DISASSOC_DESTROY";
 
