@@ -327,6 +327,10 @@ class HostilePeerTest {
     start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
     assertThat(hostile.hoard(block(3))).isEqualTo(Located.Kind.LOCATED);
     hostile.awaitEnd();
+    // The server counts after it has ended the connection.
+    while (server.count(Counter.LEASES_EXPIRED) == 0) {
+      Thread.onSpinWait();
+    }
     assertThat(server.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
     assertHonestPeerReads(3);
   }
