@@ -74,6 +74,18 @@ class PathTotalsTest {
         .isEqualTo(600);
   }
 
+  /** A task with LIMIT ends before it has taken all blocks that were fetched for it. */
+  @Test
+  void shouldAllowAFewFetchedBytesThatNoTaskHasTaken() throws Exception {
+    Map<String, Long> few = Map.of("rdma.bytes.read", 707L);
+    assertThat(PathTotals.of(ShuffleMode.RDMA, few, spark(700, 7), true).bytes().read())
+        .isEqualTo(707);
+    Map<String, Long> many = Map.of("rdma.bytes.read", 708L);
+    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessageContaining("read=708 tcp=0 spark=700");
+  }
+
   @Test
   void shouldRefuseAnRdmaRunThatSilentlyUsedTcp() {
     Map<String, Long> counters = Map.of("tcp.bytes.read", 700L, "fallback.refused", 3L);
