@@ -132,7 +132,7 @@ public final class Delivery {
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
     DiskWrites.Write write = writes.add(block);
-    execute(diskThreads, new Work(() -> writeOnce(write, rest)));
+    execute(diskThreads, Task.of(() -> writeOnce(write, rest)));
   }
 
   private void writeOnce(DiskWrites.Write write, Consumer<BlockProgress> rest) {
@@ -160,7 +160,7 @@ public final class Delivery {
       } else {
         // The disk thread releases memory and file when the disk returns.
         execute(
-            threads, new Work(() -> answers.fail(block, FallbackReason.DISK, "write not in time")));
+            threads, Task.of(() -> answers.fail(block, FallbackReason.DISK, "write not in time")));
       }
     }
   }
@@ -170,28 +170,14 @@ public final class Delivery {
     DiskBlock file = block.disk();
     execute(
         threads,
-        new Work(
+        Task.of(
             () -> {
               release(block);
               answers.fail(block, reason, detail);
             }));
     if (file != null) {
       // Its disk may hang.
-      execute(diskThreads, new Work(() -> discard(block, file)));
-    }
-  }
-
-  /** Any other work, which is handed over without an allocation. */
-  private static final class Work extends Task {
-    private final Runnable steps;
-
-    Work(Runnable steps) {
-      this.steps = steps;
-    }
-
-    @Override
-    public void run() {
-      steps.run();
+      execute(diskThreads, Task.of(() -> discard(block, file)));
     }
   }
 

@@ -51,6 +51,11 @@ public final class TaskThreads implements Executor, AutoCloseable {
   /** Work that waits for a thread without another object. It waits in one place at a time. */
   public abstract static class Task implements Runnable {
     private Task next;
+
+    /** Any other work, so that its hand-over allocates nothing. */
+    public static Task of(Runnable work) {
+      return new Wrapped(work);
+    }
   }
 
   private static final class Wrapped extends Task {
@@ -113,7 +118,7 @@ public final class TaskThreads implements Executor, AutoCloseable {
    */
   @Override
   public void execute(Runnable work) {
-    Task task = work instanceof Task own ? own : new Wrapped(work);
+    Task task = work instanceof Task own ? own : Task.of(work);
     synchronized (this) {
       if (closed) {
         throw new RejectedExecutionException("closed");

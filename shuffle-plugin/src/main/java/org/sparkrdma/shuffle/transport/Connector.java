@@ -163,8 +163,7 @@ final class Connector {
     Peer peer = connection.peer();
     try {
       if (!connection.prepare()) {
-        peers.end(connection, BrokenConnection.connectionLost(PeerConnection.NO_MEMORY));
-        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, PeerConnection.NO_MEMORY);
+        endForLackOfMemory(connection, PeerConnection.NO_MEMORY);
         return;
       }
       if (path == HelloPath.SEND) {
@@ -174,16 +173,20 @@ final class Connector {
       }
     } catch (VerbsException e) {
       if (e.errno() == ENOMEM) {
-        // A shortage on this side, and no failure of the peer.
         context
             .peerLog()
             .cannotConnect(peer, pair(peer).toString(), FallbackReason.POOL_EMPTY, e.getMessage());
-        peers.end(connection, BrokenConnection.connectionLost(e.getMessage()));
-        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, e.getMessage());
+        endForLackOfMemory(connection, e.getMessage());
       } else {
         fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
       }
     }
+  }
+
+  /** A shortage on this side, and no failure of the peer. */
+  private void endForLackOfMemory(PeerConnection connection, String detail) {
+    peers.end(connection, BrokenConnection.connectionLost(detail));
+    peers.giveUpForNow(connection.peer(), FallbackReason.POOL_EMPTY, detail);
   }
 
   private void request(PeerConnection connection) throws VerbsException {
