@@ -13,6 +13,9 @@ public class VerbsException extends Exception {
   /** {@link #errno()} of failures that no system call reported. */
   public static final int NO_ERRNO = 0;
 
+  /** {@link #errno()} when the device, the kernel or a limit has no room; see errno(3). */
+  public static final int ENOMEM = 12;
+
   /** The verbs call that failed. */
   private final String call;
 

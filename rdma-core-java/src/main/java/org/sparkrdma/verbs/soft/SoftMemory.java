@@ -22,7 +22,6 @@ import org.sparkrdma.verbs.soft.shared.SharedState;
  * that only the engine gives meaning to. Safe for any thread.
  */
 final class SoftMemory extends EngineMemory {
-  private static final int OUT_OF_MEMORY = 12;
   private static final long FIRST_PAUSE_NS = 10_000_000;
   private static final long LAST_PAUSE_NS = 500_000_000;
 
@@ -87,7 +86,7 @@ final class SoftMemory extends EngineMemory {
       undo(channel, file, e);
       throw new VerbsException(
           "allocate",
-          OUT_OF_MEMORY,
+          VerbsException.ENOMEM,
           "allocate failed: " + e.getMessage() + " lengthBytes=" + lengthBytes + " file=" + file,
           e);
     }

@@ -17,7 +17,6 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain extends EngineProtectionDomain {
-  private static final int OUT_OF_MEMORY = 12;
 
   private final SoftContext context;
   private final int id;
@@ -93,7 +92,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
   }
 
   private static VerbsException outOfMemory(String call, String reason, Throwable cause) {
-    return new VerbsException(call, OUT_OF_MEMORY, call + " failed: " + reason, cause);
+    return new VerbsException(call, VerbsException.ENOMEM, call + " failed: " + reason, cause);
   }
 
   @Override

@@ -24,7 +24,6 @@ public final class Preflight {
   private static final int EPERM = 1;
 
   private static final int EAGAIN = 11;
-  private static final int ENOMEM = 12;
   private static final int EACCES = 13;
   private static final int EFAULT = 14;
 
@@ -104,7 +103,7 @@ public final class Preflight {
     if (refused.errno() == EAGAIN && objects.isPresent()) {
       return objects.get().sentence(needs.objects()) + ": " + call;
     }
-    if (refused.errno() == ENOMEM && machine.memlockLimit().isEmpty()) {
+    if (refused.errno() == VerbsException.ENOMEM && machine.memlockLimit().isEmpty()) {
       return "the device or the kernel has no room for an executor: "
           + call
           + " RLIMIT_MEMLOCK=unlimited: start fewer executors on this host; dmesg may have a line of"
@@ -112,7 +111,7 @@ public final class Preflight {
     }
     String what = "memory cannot be registered: " + call;
     return switch (refused.errno()) {
-      case ENOMEM, EPERM, EAGAIN, EACCES ->
+      case VerbsException.ENOMEM, EPERM, EAGAIN, EACCES ->
           what
               + " RLIMIT_MEMLOCK="
               + limitInWords(machine)

@@ -38,9 +38,6 @@ final class RegisteredFiles {
   /** The same for a device that has no room, until idle windows are evicted. */
   private static final long FULL_NS = Duration.ofMillis(10).toNanos();
 
-  /** Errno of such a device. */
-  private static final int ENOMEM = 12;
-
   private final int windowBytes;
   private final int maxWindows;
   private final Set<AccessFlag> access;
@@ -231,7 +228,7 @@ final class RegisteredFiles {
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
     } catch (VerbsException e) {
-      boolean full = e.errno() == ENOMEM;
+      boolean full = e.errno() == VerbsException.ENOMEM;
       LOG.debug("File could not be registered", e);
       output.blockRegistration(nanoClock.getAsLong() + (full ? FULL_NS : REFUSED_NS));
       if (full) {

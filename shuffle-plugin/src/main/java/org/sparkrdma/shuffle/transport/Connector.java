@@ -21,9 +21,6 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * connection at once.
  */
 final class Connector {
-  /** Errno of a device that has no room for another queue pair. */
-  private static final int ENOMEM = 12;
-
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Detail of blocks whose peer has no room for a connection. */
@@ -172,7 +169,7 @@ final class Connector {
         request(connection);
       }
     } catch (VerbsException e) {
-      if (e.errno() == ENOMEM) {
+      if (e.errno() == VerbsException.ENOMEM) {
         context
             .peerLog()
             .cannotConnect(peer, pair(peer).toString(), FallbackReason.POOL_EMPTY, e.getMessage());
