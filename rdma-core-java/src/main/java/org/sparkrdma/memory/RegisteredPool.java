@@ -57,7 +57,17 @@ public final class RegisteredPool implements AutoCloseable {
   /** {@link PinnedBudget#closedRegions()} before the device refused. */
   private long closedRegions;
 
-  /** A pool on the system's clock. */
+  /**
+   * A pool without memory, on the system's clock; it allocates and registers when chunks are taken.
+   *
+   * @param device device that allocates the memory
+   * @param domain protection domain of that device
+   * @param budget account that each slab is taken from
+   * @param access of every chunk
+   * @param chunkBytes length of a chunk
+   * @param chunksPerSlab chunks that are registered with one call
+   * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
+   */
   public RegisteredPool(
       Device device,
       ProtectionDomain domain,
