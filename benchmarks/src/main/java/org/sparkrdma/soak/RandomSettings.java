@@ -19,7 +19,10 @@ final class RandomSettings {
 
   private RandomSettings() {}
 
-  static Map<String, String> of(long seed) {
+  /**
+   * @param faults whether the plug-in's engine injects faults
+   */
+  static Map<String, String> of(long seed, boolean faults) {
     SplittableRandom random = new SplittableRandom(seed);
     Map<String, String> randomSettings = new TreeMap<>();
     String codec = CODECS.get(random.nextInt(CODECS.size()));
@@ -30,8 +33,10 @@ final class RandomSettings {
     }
     randomSettings.put(
         "spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
-    randomSettings.put(
-        "spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
+    if (faults) {
+      randomSettings.put(
+          "spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
+    }
     return randomSettings;
   }
 }

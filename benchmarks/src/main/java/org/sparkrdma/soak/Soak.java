@@ -49,6 +49,9 @@ public final class Soak implements Callable<Integer> {
   @Option(names = "--jobs", split = ",", defaultValue = "all")
   private List<String> jobs;
 
+  @Option(names = "--vanilla")
+  private boolean vanilla;
+
   @Spec private CommandSpec spec;
 
   private Soak() {}
@@ -88,6 +91,7 @@ public final class Soak implements Callable<Integer> {
                         minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
                         selected,
+                        vanilla,
                         progress)));
   }
 

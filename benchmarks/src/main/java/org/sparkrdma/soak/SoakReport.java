@@ -12,14 +12,16 @@ import org.sparkrdma.soak.jobs.SoakResult;
 /**
  * Result of a soak.
  *
+ * @param vanilla whether it ran under Spark's own shuffle
  * @param settings settings that depend on the seed, by key
  * @param faults how often executors were stopped and killed
  * @param longLivedExecutors the executors that are judged
  */
-@JsonPropertyOrder({"seed", "seconds", "flat", "answersRight"})
+@JsonPropertyOrder({"seed", "seconds", "vanilla", "flat", "answersRight"})
 record SoakReport(
     long seed,
     double seconds,
+    boolean vanilla,
     boolean growthJudged,
     Map<String, String> settings,
     Map<String, Integer> faults,

@@ -23,7 +23,11 @@ import org.sparkrdma.soak.jobs.SoakJob;
 import org.sparkrdma.soak.jobs.SoakPlan;
 import org.sparkrdma.soak.jobs.SoakResult;
 
-/** Runs and monitors the application of a soak. Confined to the command's thread. */
+/**
+ * Runs and monitors the application of a soak. Confined to the command's thread.
+ *
+ * @param vanilla whether it runs under Spark's own shuffle
+ */
 record SoakRun(
     StandaloneCluster cluster,
     Installation installation,
@@ -32,6 +36,7 @@ record SoakRun(
     boolean growthJudged,
     long seed,
     List<SoakJob> jobs,
+    boolean vanilla,
     ProgressLog progress) {
   static final int EXECUTORS = 3;
 
@@ -40,12 +45,34 @@ record SoakRun(
   /** The last part of a soak without faults, so that a kill is over before the last samples. */
   private static final double QUIET_SECONDS = 30;
 
+  /** The plug-in on the loopback engine, with limits that are reached within minutes. */
+  private static final Map<String, String> PLUGIN =
+      Map.of(
+          "spark.shuffle.manager",
+          "org.sparkrdma.shuffle.RdmaShuffleManager",
+          "spark.shuffle.rdma.mode",
+          "required",
+          "spark.shuffle.rdma.engine",
+          "soft",
+          "spark.shuffle.rdma.pinned.max",
+          "96m",
+          "spark.shuffle.rdma.connect.timeout",
+          "2s",
+          "spark.shuffle.rdma.request.timeout",
+          "4s",
+          "spark.shuffle.rdma.lease.timeout",
+          "20s",
+          "spark.shuffle.rdma.idle.timeout",
+          "10s",
+          "spark.shuffle.rdma.quarantine.max",
+          "4s");
+
   SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve("plan.json");
     Path resultFile = directory.data().resolve("result.json");
     json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS));
-    Map<String, String> randomSettings = RandomSettings.of(seed);
+    Map<String, String> randomSettings = RandomSettings.of(seed, !vanilla);
     SparkApplication application =
         new SparkApplication(
             "soak",
@@ -74,6 +101,7 @@ record SoakRun(
     return new SoakReport(
         seed,
         seconds,
+        vanilla,
         growthJudged,
         randomSettings,
         counts,
@@ -107,7 +135,7 @@ record SoakRun(
         .waitFor();
   }
 
-  private static Map<String, String> conf(Map<String, String> randomSettings) {
+  private Map<String, String> conf(Map<String, String> randomSettings) {
     Map<String, String> conf = new HashMap<>(randomSettings);
     conf.put("spark.driver.host", "127.0.0.1");
     conf.put("spark.driver.bindAddress", "127.0.0.1");
@@ -122,15 +150,9 @@ record SoakRun(
     conf.put("spark.sql.shuffle.partitions", "60");
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.network.maxRemoteBlockSizeFetchToMem", "6m");
-    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
-    conf.put("spark.shuffle.rdma.mode", "required");
-    conf.put("spark.shuffle.rdma.engine", "soft");
-    conf.put("spark.shuffle.rdma.pinned.max", "96m");
-    conf.put("spark.shuffle.rdma.connect.timeout", "2s");
-    conf.put("spark.shuffle.rdma.request.timeout", "4s");
-    conf.put("spark.shuffle.rdma.lease.timeout", "20s");
-    conf.put("spark.shuffle.rdma.idle.timeout", "10s");
-    conf.put("spark.shuffle.rdma.quarantine.max", "4s");
+    if (!vanilla) {
+      conf.putAll(PLUGIN);
+    }
     return conf;
   }
 }

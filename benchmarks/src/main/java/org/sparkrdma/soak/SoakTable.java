@@ -21,6 +21,9 @@ final class SoakTable {
         .longLivedExecutors()
         .forEach(executor -> executor.trends().forEach(trend -> rows.add(row(executor, trend))));
     return "seed      %d, %.1f minutes\n".formatted(report.seed(), report.seconds() / 60)
+        + "shuffle   "
+        + (report.vanilla() ? "Spark's own" : "the plug-in's")
+        + "\n"
         + "settings  "
         + list(report.settings())
         + "\n"

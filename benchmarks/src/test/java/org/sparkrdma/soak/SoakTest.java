@@ -66,8 +66,16 @@ class SoakTest {
 
   @Test
   void shouldDrawTheSameSettingsFromTheSameSeed() {
-    assertThat(RandomSettings.of(7))
-        .isEqualTo(RandomSettings.of(7))
-        .isNotEqualTo(RandomSettings.of(8));
+    assertThat(RandomSettings.of(7, true))
+        .isEqualTo(RandomSettings.of(7, true))
+        .isNotEqualTo(RandomSettings.of(8, true));
+  }
+
+  @Test
+  void shouldDrawSparksOwnSettingsForVanillaAsForThePlugIn() {
+    Map<String, String> vanilla = RandomSettings.of(7, false);
+
+    assertThat(vanilla.keySet()).isNotEmpty().noneMatch(key -> key.contains("rdma"));
+    assertThat(RandomSettings.of(7, true)).containsAllEntriesOf(vanilla);
   }
 }
