@@ -23,7 +23,8 @@ the one for this version and configuration is cached already, and prints its pat
 two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
 
 SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, SPARKRDMA_GUEST_CONFIG=FILE adds options of the kernel, both
-here and in ./guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds and limits of RDMA.
+here and in ./guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds, limits of
+RDMA and refused allocations.
 
 The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.
 HELP

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.guest;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,7 +28,7 @@ final class BandwidthIT {
   @ParameterizedTest
   @ValueSource(strings = {"rocev2", "iwarp"})
   void shouldReadTheSameBytesAsTheSameLoopInC(String transport) throws Exception {
-    Path program = compile();
+    Path program = CSource.compile("read_loop", directory, "-lrdmacm", "-libverbs");
 
     GuestResult result =
         Guest.nodes(1)
@@ -57,21 +55,5 @@ final class BandwidthIT {
             entry
                 .put("bandwidthRatio", figures.ratio(ReadPairs.BANDWIDTH))
                 .put("latencyRatio", figures.ratio(ReadPairs.LATENCY)));
-  }
-
-  private Path compile() throws IOException, InterruptedException {
-    Path source = directory.resolve("read_loop.c");
-    try (var resource = BandwidthIT.class.getResourceAsStream("/guest/read_loop.c")) {
-      Files.copy(resource, source);
-    }
-    Path program = directory.resolve("read_loop");
-    Process compiler =
-        new ProcessBuilder(
-                "cc", "-O2", "-o", program.toString(), source.toString(), "-lrdmacm", "-libverbs")
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(compiler.getInputStream().readAllBytes(), UTF_8);
-    assertThat(compiler.waitFor()).as(output).isZero();
-    return program;
   }
 }

@@ -104,6 +104,11 @@ final class GuestMatrixIT {
     if (cell.hasFault()) {
       assertAllByRead(later);
     }
+    if (cell.failsAllocations()) {
+      int refused = FailingAllocations.refused(cluster);
+      System.out.println(cell.name() + ": allocations that the kernel refused: " + refused);
+      assertThat(refused).isPositive();
+    }
     report.passed(cluster, blocks);
   }
 

@@ -97,6 +97,10 @@ record MatrixCell(
     return Arrays.asList(name, kernel, transport, files, mtu, network, limit, fault, expected);
   }
 
+  boolean failsAllocations() {
+    return FailingAllocations.isFault(fault);
+  }
+
   boolean hasFault() {
     return !fault.equals("none");
   }
@@ -136,7 +140,10 @@ record MatrixCell(
     if (limit.startsWith("memlock-")) {
       run = run.asUser("nobody").with("--ulimit-memlock", Integer.toString(memlockKib()));
     }
-    return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine()) : run;
+    if (failsAllocations()) {
+      run = FailingAllocations.prepare(run);
+    }
+    return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine(run)) : run;
   }
 
   /**
@@ -149,6 +156,7 @@ record MatrixCell(
         || files.equals("nfs")
         || network.equals("bond")
         || network.equals("vlan")
+        || failsAllocations()
         || limit.startsWith("objects-");
   }
 
@@ -215,6 +223,7 @@ record MatrixCell(
 
   private String faultLine() {
     return switch (fault) {
+      case "failslab", "failpages" -> FailingAllocations.faultLine(fault);
       case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       case "address-change" ->
           "((%1$d == 1)) || { ip addr del fd99:1::2/64 dev wire1 && ip addr del 10.99.1.2/24 dev wire1"
@@ -227,8 +236,9 @@ record MatrixCell(
     };
   }
 
-  private String repairLine() {
+  private String repairLine(ClusterRun run) {
     return switch (fault) {
+      case "failslab", "failpages" -> FailingAllocations.repairLine(run);
       case "failover" -> "((%1$d == 1)) || ip link set wire1 up";
       case "address-change" -> "true";
       case "device-return" ->

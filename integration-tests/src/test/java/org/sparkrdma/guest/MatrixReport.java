@@ -61,7 +61,7 @@ final class MatrixReport {
       the log must name the limit. `vlan`: the address of RoCE is that of a VLAN interface.
       `bond-failover`: the bond takes over the hardware address of the wire that carries its packets (`fail_over_mac active`), and the log must
       say that the listener's address moved. Until 2026-11-24 the cell kept one hardware address, so that no address moved.
-      All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN or a limit of RDMA objects, run on a kernel with more options
+      All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN, a limit of RDMA objects or refused allocations, run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
       `old-nfs`: NFS 4.0 on one host, with two threads of the server. With `spark.local.dir` there and registered files, fetches took 182 and 186 s
       on 2026-11-22, by TCP as well, with the right answer. Linux 6.1 makes pages of registered files dirty. Writing them back breaks the
@@ -69,8 +69,9 @@ final class MatrixReport {
       (`fs.lease-break-time`), and the client's return of the delegation needs one of them. Vanilla Spark took 5.9 and 7.3 s without a stall, as did the plug-in
       (7.1 s, files registered) on a server that gives no delegations (`fs.leases-enable=0`). Since then the plug-in serves map outputs on NFS by
       copies on Linux before 6.2. The logs of both executors must say so, and those of no other cell.
-      Not in the table: allocations of the kernel that fail while memory is registered. In a trial on 2026-11-22 with `failslab` and `fail_page_alloc` for
-      the registering thread the JVM itself ended, because a failed mmap of its own memory is fatal to it.
+      `failslab`, `failpages`: in every second registration of memory by node 2's executor the kernel refuses one allocation, of small memory or of
+      pages: the first one, then the second one and so on up to the twelfth (`fail-nth`, from a preloaded library). The cell asserts that the kernel reports refused
+      allocations. If the registering thread failed outside of that system call, the JVM itself would end, because a failed mmap of its own memory is fatal to it.
       "not run" is a cell that has not passed since the results were last deleted.
       """;
 

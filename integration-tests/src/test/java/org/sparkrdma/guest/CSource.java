@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Compiles a C source of the tests' resources by the C compiler of this machine. */
+final class CSource {
+  private CSource() {}
+
+  /**
+   * Compiles and links one source.
+   *
+   * @param name of the source, {@code NAME.c} below {@code guest} in the resources
+   * @param directory where source and result are put; exists
+   * @param options of the compiler, libraries included
+   * @return the program or library, named as the source without its ending
+   * @throws IllegalStateException with the compiler's output when it fails
+   */
+  static Path compile(String name, Path directory, String... options)
+      throws IOException, InterruptedException {
+    Path source = directory.resolve(name + ".c");
+    try (var resource = CSource.class.getResourceAsStream("/guest/" + name + ".c")) {
+      Files.write(source, resource.readAllBytes());
+    }
+    Path result = directory.resolve(name);
+    List<String> command =
+        new ArrayList<>(List.of("cc", "-O2", "-o", result.toString(), source.toString()));
+    command.addAll(List.of(options));
+    Process compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(compiler.getInputStream().readAllBytes(), UTF_8);
+    int code = compiler.waitFor();
+    if (code != 0) {
+      throw new IllegalStateException(
+          "the compiler failed: exitCode=" + code + " source=" + source + "\n" + output);
+    }
+    return result;
+  }
+}
