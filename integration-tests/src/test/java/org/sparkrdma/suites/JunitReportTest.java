@@ -67,9 +67,10 @@ final class JunitReportTest {
                 new TestOutcome("good", TestOutcome.Kind.PASSED, ""),
                 new TestOutcome("off", TestOutcome.Kind.SKIPPED, "no disk")),
             Duration.ofSeconds(7),
-            new TransferLog.Blocks(34, 12, 0)));
+            new TransferLog.Blocks(34, 12, 0),
+            new LeakLog(2, List.of())));
     assertThat(table.text())
-        .containsPattern("soft +1 +0 +1 +7 +34 +12")
+        .containsPattern("soft +1 +0 +1 +7 +34 +12 +0/2")
         .contains("skipped: ShuffleSuite-soft \"off\": no disk")
         .endsWith("1 passed, 0 failed, 1 skipped in 1 runs" + System.lineSeparator());
   }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.suites;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.TaskFailedReason;
@@ -15,13 +10,15 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.sparkrdma.scenarios.SparkInternals;
 
 /**
  * Counts the blocks of every executor of a run by transfer, and in the driver the remote blocks
- * that Spark's own metrics report, whichever reader has fetched them. Loaded through {@code
- * spark.plugins}; {@link TransferLog} reads the files it writes.
+ * that Spark's own metrics report, whichever reader has fetched them. Starts the leak check of
+ * every executor, and counts executors in the driver. Loaded through {@code spark.plugins}; {@link
+ * TransferLog} and {@link LeakLog} read the files it writes.
  */
 public final class ReadCounts implements SparkPlugin {
   @Override
@@ -37,6 +34,7 @@ public final class ReadCounts implements SparkPlugin {
   /** The plugin of the driver; called by its listener bus after the start. */
   private static final class RemoteBlocks implements DriverPlugin {
     private long blocks;
+    private int executors;
 
     @Override
     public Map<String, String> init(SparkContext sc, PluginContext context) {
@@ -47,38 +45,49 @@ public final class ReadCounts implements SparkPlugin {
               TaskMetrics metrics = end.taskMetrics();
               if (metrics != null && metrics.shuffleReadMetrics().remoteBlocksFetched() > 0) {
                 blocks += metrics.shuffleReadMetrics().remoteBlocksFetched();
-                write(name(sc.applicationId(), "driver"), "0 0 " + blocks);
+                write(TransferLog.VARIABLE, "0 0 " + blocks);
               }
+            }
+
+            @Override
+            public void onExecutorAdded(SparkListenerExecutorAdded added) {
+              // In local mode the driver is its own executor.
+              if (!added.executorId().equals(ProcessName.DRIVER)) {
+                executors++;
+                write(LeakLog.VARIABLE, LeakLog.driverText(executors));
+              }
+            }
+
+            private void write(String variable, String text) {
+              ProcessFiles.of(variable)
+                  .write(ProcessName.ofThis(sc.applicationId(), ProcessName.DRIVER), text);
             }
           });
       return Map.of();
     }
   }
 
-  private static String name(String application, String executorId) {
-    return application + "_" + executorId + "_" + ProcessHandle.current().pid();
-  }
-
-  private static void write(String name, String counts) {
-    Path directory = Path.of(System.getenv(TransferLog.VARIABLE));
-    try {
-      // Atomic, because the process may be killed while it writes.
-      Path unfinished = Files.writeString(directory.resolve(name + TransferLog.UNFINISHED), counts);
-      Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /** The plugin of one executor; called by its task threads. */
+  /** The plugin of one executor; called by its task threads, and when it ends. */
   private static final class Counter implements ExecutorPlugin {
-    private String name;
+    private ProcessName name;
+    private ExecutorLeaks leaks;
     private String written = "";
 
     @Override
     public void init(PluginContext context, Map<String, String> extraConf) {
       // In local mode the application has no name yet.
-      name = name(context.conf().get("spark.app.id", "local"), context.executorID());
+      name = ProcessName.ofThis(context.conf().get("spark.app.id", "local"), context.executorID());
+      if (!name.isDriver()) {
+        leaks = ExecutorLeaks.begin(name);
+      }
+    }
+
+    /** Spark stops the shuffle manager, which closes everything, after this. */
+    @Override
+    public void shutdown() {
+      if (leaks != null) {
+        leaks.judge();
+      }
     }
 
     @Override
@@ -99,7 +108,7 @@ public final class ReadCounts implements SparkPlugin {
               + counters.getOrDefault("tcp.blocks.read", 0L);
       if (!counts.equals(written)) {
         written = counts;
-        write(name, counts);
+        ProcessFiles.of(TransferLog.VARIABLE).write(name, counts);
       }
     }
   }

@@ -22,8 +22,15 @@ import java.util.stream.Stream;
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
+  /** Whether leaks are recorded; {@code -Dsparkrdma.leaks=false} is for runs that measure times. */
+  private static final boolean LEAKS =
+      Boolean.parseBoolean(System.getProperty("sparkrdma.leaks", "true"));
+
   /** Options of all JVMs, including executors; the {@code java} launcher reads them. */
-  private static final String CHECKED = "-ea:org.sparkrdma...";
+  private static final String CHECKED = "-ea:org.sparkrdma... -Dsparkrdma.leaks=" + LEAKS;
+
+  /** Maximum wait for executors of the last test: a Worker kills them after ten seconds. */
+  private static final Duration EXECUTOR_END = Duration.ofSeconds(15);
 
   /**
    * More for daily runs: their JVMs live for seconds, mostly starting and compiling. A JVM whose
@@ -59,6 +66,7 @@ final class SuiteProcess {
     Files.createDirectories(directory.resolve("tmp"));
     Files.createDirectories(directory.resolve("reports"));
     Files.createDirectories(transfers());
+    Files.createDirectories(leaks());
     Path home = workbench.newSparkHome(directory.resolve("home"));
     long startNs = System.nanoTime();
     Process process = builder(home).start();
@@ -69,6 +77,7 @@ final class SuiteProcess {
       kill(process);
     }
     Duration took = Duration.ofNanos(System.nanoTime() - startNs);
+    LeakLog leaks = LeakLog.read(leaks(), EXECUTOR_END);
     TransferLog transfers = TransferLog.read(transfers());
     List<TestOutcome> outcomes = outcomes(ended, process);
     outcomes.add(verdict("should transfer blocks as expected", objections(transfers)));
@@ -77,7 +86,10 @@ final class SuiteProcess {
       outcomes.add(
           verdict("should use RDMA in every executor", findInLogs(Violations::withoutRdma)));
     }
-    return new SuiteResult(run, outcomes, took, transfers.total());
+    if (LEAKS) {
+      outcomes.add(verdict("should leak nothing in any executor", leaks.objections()));
+    }
+    return new SuiteResult(run, outcomes, took, transfers.total(), leaks);
   }
 
   private List<TestOutcome> outcomes(boolean ended, Process process) throws IOException {
@@ -124,6 +136,11 @@ final class SuiteProcess {
     return directory.resolve("transfers");
   }
 
+  /** Directory with the executors' leak checks. */
+  private Path leaks() {
+    return directory.resolve("leaks");
+  }
+
   private TestOutcome broken(String what) throws IOException {
     return new TestOutcome(
         run.suite() + " should run to its end",
@@ -157,6 +174,7 @@ final class SuiteProcess {
     environment.put("SPARK_TESTING", "1");
     environment.put("IT_LOG", directory.resolve(LOG).toString());
     environment.put(TransferLog.VARIABLE, transfers().toString());
+    environment.put(LeakLog.VARIABLE, leaks().toString());
     String options = CHECKED + " \"-Dlog4j2.configurationFile=" + logging() + '"';
     environment.put(
         "JDK_JAVA_OPTIONS", Boolean.getBoolean("it.nightly") ? options : options + SHORT_LIVED);

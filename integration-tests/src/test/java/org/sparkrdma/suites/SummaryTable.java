@@ -4,9 +4,12 @@ package org.sparkrdma.suites;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects results and prints them as a table with a line of totals. */
+/**
+ * Collects results and prints them as a table with a line of totals. The last column has the
+ * executors that were judged by the leak check, of all that ran.
+ */
 final class SummaryTable {
-  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s %8s %8s%n";
+  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s %8s %8s %8s%n";
 
   private final List<SuiteResult> results = new ArrayList<>();
 
@@ -18,7 +21,8 @@ final class SummaryTable {
     StringBuilder text = new StringBuilder();
     text.append(
         ROW.formatted(
-            "suite", "setting", "passed", "failed", "skipped", "seconds", "by READ", "by TCP"));
+            "suite", "setting", "passed", "failed", "skipped", "seconds", "by READ", "by TCP",
+            "judged"));
     results.forEach(result -> text.append(row(result)));
     results.forEach(result -> text.append(skips(result)));
     text.append(
@@ -40,7 +44,8 @@ final class SummaryTable {
         result.count(TestOutcome.Kind.SKIPPED),
         result.took().toSeconds(),
         result.blocks().byRead(),
-        result.blocks().byTcp());
+        result.blocks().byTcp(),
+        result.leaks().count(LeakLog.State.JUDGED) + "/" + result.leaks().ran());
   }
 
   private static String skips(SuiteResult result) {

@@ -2,8 +2,6 @@
 package org.sparkrdma.suites;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,9 +16,6 @@ import java.util.TreeMap;
 record TransferLog(Map<String, Blocks> byApplication) {
   /** Environment variable of all processes of a run that names the directory. */
   static final String VARIABLE = "IT_TRANSFERS";
-
-  /** Suffix of a file that its executor has not finished. */
-  static final String UNFINISHED = ".unfinished";
 
   /**
    * Blocks of an application, or of several.
@@ -47,18 +42,11 @@ record TransferLog(Map<String, Blocks> byApplication) {
 
   static TransferLog read(Path directory) throws IOException {
     Map<String, Blocks> byApplication = new TreeMap<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-      for (Path file : files) {
-        String name = file.getFileName().toString();
-        if (name.endsWith(UNFINISHED)) {
-          continue;
-        }
-        byApplication.merge(
-            name.substring(0, name.indexOf('_')),
-            Blocks.parse(Files.readString(file)),
-            Blocks::plus);
-      }
-    }
+    new ProcessFiles(directory)
+        .read()
+        .forEach(
+            (process, text) ->
+                byApplication.merge(process.application(), Blocks.parse(text), Blocks::plus));
     return new TransferLog(byApplication);
   }
 

@@ -30,7 +30,7 @@ final class TransferLogTest {
   @Test
   void shouldIgnoreAFileThatAKilledExecutorHasNotFinished() throws IOException {
     put("app-1_0_10", "3 1");
-    put("app-1_1_11" + TransferLog.UNFINISHED, "");
+    put("app-1_1_11" + ProcessFiles.UNFINISHED, "");
 
     assertThat(TransferLog.read(directory).total()).isEqualTo(new TransferLog.Blocks(3, 1, 0));
   }

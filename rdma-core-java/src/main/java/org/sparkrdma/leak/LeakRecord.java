@@ -9,9 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * Record of a resource that somebody holds and must release: what it is, and where and by which
  * thread it was acquired.
  *
- * <p>Records are kept where the system property {@code sparkrdma.leaks} is true, as in all tests,
- * and every test fails that leaves one. Elsewhere all records are one and the same object, and
- * acquiring and releasing allocate nothing. Safe for any thread.
+ * <p>Records are kept where the system property {@code sparkrdma.leaks} is true, as in all tests
+ * and their executors. Every test fails that leaves one, and every run of a suite with an executor
+ * that leaves one of a task. Elsewhere all records are one and the same object, and acquiring and
+ * releasing allocate nothing. Safe for any thread.
  */
 public final class LeakRecord {
   private static final boolean ENABLED = Boolean.getBoolean("sparkrdma.leaks");

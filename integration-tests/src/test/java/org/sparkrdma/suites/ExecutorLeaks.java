@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.suites;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.sparkrdma.leak.LeakRecord;
+
+/**
+ * The leak check of this executor. It writes its state to a file at the start, and the result when
+ * the executor ends: before Spark stops the shuffle manager, or in a shutdown hook.
+ *
+ * <p>An executor that ends in the middle of a task is not judged. {@link LeakLog} reads the files.
+ * Safe for any thread; the first call of {@link #judge} judges.
+ */
+final class ExecutorLeaks {
+  /** Maximum time for tasks to end, and for peers to release the leases that they have used. */
+  private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+  private static final String TASK = "org.apache.spark.executor.Executor$TaskRunner";
+
+  private final ProcessFiles files = ProcessFiles.of(LeakLog.VARIABLE);
+  private final ProcessName name;
+  private boolean judged;
+
+  private ExecutorLeaks(ProcessName name) {
+    this.name = name;
+  }
+
+  /** Starts the check of this JVM. */
+  static ExecutorLeaks begin(ProcessName name) {
+    ExecutorLeaks leaks = new ExecutorLeaks(name);
+    leaks.write(LeakLog.State.RUNNING, List.of());
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(leaks::judge, "leak-check"));
+    } catch (IllegalStateException e) {
+      // The JVM is ending already; no task has run.
+      leaks.judge();
+    }
+    return leaks;
+  }
+
+  /** Waits until no task runs and nothing has leaked, or the time is over; writes the result. */
+  synchronized void judge() {
+    if (judged) {
+      return;
+    }
+    judged = true;
+    if (!LeakRecord.isEnabled()) {
+      write(LeakLog.State.WITHOUT_RECORDS, List.of());
+      return;
+    }
+    long beginNs = System.nanoTime();
+    boolean busy = isRunningTask();
+    List<HeldResources.Leak> leaks = leaks();
+    while ((busy || !leaks.isEmpty()) && System.nanoTime() - beginNs < PATIENCE_NS) {
+      LockSupport.parkNanos(PAUSE_NS);
+      // In this order: a task that has ended leaves nothing afterwards.
+      busy = isRunningTask();
+      leaks = leaks();
+    }
+    if (busy) {
+      write(LeakLog.State.IN_TASK, List.of());
+    } else {
+      write(LeakLog.State.JUDGED, leaks);
+    }
+  }
+
+  private static List<HeldResources.Leak> leaks() {
+    return HeldResources.leaks(LeakRecord.outstanding().stream().map(LeakRecord::site).toList());
+  }
+
+  /** By the stacks, because an idle thread keeps the name of its last task. */
+  private static boolean isRunningTask() {
+    return Thread.getAllStackTraces().values().stream()
+        .flatMap(Stream::of)
+        .anyMatch(frame -> frame.getClassName().equals(TASK));
+  }
+
+  private void write(LeakLog.State state, List<HeldResources.Leak> leaks) {
+    files.write(name, new LeakLog.Executor(name, state, leaks).text());
+  }
+}

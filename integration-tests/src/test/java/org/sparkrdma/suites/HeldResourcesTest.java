@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.suites;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.leak.LeakRecord;
+import org.sparkrdma.suites.HeldResources.Leak;
+import org.sparkrdma.suites.HeldResources.Owner;
+
+@Timeout(60)
+final class HeldResourcesTest {
+  private static final String CHUNK = "chunk of a registered pool";
+  private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceiveMemory";
+  private static final String CONTROL = "org.sparkrdma.shuffle.transport.ControlBuffers";
+  private static final String SLOTS = "org.sparkrdma.shuffle.serve.CopySlots";
+
+  @Test
+  void shouldLeaveToTheExecutorThePoolsBuffersAndItsOpenChunk() {
+    assertThat(
+            HeldResources.leaks(
+                List.of(
+                    held("grant of pinned bytes", RECEIVE),
+                    held("grant of pinned bytes", SLOTS),
+                    held("native memory", CONTROL),
+                    held(CHUNK, CONTROL),
+                    held(CHUNK, CONTROL),
+                    held(CHUNK, RECEIVE))))
+        .isEmpty();
+  }
+
+  @Test
+  void shouldReportWhatBelongsToTasks() {
+    List<Leak> leaks =
+        HeldResources.leaks(
+            List.of(
+                held("lease", "org.sparkrdma.shuffle.serve.Lease"),
+                held("lease", "org.sparkrdma.shuffle.serve.Lease"),
+                held("reservation of receive memory", RECEIVE),
+                held(CHUNK, RECEIVE),
+                held(CHUNK, RECEIVE),
+                held(CHUNK, RECEIVE),
+                held(CHUNK, SLOTS)));
+
+    assertThat(leaks)
+        .extracting(leak -> leak.owner() + " " + leak.count() + " " + firstLine(leak))
+        .containsExactlyInAnyOrder(
+            "PEER 2 lease acquired by thread t",
+            "TASK 1 reservation of receive memory acquired by thread t",
+            "TASK 2 chunk of a registered pool acquired by thread t",
+            "PEER 1 chunk of a registered pool acquired by thread t");
+    assertThat(leaks).allMatch(leak -> leak.place().contains("\n\tat org.sparkrdma."));
+  }
+
+  @Test
+  void shouldReportKindsAndHoldersThatHaveNoRule() {
+    assertThat(HeldResources.leaks(List.of(held("new kind", RECEIVE), held(CHUNK, "a.Other"))))
+        .extracting(Leak::owner)
+        .containsExactly(Owner.TASK, Owner.TASK);
+  }
+
+  @Test
+  void shouldFindTheHolderOfARecord() {
+    LeakRecord acquired = LeakRecord.acquire("lease");
+    try {
+      assertThat(HeldResources.leaks(List.of(acquired.site())))
+          .singleElement()
+          .extracting(Leak::place)
+          .asString()
+          .contains("lease acquired by thread")
+          .contains("HeldResourcesTest.shouldFindTheHolderOfARecord");
+    } finally {
+      acquired.release();
+    }
+  }
+
+  @Test
+  void shouldHaveRulesForClassesThatExist() throws ClassNotFoundException {
+    for (HeldResources.Rule rule : HeldResources.RULES) {
+      if (!rule.holder().isEmpty()) {
+        assertThat(Class.forName(rule.holder(), false, getClass().getClassLoader())).isNotNull();
+      }
+    }
+  }
+
+  private static String firstLine(Leak leak) {
+    return leak.place().lines().findFirst().orElseThrow();
+  }
+
+  private static Throwable held(String kind, String holder) {
+    Throwable acquired = new Throwable(kind + " acquired by thread t");
+    acquired.setStackTrace(
+        new StackTraceElement[] {
+          frame("org.sparkrdma.leak.LeakRecord"),
+          frame("org.sparkrdma.memory.RegisteredPool$Slab"),
+          frame(holder + "$1"),
+          frame("org.sparkrdma.shuffle.transport.TransportAgent")
+        });
+    return acquired;
+  }
+
+  private static StackTraceElement frame(String name) {
+    return new StackTraceElement(name, "method", null, 1);
+  }
+}

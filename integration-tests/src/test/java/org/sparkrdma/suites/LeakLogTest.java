@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.suites;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.suites.HeldResources.Leak;
+import org.sparkrdma.suites.HeldResources.Owner;
+
+@Timeout(60)
+final class LeakLogTest {
+  private static final String LEASE =
+      "lease acquired by thread rdma-disk-0-1\n\tat a.Lease.begin(1)";
+  private static final String RESERVATION =
+      "reservation acquired by thread rdma-agent\n\tat b.C.d(2)";
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldPassWhenEveryExecutorIsJudgedAndLeaksNothing() throws IOException {
+    putDriver(2);
+    put("0", LeakLog.State.JUDGED);
+    put("1", LeakLog.State.JUDGED);
+
+    assertThat(objections()).isEmpty();
+    assertThat(LeakLog.read(directory).count(LeakLog.State.JUDGED)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldFailWithThePlaceOfALeak() throws IOException {
+    putDriver(2);
+    put("0", LeakLog.State.JUDGED);
+    put(
+        "1",
+        LeakLog.State.JUDGED,
+        new Leak(Owner.PEER, 3, LEASE),
+        new Leak(Owner.TASK, 1, RESERVATION));
+
+    assertThat(objections())
+        .containsExactly(
+            "leaked 3: application=app-1_x executor=1 " + LEASE,
+            "leaked 1: application=app-1_x executor=1 " + RESERVATION);
+  }
+
+  @Test
+  void shouldFailWhenExecutorsRanAndNoneHasWrittenAFile() throws IOException {
+    putDriver(2);
+
+    assertThat(objections())
+        .containsExactly(
+            "no executor was judged: ran=2 running=0 in_task=0 without_records=0 judged=0");
+  }
+
+  @Test
+  void shouldFailWhenEveryExecutorEndedInATask() throws IOException {
+    putDriver(1);
+    put("0", LeakLog.State.IN_TASK);
+
+    assertThat(objections())
+        .containsExactly(
+            "no executor was judged: ran=1 running=0 in_task=1 without_records=0 judged=0");
+  }
+
+  @Test
+  void shouldFailWhenEveryExecutorWasKilled() throws IOException {
+    put("0", LeakLog.State.RUNNING);
+
+    assertThat(objections())
+        .containsExactly(
+            "no executor was judged: ran=1 running=1 in_task=0 without_records=0 judged=0");
+  }
+
+  @Test
+  void shouldFailWhenAnExecutorKeepsNoRecords() throws IOException {
+    put("0", LeakLog.State.JUDGED);
+    put("1", LeakLog.State.WITHOUT_RECORDS);
+
+    assertThat(objections()).singleElement().asString().contains("without_records=1");
+  }
+
+  @Test
+  void shouldPassWithoutExecutorsAsInLocalMode() throws IOException {
+    assertThat(objections()).isEmpty();
+  }
+
+  @Test
+  void shouldAllowLeasesOnlyOfPeersThatEndedInATask() throws IOException {
+    put("0", LeakLog.State.IN_TASK);
+    put(
+        "1",
+        LeakLog.State.JUDGED,
+        new Leak(Owner.PEER, 1, LEASE),
+        new Leak(Owner.TASK, 1, RESERVATION));
+    Files.writeString(
+        directory.resolve("app-2_0_12"),
+        executor("0", LeakLog.State.JUDGED, new Leak(Owner.PEER, 2, LEASE)));
+
+    assertThat(objections())
+        .containsExactly(
+            "leaked 1: application=app-1_x executor=1 " + RESERVATION,
+            "leaked 2: application=app-2 executor=0 " + LEASE);
+  }
+
+  @Test
+  void shouldWaitForAnExecutorThatIsEnding() throws Exception {
+    Process ending = new ProcessBuilder("cat").start();
+    try {
+      Path file = directory.resolve("app-1_x_0_" + ending.pid());
+      Files.writeString(file, executor("0", LeakLog.State.RUNNING));
+      assertThat(LeakLog.read(directory, Duration.ZERO).count(LeakLog.State.RUNNING)).isEqualTo(1);
+
+      FutureTask<LeakLog> reading =
+          new FutureTask<>(() -> LeakLog.read(directory, Duration.ofSeconds(30)));
+      Thread reader = new Thread(reading, "reader");
+      reader.start();
+      while (reader.isAlive() && reader.getState() != Thread.State.TIMED_WAITING) {
+        Thread.onSpinWait();
+      }
+      new ProcessFiles(directory)
+          .write(
+              ProcessName.parse(file.getFileName().toString()),
+              executor("0", LeakLog.State.JUDGED));
+
+      assertThat(reading.get().count(LeakLog.State.JUDGED)).isEqualTo(1);
+    } finally {
+      ending.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void shouldNotWaitForAnExecutorThatWasKilled() throws Exception {
+    Process killed = new ProcessBuilder("cat").start();
+    killed.destroyForcibly().waitFor();
+    Files.writeString(
+        directory.resolve("app-1_x_0_" + killed.pid()), executor("0", LeakLog.State.RUNNING));
+
+    assertThat(LeakLog.read(directory, Duration.ofHours(1)).count(LeakLog.State.RUNNING))
+        .isEqualTo(1);
+  }
+
+  private List<String> objections() throws IOException {
+    return LeakLog.read(directory).objections();
+  }
+
+  private void putDriver(int executors) throws IOException {
+    Files.writeString(directory.resolve("app-1_x_driver_9"), LeakLog.driverText(executors));
+  }
+
+  private void put(String id, LeakLog.State state, Leak... leaks) throws IOException {
+    Files.writeString(directory.resolve("app-1_x_" + id + "_1" + id), executor(id, state, leaks));
+  }
+
+  private static String executor(String id, LeakLog.State state, Leak... leaks) {
+    return new LeakLog.Executor(new ProcessName("app", id, 1), state, List.of(leaks)).text();
+  }
+}
