@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
  * a peer, must be released when that task has ended. {@link #RULES} has the owner of each kind of
  * {@code LeakRecord}; a kind without a rule counts as a task's, so that a new one is not forgotten.
  *
- * <p>Not found: a block that is never released and lies in the open chunk of receive memory, with
- * no other chunk; and windows of removed shuffles, which LifetimeSuite checks.
+ * <p>Not found: copies of blocks on the heap; and windows of removed shuffles, which LifetimeSuite
+ * checks.
  */
 final class HeldResources {
   /** Owner of a resource that remains. */
@@ -62,8 +62,10 @@ final class HeldResources {
           new Rule("native memory", "", ALL, Owner.TASK),
           // Buffers of connections, and the reserve for answers.
           new Rule(CHUNK, "org.sparkrdma.shuffle.transport.ControlBuffers", ALL, Owner.TASK),
-          // The open chunk, in which the next block is placed. Others are of fetched blocks.
+          // The open chunk, in which the next block is placed. Others are of fetched blocks, each
+          // of which has a reference to its chunks.
           new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceiveMemory", 1, Owner.TASK),
+          new Rule("reference to a chunk", "", 0, Owner.TASK),
           new Rule("reservation of receive memory", "", 0, Owner.TASK),
           // Copies are part of a lease, which its reader releases.
           new Rule(CHUNK, "org.sparkrdma.shuffle.serve.CopySlots", 0, Owner.PEER),

@@ -3,6 +3,8 @@ package org.sparkrdma.memory;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -21,6 +23,13 @@ public final class RegisteredChunk {
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
   private LeakRecord leakRecord;
+
+  /**
+   * Records of the references after the first, so that a reader that does not release is found
+   * while others hold the chunk; null where no records are kept.
+   */
+  private final Queue<LeakRecord> retained =
+      LeakRecord.isEnabled() ? new ConcurrentLinkedQueue<>() : null;
 
   RegisteredChunk(RegisteredPool pool, RegisteredPool.Slab slab, long offset, int lengthBytes) {
     this.pool = pool;
@@ -95,8 +104,19 @@ public final class RegisteredChunk {
    * @throws IllegalStateException when it was returned before
    */
   public void retain() {
+    if (retained != null) {
+      // Before the count, so that every release finds a record.
+      retained.add(LeakRecord.acquire("reference to a chunk"));
+    }
     if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
+      endRecord();
       throw new IllegalStateException("retained after the last release");
+    }
+  }
+
+  private void endRecord() {
+    if (retained != null) {
+      retained.remove().release();
     }
   }
 
@@ -113,6 +133,8 @@ public final class RegisteredChunk {
     if (before == 1) {
       leakRecord.release();
       pool.release(this);
+    } else {
+      endRecord();
     }
   }
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -104,6 +105,27 @@ class LeaksTest {
           .hasMessageContaining("LeaksTest.shouldReportTheCodeThatAcquiredAChunk");
       chunk.release();
     }
+  }
+
+  @Test
+  void shouldReportTheCodeThatRetainedAChunkWhichOthersHold() {
+    try (RegisteredPool pool =
+        new RegisteredPool(
+            device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), PAGE, 2, 1 << 16)) {
+      var chunk = pool.tryTake().orElseThrow();
+      Leaks leaks = Leaks.snapshot();
+      retain(chunk);
+      assertThatThrownBy(leaks::checkNow)
+          .hasMessageContaining("reference to a chunk acquired by thread")
+          .hasMessageContaining("LeaksTest.retain");
+      chunk.release();
+      assertThatCode(leaks::checkNow).doesNotThrowAnyException();
+      chunk.release();
+    }
+  }
+
+  private static void retain(RegisteredChunk chunk) {
+    chunk.retain();
   }
 
   @Test
