@@ -27,13 +27,21 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
  * refusal the pool counts no more slabs as available, and registers none, until a region of the
- * budget is closed, or for {@value #REFUSED_MS} ms; meanwhile it reports the refusal to the budget.
+ * budget is closed, or for {@value #FIRST_REFUSED_MS} ms, twice as long after each further refusal,
+ * and at most {@value #MAX_REFUSED_MS} ms; meanwhile it reports the refusal to the budget. A slab
+ * that is registered ends the doubling.
  */
 public final class RegisteredPool implements AutoCloseable {
-  /** Time after which the device is tried again, because another process may have freed memory. */
-  static final long REFUSED_MS = 100;
+  /**
+   * Time after which the device is tried again, because another process may have freed memory.
+   * Blocks wait for 30 ms, so a refusal of the moment must not last longer.
+   */
+  static final long FIRST_REFUSED_MS = 10;
 
-  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(REFUSED_MS);
+  static final long MAX_REFUSED_MS = 100;
+
+  private static final long FIRST_REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(FIRST_REFUSED_MS);
+  private static final long MAX_REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(MAX_REFUSED_MS);
 
   private final Device device;
   private final ProtectionDomain domain;
@@ -53,6 +61,9 @@ public final class RegisteredPool implements AutoCloseable {
   private boolean refused;
 
   private long refusedNs;
+
+  /** Time from then on without a call of the device; 0 before the first refusal in a row. */
+  private long pauseNs;
 
   /** {@link PinnedBudget#closedRegions()} before the device refused. */
   private long closedRegions;
@@ -170,10 +181,12 @@ public final class RegisteredPool implements AutoCloseable {
     try {
       memory = device.allocate(lengthBytes);
       region = domain.register(memory, 0, lengthBytes, access);
+      pauseNs = 0;
       return new Slab(memory, region, grant);
     } catch (VerbsException e) {
       refused = true;
       refusedNs = nanoClock.getAsLong();
+      pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_REFUSED_NS), MAX_REFUSED_NS);
       return null;
     } finally {
       if (region == null) {
@@ -189,7 +202,7 @@ public final class RegisteredPool implements AutoCloseable {
   private boolean isRefused() {
     return refused
         && budget.closedRegions() == closedRegions
-        && nanoClock.getAsLong() - refusedNs < REFUSED_NS;
+        && nanoClock.getAsLong() - refusedNs < pauseNs;
   }
 
   synchronized void release(RegisteredChunk chunk) {

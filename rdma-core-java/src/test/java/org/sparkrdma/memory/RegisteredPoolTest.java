@@ -24,7 +24,8 @@ class RegisteredPoolTest {
   private static final int CHUNK = 4096;
   private static final int PER_SLAB = 4;
   private static final int SLAB = CHUNK * PER_SLAB;
-  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.REFUSED_MS);
+  private static final long REFUSED_NS =
+      TimeUnit.MILLISECONDS.toNanos(RegisteredPool.FIRST_REFUSED_MS);
 
   private final MemoryOnlyDevice device = new MemoryOnlyDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
@@ -126,8 +127,37 @@ class RegisteredPoolTest {
     assertThat(device.memoriesOpen()).isZero();
     assertThat(budget.pinnedBytes()).isZero();
     device.refuseRegions(false);
-    nowNs += REFUSED_NS;
+    nowNs += 2 * REFUSED_NS;
     release(take(1));
+  }
+
+  @Test
+  void shouldTryTheDeviceEverMoreRarelyUntilItRegistersASlab() {
+    device.refuseRegions(true);
+    assertThat(pauseMs()).isEqualTo(10);
+    assertThat(pauseMs()).isEqualTo(20);
+    assertThat(pauseMs()).isEqualTo(40);
+    assertThat(pauseMs()).isEqualTo(80);
+    assertThat(pauseMs()).isEqualTo(100);
+    assertThat(pauseMs()).isEqualTo(100);
+    device.refuseRegions(false);
+    List<RegisteredChunk> chunks = take(PER_SLAB);
+    device.refuseRegions(true);
+    assertThat(pauseMs()).as("after a success").isEqualTo(10);
+    release(chunks);
+  }
+
+  /** Lets the device refuse a slab; returns the time until the pool would try again. */
+  private long pauseMs() {
+    int refusals = device.refusals();
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(device.refusals()).isEqualTo(refusals + 1);
+    long ms = 0;
+    while (pool.availableBytes() == 0) {
+      ms++;
+      nowNs += TimeUnit.MILLISECONDS.toNanos(1);
+    }
+    return ms;
   }
 
   @Test
