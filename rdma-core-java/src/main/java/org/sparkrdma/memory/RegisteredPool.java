@@ -21,7 +21,7 @@ import org.sparkrdma.verbs.VerbsException;
  * nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trim()}, {@link #trimUnused()} and {@link #trimIdle} deregister slabs
+ * PinnedBudget}; {@link #trim(int)}, {@link #trimUnused()} and {@link #trimIdle} deregister slabs
  * without a chunk in use. Safe for any thread; never blocks on anything but registering a slab.
  * Owned by the runtime, closed before the protection domain.
  *
@@ -275,8 +275,19 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Deregisters slabs without a chunk in use. */
   public synchronized void trim() {
+    trim(Integer.MAX_VALUE);
+  }
+
+  /**
+   * Deregisters slabs without a chunk in use, up to a number.
+   *
+   * @param max maximum number of slabs
+   * @return number of slabs that were deregistered
+   */
+  public synchronized int trim(int max) {
     slabs.forEach(slab -> slab.used = false);
-    trimUnused();
+    markIdle();
+    return trimIdle(max);
   }
 
   /**

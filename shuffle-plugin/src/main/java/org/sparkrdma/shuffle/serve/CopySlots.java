@@ -78,13 +78,12 @@ final class CopySlots implements AutoCloseable {
   /**
    * Deregisters memory without leased slots.
    *
-   * @return whether there was such memory
+   * @param max maximum number of regions
+   * @return number of regions that were deregistered
    */
-  boolean trim() {
+  int trim(int max) {
     assert state.isHeld();
-    long before = pool.registeredBytes();
-    pool.trim();
-    return pool.registeredBytes() < before;
+    return pool.trim(max);
   }
 
   /** Whether any memory is registered for slots. */
@@ -92,10 +91,21 @@ final class CopySlots implements AutoCloseable {
     return pool.registeredBytes() > 0;
   }
 
-  /** Deregisters memory that was not leased since the last call. */
-  void trimUnused() {
+  /** Marks memory as idle that was not leased since the last call. */
+  void markIdle() {
     assert state.isHeld();
-    pool.trimUnused();
+    pool.markIdle();
+  }
+
+  /**
+   * Deregisters memory that is marked as idle and not leased since.
+   *
+   * @param max maximum number of regions
+   * @return number of regions that were deregistered
+   */
+  int trimIdle(int max) {
+    assert state.isHeld();
+    return pool.trimIdle(max);
   }
 
   /** Called after the last lease has ended. */

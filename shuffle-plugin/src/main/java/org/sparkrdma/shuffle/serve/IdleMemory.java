@@ -13,13 +13,13 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
  * when other uses of this executor need it. Used with the server's lock.
  *
  * <p>Deregistration takes long, and disk threads wait for the lock. So a turn deregisters a few
- * windows, and the next one follows after a pause, in which the lock is free.
+ * regions, and the next one follows after a pause, in which the lock is free.
  */
 final class IdleMemory {
-  /** Maximum number of windows that one turn deregisters. */
-  static final int MAX_WINDOWS = 8;
+  /** Maximum number of windows and regions of slots that one turn deregisters. */
+  static final int MAX_REGIONS = 8;
 
-  /** Time between two turns while more windows are left. */
+  /** Time between two turns while more of them are left. */
   static final Duration PAUSE = Duration.ofMillis(1);
 
   private final long idleNs;
@@ -29,8 +29,14 @@ final class IdleMemory {
   private final ShuffleCounters counters;
   private boolean pausing;
   private long pauseEndNs;
+
+  /** Whether memory is registered for slots, which {@link #nextSweepNs} checks. */
   private boolean sweeping;
+
   private long nextSweepNs;
+
+  /** Whether the last sweep has left regions that it has marked as idle. */
+  private boolean marked;
 
   /**
    * @param slots null when copying is off
@@ -50,26 +56,38 @@ final class IdleMemory {
 
   /** Deregisters windows of removed map outputs, and memory idle for the idle time-out. */
   void release(long nowNs) {
-    if (!pausing || nowNs - pauseEndNs >= 0) {
-      int removed = windows.deregisterRemoved(MAX_WINDOWS);
-      int returned = windows.deregisterIdleSince(nowNs - idleNs, MAX_WINDOWS - removed);
-      counters.add(Counter.WINDOWS_RETURNED, returned);
-      pausing = removed + returned == MAX_WINDOWS;
-      pauseEndNs = nowNs + PAUSE.toNanos();
+    if (pausing && nowNs - pauseEndNs < 0) {
+      return;
     }
-    releaseSlots(nowNs);
+    int windowCount = windows.deregisterRemoved(MAX_REGIONS);
+    int returned = windows.deregisterIdleSince(nowNs - idleNs, MAX_REGIONS - windowCount);
+    counters.add(Counter.WINDOWS_RETURNED, returned);
+    windowCount += returned;
+    pausing = windowCount + releaseSlots(nowNs, MAX_REGIONS - windowCount) == MAX_REGIONS;
+    pauseEndNs = nowNs + PAUSE.toNanos();
   }
 
-  private void releaseSlots(long nowNs) {
+  /** Returns the number of regions that were deregistered. */
+  private int releaseSlots(long nowNs, int max) {
     if (slots == null || !slots.isRegistered()) {
       sweeping = false;
-    } else if (!sweeping) {
+      return 0;
+    }
+    if (!sweeping) {
       sweeping = true;
-      nextSweepNs = nowNs + idleNs;
-    } else if (nextSweepNs - nowNs <= 0) {
-      slots.trimUnused();
+      marked = false;
       nextSweepNs = nowNs + idleNs;
     }
+    if (nextSweepNs - nowNs > 0) {
+      return 0;
+    }
+    if (!marked) {
+      slots.markIdle();
+    }
+    int trimmed = slots.trimIdle(max);
+    marked = trimmed == max;
+    nextSweepNs = nowNs + (marked ? PAUSE.toNanos() : idleNs);
+    return trimmed;
   }
 
   /** Makes room for another use, in the budget or at the device; leased memory stays. */
@@ -77,22 +95,28 @@ final class IdleMemory {
     boolean refusedByDevice = budget.takeRefusal();
     boolean made = windows.makeRoom(lengthBytes);
     if (refusedByDevice) {
-      made &= windows.evictForDevice(lengthBytes, MAX_WINDOWS) > 0;
+      made &= windows.evictForDevice(lengthBytes, MAX_REGIONS) > 0;
     }
-    if (!made && slots != null && slots.trim()) {
+    if (!made && slots != null && slots.trim(MAX_REGIONS) > 0) {
       windows.makeRoom(lengthBytes);
     }
   }
 
   /** Time of the next call that may deregister memory; empty when nothing is idle. */
   OptionalLong nextDeadlineNs() {
+    OptionalLong dueNs = nextDueNs();
+    return pausing && dueNs.isPresent() && dueNs.getAsLong() - pauseEndNs < 0
+        ? OptionalLong.of(pauseEndNs)
+        : dueNs;
+  }
+
+  private OptionalLong nextDueNs() {
     OptionalLong since = windows.idleSinceNs();
     if (since.isEmpty() && !windows.hasRemoved()) {
       return sweeping ? OptionalLong.of(nextSweepNs) : OptionalLong.empty();
     }
     // The end of the last pause is in the past, or the next turn follows at once.
     long dueNs = windows.hasRemoved() ? pauseEndNs : since.getAsLong() + idleNs;
-    long deadlineNs = pausing && dueNs - pauseEndNs < 0 ? pauseEndNs : dueNs;
-    return OptionalLong.of(sweeping && nextSweepNs - deadlineNs < 0 ? nextSweepNs : deadlineNs);
+    return OptionalLong.of(sweeping && nextSweepNs - dueNs < 0 ? nextSweepNs : dueNs);
   }
 }

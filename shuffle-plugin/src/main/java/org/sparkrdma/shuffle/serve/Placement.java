@@ -141,7 +141,7 @@ final class Placement {
             && window == null
             && lease.share().hasRoomForWindows()
             && !files.isExcluded(output.mapOutput().dataFile());
-    if (needsRoom && slots != null && slots.trim()) {
+    if (needsRoom && slots != null && slots.trim(IdleMemory.MAX_REGIONS) > 0) {
       window = files.lease(output, fileOffset, lease);
     }
     if (window == null) {

@@ -182,7 +182,7 @@ class BlockServerThreadTest {
       assertClosed(() -> leases.expire(0));
       assertClosed(() -> leases.onPeerGone(9));
       assertClosed(() -> unleased.makeRoom(1));
-      assertClosed(slots::trim);
+      assertClosed(() -> slots.trim(1));
     }
   }
 
@@ -234,7 +234,7 @@ class BlockServerThreadTest {
 
   @Test
   void shouldDeregisterAllWindowsOfAShuffleInSeveralTurns() throws Exception {
-    int maps = 3 * IdleMemory.MAX_WINDOWS;
+    int maps = 3 * IdleMemory.MAX_REGIONS;
     for (int map = 1; map < maps; map++) {
       outputs.write(1, map, new Random(5), true, 1000);
     }

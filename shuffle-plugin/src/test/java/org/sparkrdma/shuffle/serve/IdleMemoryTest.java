@@ -7,18 +7,24 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
+import org.sparkrdma.verbs.device.Capability;
 
 /** Deregistration of idle memory, with a manual clock. */
 @Timeout(60)
 class IdleMemoryTest {
+  /** As large as the regions of slots, so that each has a region of its own. */
+  private static final int LARGE_SLOT = 4 << 20;
+
   @TempDir Path folder;
   private final Random random = new Random(4);
 
@@ -48,13 +54,13 @@ class IdleMemoryTest {
 
   @Test
   void shouldDeregisterAFewWindowsPerTurn() throws IOException {
-    int windows = 2 * IdleMemory.MAX_WINDOWS + 1;
+    int windows = 2 * IdleMemory.MAX_REGIONS + 1;
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       leaseAndRelease(on, windows);
       on.sleep(ServerFixture.IDLE);
-      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_REGIONS + 1);
       on.server.doWork();
-      assertThat(on.domain.regionCount()).as("in the pause").isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      assertThat(on.domain.regionCount()).as("in the pause").isEqualTo(IdleMemory.MAX_REGIONS + 1);
       on.sleep(IdleMemory.PAUSE);
       assertThat(on.domain.regionCount()).isEqualTo(1);
       on.sleep(IdleMemory.PAUSE);
@@ -66,7 +72,7 @@ class IdleMemoryTest {
   @Test
   void shouldDeregisterAFewWindowsOfAnUnregisteredShufflePerTurn() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
-      leaseAndRelease(on, IdleMemory.MAX_WINDOWS + 1);
+      leaseAndRelease(on, IdleMemory.MAX_REGIONS + 1);
       boolean[] done = new boolean[1];
       on.server.unregisterShuffle(1, () -> done[0] = true);
       on.server.doWork();
@@ -80,7 +86,7 @@ class IdleMemoryTest {
 
   @Test
   void shouldDeregisterAFewWindowsPerTurnWhenThePeerThatHasThemEnds() throws IOException {
-    int windows = 2 * IdleMemory.MAX_WINDOWS + 1;
+    int windows = 2 * IdleMemory.MAX_REGIONS + 1;
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       for (int map = 0; map < windows; map++) {
         on.outputs.write(1, map, random, true, 100);
@@ -91,7 +97,7 @@ class IdleMemoryTest {
       on.server.doWork();
       assertThat(on.domain.regionCount()).as("all leased").isEqualTo(windows);
       on.onPeerGone(9);
-      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_REGIONS + 1);
       assertThat(on.server.untilNextDeadlineNs()).isLessThanOrEqualTo(IdleMemory.PAUSE.toNanos());
       on.sleep(IdleMemory.PAUSE);
       assertThat(on.domain.regionCount()).isEqualTo(1);
@@ -104,7 +110,7 @@ class IdleMemoryTest {
 
   @Test
   void shouldDeregisterAFewWindowsPerTurnOfAMapOutputThatLeavesTheCache() throws IOException {
-    int windows = 2 * IdleMemory.MAX_WINDOWS;
+    int windows = 2 * IdleMemory.MAX_REGIONS;
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 64L << 20)) {
       int[] partitions = new int[windows];
       Arrays.fill(partitions, ServerFixture.WINDOW);
@@ -120,7 +126,7 @@ class IdleMemoryTest {
         map++;
       }
       assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(windows);
-      assertThat(on.domain.regionCount()).isEqualTo(windows - IdleMemory.MAX_WINDOWS);
+      assertThat(on.domain.regionCount()).isEqualTo(windows - IdleMemory.MAX_REGIONS);
       on.sleep(IdleMemory.PAUSE);
       assertThat(on.domain.regionCount()).isZero();
     }
@@ -165,8 +171,70 @@ class IdleMemoryTest {
   }
 
   @Test
+  void shouldDeregisterAFewRegionsOfSlotsPerTurn() throws IOException {
+    int regions = 2 * IdleMemory.MAX_REGIONS + 1;
+    try (var on = withLargeSlots(regions)) {
+      leaseAndReleaseSlots(on, regions);
+      on.sleep(ServerFixture.IDLE);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_REGIONS + 1);
+      assertThat(on.server.untilNextDeadlineNs()).isEqualTo(IdleMemory.PAUSE.toNanos());
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isZero();
+    }
+  }
+
+  @Test
+  void shouldDeregisterAFewRegionsOfSlotsForEachReportOfAShortage() throws IOException {
+    int regions = 2 * IdleMemory.MAX_REGIONS;
+    try (var on = withLargeSlots(regions)) {
+      leaseAndReleaseSlots(on, regions);
+      on.budget.reportShortage(on.budget.limitBytes());
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isEqualTo(regions - IdleMemory.MAX_REGIONS);
+      on.budget.reportShortage(on.budget.limitBytes());
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isZero();
+    }
+  }
+
+  private ServerFixture withLargeSlots(int slots) {
+    return ServerFixture.of(
+        folder,
+        new ServeSettings(
+            Mode.COPY,
+            ServerFixture.WINDOW,
+            LARGE_SLOT,
+            slots,
+            ServerFixture.LEASE,
+            100,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false),
+        2L * slots * LARGE_SLOT,
+        1000,
+        EnumSet.of(Capability.FILE_REGIONS));
+  }
+
+  /** Registers regions for slots, which are idle afterwards. */
+  private void leaseAndReleaseSlots(ServerFixture on, int count) throws IOException {
+    on.outputs.write(1, 0, random, true, 100);
+    for (int peer = 0; peer < count; peer++) {
+      assertThat(on.ask(peer, Wanted.of(1, 0, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
+    }
+    assertThat(on.domain.regionCount()).isEqualTo(count);
+    for (int peer = 0; peer < count; peer++) {
+      on.onPeerGone(peer);
+    }
+  }
+
+  @Test
   void shouldReleaseAFewIdleWindowsWhenTheDeviceRefusesMemory() throws IOException {
-    int windows = IdleMemory.MAX_WINDOWS + 6;
+    int windows = IdleMemory.MAX_REGIONS + 6;
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       leaseAndRelease(on, windows);
       on.budget.reportShortage(3L * FakeDomain.PAGE);
