@@ -321,8 +321,8 @@ final class ConnectionTurns {
         peer.hasCollided() && !peer.hasWaitedTooLong(nowNs, settings.attemptTimeout().toNanos());
     if (peer.attempt() != null || peer.isAccepting() || mayRepeat) {
       peers.failPending(peer, FallbackReason.CONNECT_FAILED, "no connection yet");
-    } else if (peer.lacksRoom()) {
-      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, Connector.REFUSED_BUSY);
+    } else if (peer.refused() != null) {
+      peers.giveUpForNow(peer, peer.refused().reason(), peer.refused().detail());
     } else if (peer.hasCollided()) {
       // It answers, so it is no failure of the peer.
       peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "both ends send requests");

@@ -24,7 +24,7 @@ final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   /** Detail of blocks whose peer has no room for a connection. */
-  static final String REFUSED_BUSY = "refused BUSY: too many connections";
+  private static final String REFUSED_BUSY = "refused BUSY: too many connections";
 
   private final TransportContext context;
   private final ConnectionManager manager;
@@ -62,9 +62,7 @@ final class Connector {
   void attempt(Peer peer, long nowNs) {
     assert context.owner().holds();
     if (!peers.makeRoom(nowNs)) {
-      if (!peer.tryRetryForRoom(nowNs)) {
-        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
-      }
+      retryOrGiveUp(peer, FallbackReason.POOL_EMPTY, "too many connections", nowNs);
       return;
     }
     try {
@@ -75,6 +73,13 @@ final class Connector {
     } catch (VerbsException e) {
       peer.useNextAddress();
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
+    }
+  }
+
+  /** No failure of the peer: pending blocks use TCP when it was attempted often enough. */
+  private void retryOrGiveUp(Peer peer, FallbackReason reason, String detail, long nowNs) {
+    if (!peer.tryRetrySoon(nowNs, new Peer.Refused(reason, detail))) {
+      peers.giveUpForNow(peer, reason, detail);
     }
   }
 
@@ -257,9 +262,7 @@ final class Connector {
     }
     Peer peer = connection.peer();
     peers.end(connection, BrokenConnection.connectionLost(detail));
-    if (!peer.tryRetryForRoom(nowNs)) {
-      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, detail);
-    }
+    retryOrGiveUp(peer, FallbackReason.PEER_BUSY, detail, nowNs);
   }
 
   private void onRefused(PeerConnection connection, Refusal refusal, String detail, long nowNs) {
@@ -272,9 +275,7 @@ final class Connector {
       peer.retryAfterCollision(nowNs);
     } else if (refusal == Refusal.BUSY) {
       peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));
-      if (!peer.tryRetryForRoom(nowNs)) {
-        peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, REFUSED_BUSY);
-      }
+      retryOrGiveUp(peer, FallbackReason.PEER_BUSY, REFUSED_BUSY, nowNs);
     } else if (refusal == null) {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {

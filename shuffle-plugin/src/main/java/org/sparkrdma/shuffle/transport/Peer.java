@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * State that this executor keeps about another executor. Owned by the agent.
@@ -15,10 +16,10 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
  * and connections being accepted; {@link Connector} decides which of them wins.
  */
 final class Peer {
-  private static final long FIRST_ROOM_RETRY_NS = 5_000_000;
+  private static final long FIRST_SHORT_RETRY_NS = 5_000_000;
 
   /** Together 315 ms. */
-  private static final int MAX_ROOM_RETRIES = 6;
+  private static final int MAX_SHORT_RETRIES = 6;
 
   private static final long FIRST_COLLISION_RETRY_NS = 20_000_000;
   private static final long MAX_COLLISION_RETRY_NS = 1_000_000_000;
@@ -41,7 +42,11 @@ final class Peer {
   private boolean waiting;
   private boolean attempted;
   private int failedAttempts;
-  private int noRoom;
+  private int shortRetries;
+
+  /** Why the last one was needed; null without one since blocks wait. */
+  private Refused refused;
+
   private int collisions;
   private long waitingSinceNs;
   private long retryAtNs;
@@ -50,6 +55,9 @@ final class Peer {
   private boolean quarantined;
   private int corruptions;
   private long usedNs;
+
+  /** An attempt that was not possible, or was rejected, without a failure of the peer. */
+  record Refused(FallbackReason reason, String detail) {}
 
   /**
    * @param fetchFromAnyThread submits a block to the agent, which fetches it from its endpoint
@@ -169,7 +177,8 @@ final class Peer {
     if (!waiting) {
       waiting = true;
       attempted = false;
-      noRoom = 0;
+      shortRetries = 0;
+      refused = null;
       collisions = 0;
       waitingSinceNs = nowNs;
       retryAtNs = nowNs;
@@ -215,19 +224,20 @@ final class Peer {
   }
 
   /**
-   * One of the ends had no room for a connection: attempts it again after 5 ms, 10 ms, and so on,
-   * while blocks wait.
+   * An attempt was refused, which a retry may change soon: attempts it again after 5 ms, 10 ms, and
+   * so on, while blocks wait.
    *
    * @return false when it was attempted often enough
    */
-  boolean tryRetryForRoom(long nowNs) {
-    retryAtNs = nowNs + (FIRST_ROOM_RETRY_NS << noRoom);
-    return waiting && noRoom++ < MAX_ROOM_RETRIES;
+  boolean tryRetrySoon(long nowNs, Refused why) {
+    refused = why;
+    retryAtNs = nowNs + (FIRST_SHORT_RETRY_NS << shortRetries);
+    return waiting && shortRetries++ < MAX_SHORT_RETRIES;
   }
 
-  /** Whether the last attempt found no room at one of the ends. */
-  boolean lacksRoom() {
-    return noRoom > 0;
+  /** The last attempt that was refused so since blocks wait; null if there is none. */
+  Refused refused() {
+    return refused;
   }
 
   /** Whether this executor must attempt a connection now. */

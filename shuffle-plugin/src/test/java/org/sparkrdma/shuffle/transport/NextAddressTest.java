@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -77,6 +78,7 @@ class NextAddressTest {
   private final class Fetch implements FetchHandler {
     private boolean read;
     private FallbackReason failure;
+    private String detail;
 
     Fetch() {
       this(endpoint);
@@ -97,8 +99,9 @@ class NextAddressTest {
     }
 
     @Override
-    public void onFailed(int index, FallbackReason reason, String detail) {
+    public void onFailed(int index, FallbackReason reason, String text) {
       failure = reason;
+      detail = text;
     }
 
     @Override
@@ -121,6 +124,19 @@ class NextAddressTest {
     assertThat(fetchUntil(1_600).failure).isEqualTo(FallbackReason.QUARANTINED);
     assertThat(fetchUntil(1_700).read).isTrue();
     assertThat(server.established()).hasSize(1);
+  }
+
+  @Test
+  void shouldNameTheStaleConnectionForWhichItsPeersHostRejectsAttempts() {
+    fabric.rejectRequestsAsStale(formerAddress().network().address(), "a stale connection");
+    // The first rejection arrives so late that the blocks stop to wait between two attempts.
+    fabric.delayRequests((from, sentNs) -> sentNs < 1_000 * MS ? 4_900 * MS : 0);
+
+    Fetch fetch = fetchUntil(5_200);
+
+    assertThat(fetch.failure).isEqualTo(FallbackReason.PEER_BUSY);
+    assertThat(fetch.detail).isEqualTo("rejected a stale connection");
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
 
   @Test

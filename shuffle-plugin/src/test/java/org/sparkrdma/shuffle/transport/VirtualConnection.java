@@ -90,11 +90,14 @@ final class VirtualConnection implements Connection {
   public void connect(ConnectionParameters parameters) {
     VirtualExecutor target = fabric.at(remote.getAddress());
     owner.onRequestSent(parameters.privateData());
-    byte[] rejection = fabric.rejection(remote.getAddress());
+    VirtualFabric.Rejection rejection = fabric.rejection(remote.getAddress());
     if (rejection != null) {
       fabric.after(
           fabric.requestNs(owner) + VirtualFabric.SETUP_NS,
-          () -> event(ConnectionEvent.Type.REJECTED, rejection));
+          () ->
+              owner.onEvent(
+                  new ConnectionEvent(
+                      rejection.type(), this, null, rejection.privateData(), rejection.reason())));
       return;
     }
     fabric.after(

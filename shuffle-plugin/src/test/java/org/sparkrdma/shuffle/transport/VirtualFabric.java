@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /**
  * Clock, events and network of simulated executors. Each executor has a link of {@link
@@ -22,12 +23,15 @@ final class VirtualFabric {
   /** Resolving an address; also a connection request or its answer in the kernels of both ends. */
   static final long SETUP_NS = 100_000;
 
+  /** How requests to an address are rejected. */
+  record Rejection(ConnectionEvent.Type type, byte[] privateData, String reason) {}
+
   private record Event(long atNs, long order, Runnable work) {}
 
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
   private final Map<InetAddress, VirtualExecutor> executors = new HashMap<>();
-  private final Map<InetAddress, byte[]> refusals = new HashMap<>();
+  private final Map<InetAddress, Rejection> rejections = new HashMap<>();
   private SetupDelay requestDelay = (from, sentNs) -> 0;
   private SetupDelay answerDelay = (from, sentNs) -> 0;
   private boolean privateData = true;
@@ -126,12 +130,18 @@ final class VirtualFabric {
 
   /** Rejects all connection requests to an address. */
   void rejectRequests(InetAddress address, byte[] privateData) {
-    refusals.put(address, privateData);
+    rejections.put(address, new Rejection(ConnectionEvent.Type.REJECTED, privateData, ""));
   }
 
-  /** Private data of the rejection of each request to an address; null where there is none. */
-  byte[] rejection(InetAddress address) {
-    return refusals.get(address);
+  /** Rejects all connection requests to an address, as a host that has a stale connection does. */
+  void rejectRequestsAsStale(InetAddress address, String reason) {
+    rejections.put(
+        address, new Rejection(ConnectionEvent.Type.REJECTED_AS_STALE, new byte[0], reason));
+  }
+
+  /** How each request to an address is rejected; null where it is not. */
+  Rejection rejection(InetAddress address) {
+    return rejections.get(address);
   }
 
   /** Runs until the condition holds, at most until a time; returns whether it holds. */
