@@ -153,13 +153,24 @@ final class CompletionQueues implements AutoCloseable {
     /** Call this after the queue pair is destroyed; a second close does nothing. */
     @Override
     public void close() {
-      if (closed) {
-        return;
+      if (!closed) {
+        closeGrant(grant);
+        shared.destroyed++;
+        leaveQueue();
       }
+    }
+
+    /** Call this instead when the device has not created the queue pair. */
+    void closeUnused() {
+      if (!closed) {
+        CompletionQueues.closeUnused(grant);
+        leaveQueue();
+      }
+    }
+
+    private void leaveQueue() {
       closed = true;
       shared.connections--;
-      shared.destroyed++;
-      closeGrant(grant);
       if (shared.isUnused() && queues.stream().filter(SharedQueue::isUnused).count() > 1) {
         // One unused queue stays, so that a queue does not come and go with one connection.
         queues.remove(shared);

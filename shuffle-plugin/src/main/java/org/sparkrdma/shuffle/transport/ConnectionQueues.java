@@ -85,7 +85,7 @@ final class ConnectionQueues {
                   0,
                   SetupExchange.initialAccess(context)));
     } catch (Throwable e) {
-      rings.close();
+      rings.closeUnused();
       throw e;
     }
     SendQueue sends = new SendQueue(queuePair, settings.sendDepth(), WorkIds.sends(index));

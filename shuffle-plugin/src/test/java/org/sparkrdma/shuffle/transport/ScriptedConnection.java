@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * A connection without a device: posted work stays until a test completes it. For one thread, so
  * that a seed determines the messages of two executors.
  */
-final class ScriptedConnection implements Connection {
+class ScriptedConnection implements Connection {
   private static final int QUEUE_PAIR_NUMBER = 5;
 
   private final ArrayDeque<Work> sends = new ArrayDeque<>();
@@ -239,7 +239,8 @@ final class ScriptedConnection implements Connection {
   }
 
   @Override
-  public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings) {
+  public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
     return pair;
   }
 
