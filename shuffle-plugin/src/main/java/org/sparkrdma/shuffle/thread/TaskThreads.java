@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.thread;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Threads that run tasks, between a minimum, which end with the close only, and a maximum. A task
  * takes an idle thread, else a new one. It waits when the maximum is reached, or when the system
- * refuses another thread.
+ * refuses another thread. A refused thread is requested again once a second while tasks wait.
  *
  * <p>While one thread lives, a hand-over never fails and never runs the task on its caller's
  * thread, and that of a {@link Task} allocates nothing: a caller that must not wait, such as the
@@ -32,6 +33,8 @@ public final class TaskThreads implements Executor, AutoCloseable {
   private final int max;
   private final long idleNs;
   private final LongSupplier nanoClock;
+  private final Executor afterRefusal;
+  private final Runnable requestRefused = this::requestRefused;
 
   /** Tasks that wait for a thread. */
   private Task first;
@@ -46,6 +49,10 @@ public final class TaskThreads implements Executor, AutoCloseable {
 
   private boolean refused;
   private long refusedNs;
+
+  /** Whether {@link #requestRefused} will run. */
+  private boolean requestsLater;
+
   private boolean closed;
 
   /** Work that waits for a thread without another object. It waits in one place at a time. */
@@ -77,15 +84,32 @@ public final class TaskThreads implements Executor, AutoCloseable {
    * @param maxIdle time after which one of the others ends without a task
    */
   public TaskThreads(ThreadFactory factory, int min, int max, Duration maxIdle) {
-    this(factory, min, max, maxIdle, System::nanoTime);
+    this(
+        factory,
+        min,
+        max,
+        maxIdle,
+        System::nanoTime,
+        CompletableFuture.delayedExecutor(REFUSED_NS, TimeUnit.NANOSECONDS, Runnable::run));
   }
 
-  TaskThreads(ThreadFactory factory, int min, int max, Duration maxIdle, LongSupplier nanoClock) {
+  /**
+   * @param afterRefusal runs what it gets after the time without further requests; not on a thread
+   *     of this object, because all of them may be busy
+   */
+  TaskThreads(
+      ThreadFactory factory,
+      int min,
+      int max,
+      Duration maxIdle,
+      LongSupplier nanoClock,
+      Executor afterRefusal) {
     this.factory = factory;
     this.min = min;
     this.max = max;
     this.idleNs = maxIdle.toNanos();
     this.nanoClock = nanoClock;
+    this.afterRefusal = afterRefusal;
   }
 
   /** Creates daemon threads with numbered names. */
@@ -135,7 +159,7 @@ public final class TaskThreads implements Executor, AutoCloseable {
   private void addThread() {
     if (threads == 0) {
       startThread();
-    } else if (!refused || nanoClock.getAsLong() - refusedNs >= REFUSED_NS) {
+    } else if (!wasRefused()) {
       try {
         startThread();
         refused = false;
@@ -143,8 +167,39 @@ public final class TaskThreads implements Executor, AutoCloseable {
         // A living thread takes the task.
         refused = true;
         refusedNs = nanoClock.getAsLong();
+        requestLater();
       }
     }
+  }
+
+  private boolean wasRefused() {
+    return refused && nanoClock.getAsLong() - refusedNs < REFUSED_NS;
+  }
+
+  /** Living threads may be busy for long, and there may be no further task. */
+  private void requestLater() {
+    if (requestsLater) {
+      return;
+    }
+    try {
+      afterRefusal.execute(requestRefused);
+      requestsLater = true;
+    } catch (Throwable e) {
+      // No memory, or no thread that waits: the next task requests the thread.
+    }
+  }
+
+  private synchronized void requestRefused() {
+    requestsLater = false;
+    // The clocks of this object and of the one that has waited may differ a little.
+    refused = false;
+    while (!closed && !refused && threads < max && lacksThread()) {
+      addThread();
+    }
+  }
+
+  private boolean lacksThread() {
+    return waiting > idle;
   }
 
   private void startThread() {

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Threads of which only the first ones start, as when the system's limit is reached. */
 public final class RefusingThreads implements ThreadFactory {
-  private final int allowed;
+  private volatile int allowed;
   private final AtomicInteger created = new AtomicInteger();
 
   /**
@@ -19,6 +19,11 @@ public final class RefusingThreads implements ThreadFactory {
   /** Number of threads that were requested. */
   public int created() {
     return created.get();
+  }
+
+  /** Makes the next threads start. */
+  public void allow(int more) {
+    allowed = created.get() + more;
   }
 
   @Override

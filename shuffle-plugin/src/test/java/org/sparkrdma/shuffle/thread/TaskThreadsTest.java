@@ -30,6 +30,9 @@ class TaskThreadsTest {
   private final List<Thread> created = new ArrayList<>();
   private final List<TaskThreads> opened = new ArrayList<>();
 
+  /** What runs a second after a refusal. */
+  private final List<Runnable> later = new ArrayList<>();
+
   @AfterEach
   void close() throws InterruptedException {
     for (TaskThreads threads : opened) {
@@ -163,7 +166,7 @@ class TaskThreadsTest {
   void shouldAskForAnotherThreadOnceInASecond() {
     AtomicLong nowNs = new AtomicLong();
     RefusingThreads factory = new RefusingThreads(1);
-    TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, nowNs::get));
+    TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, nowNs::get, later::add));
     threads.start();
     CountDownLatch held = new CountDownLatch(1);
     for (int i = 0; i < 10; i++) {
@@ -175,7 +178,45 @@ class TaskThreadsTest {
       threads.execute(() -> await(held));
     }
     assertThat(factory.created()).isEqualTo(3);
+    assertThat(later).as("requested later, once").hasSize(1);
     held.countDown();
+  }
+
+  @Test
+  void shouldAskForRefusedThreadsAgainWithoutAnotherTask() {
+    RefusingThreads factory = new RefusingThreads(1);
+    TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, () -> 0, later::add));
+    threads.start();
+    CountDownLatch held = new CountDownLatch(1);
+    Phaser together = new Phaser(3);
+    threads.execute(() -> await(held));
+    threads.execute(together::arriveAndAwaitAdvance);
+    threads.execute(together::arriveAndAwaitAdvance);
+    assertThat(factory.created()).isEqualTo(2);
+    later.remove(0).run();
+    assertThat(factory.created()).as("refused again").isEqualTo(3);
+    factory.allow(2);
+    later.remove(0).run();
+    together.arriveAndAwaitAdvance();
+    assertThat(factory.created()).isEqualTo(5);
+    assertThat(later).isEmpty();
+    held.countDown();
+  }
+
+  @Test
+  void shouldAskForNoThreadWhenNoTaskWaitsAnyMore() throws InterruptedException {
+    RefusingThreads factory = new RefusingThreads(1);
+    TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, () -> 0, later::add));
+    threads.start();
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch run = new CountDownLatch(1);
+    threads.execute(() -> await(held));
+    threads.execute(run::countDown);
+    held.countDown();
+    run.await();
+    later.remove(0).run();
+    assertThat(factory.created()).isEqualTo(2);
+    assertThat(later).isEmpty();
   }
 
   @Test
