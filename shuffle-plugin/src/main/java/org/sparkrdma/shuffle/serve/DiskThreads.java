@@ -1,63 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Threads for work that may wait for a disk: reads, checksums and registration. Each disk has a few
  * threads of its own, so a slow disk does not delay requests for another. Threads start with the
- * first job and end when idle. The server creates and closes it. Safe for any thread.
+ * first jobs; from then on one of each disk lives, so that jobs wait for it while the system
+ * refuses others, and those end when idle. The server creates and closes it. Safe for any thread.
  */
 final class DiskThreads implements AutoCloseable {
   private static final int THREADS_PER_DISK = 4;
-  private static final long IDLE_SECONDS = 10;
+  private static final Duration MAX_IDLE = Duration.ofSeconds(10);
 
-  private final List<ThreadPoolExecutor> pools = new ArrayList<>();
+  private final Function<String, ThreadFactory> factories;
+  private final List<TaskThreads> disks = new ArrayList<>();
 
-  /** Opens a queue for each disk, each with threads of its own. */
-  List<DiskQueue> open(int disks, LongSupplier nanoClock) {
-    List<DiskQueue> queues = new ArrayList<>();
-    for (int i = 0; i < disks; i++) {
-      ThreadPoolExecutor pool = pool(i);
-      pools.add(pool);
-      queues.add(new DiskQueue(pool, nanoClock));
-    }
-    return List.copyOf(queues);
+  DiskThreads() {
+    this(TaskThreads::named);
   }
 
-  private static ThreadPoolExecutor pool(int disk) {
-    AtomicInteger count = new AtomicInteger();
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            THREADS_PER_DISK,
-            THREADS_PER_DISK,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            work -> {
-              Thread thread = new Thread(work, "rdma-disk-" + disk + "-" + count.getAndIncrement());
-              thread.setDaemon(true);
-              return thread;
-            });
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  /**
+   * @param factories creates threads with a name
+   */
+  DiskThreads(Function<String, ThreadFactory> factories) {
+    this.factories = factories;
+  }
+
+  /** Opens a queue for each disk, each with threads of its own. */
+  List<DiskQueue> open(int count, LongSupplier nanoClock) {
+    List<DiskQueue> queues = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      TaskThreads threads =
+          new TaskThreads(factories.apply("rdma-disk-" + i), 1, THREADS_PER_DISK, MAX_IDLE);
+      disks.add(threads);
+      queues.add(new DiskQueue(threads, nanoClock));
+    }
+    return List.copyOf(queues);
   }
 
   /** Waits until all submitted jobs have ended. A disk that hangs may delay that for ever. */
   @Override
   public void close() {
-    pools.forEach(ThreadPoolExecutor::shutdown);
+    disks.forEach(TaskThreads::close);
     boolean interrupted = false;
-    for (ThreadPoolExecutor pool : pools) {
-      while (!pool.isTerminated()) {
+    for (TaskThreads threads : disks) {
+      boolean ended = false;
+      while (!ended) {
         try {
-          pool.awaitTermination(1, TimeUnit.MINUTES);
+          ended = threads.await(Duration.ofMinutes(1));
         } catch (InterruptedException e) {
           interrupted = true;
         }
