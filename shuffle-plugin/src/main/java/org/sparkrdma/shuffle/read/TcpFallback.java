@@ -15,25 +15,17 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  *
  * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
  * alive. So each address has its own lane, on a bounded number of threads: an address that does not
- * answer delays no other. One thread lives from the start to the close, and the others end when
- * unused. While the system refuses further ones, lanes wait for each other. No request is refused,
- * not even after close, because Spark would count the refusal as a failure of the executor. The
- * runtime owns, starts and closes it. Safe for any thread; does not block its callers before the
- * close.
+ * answer delays no other, see {@link TcpLanes}. No request is refused, not even after close,
+ * because Spark would count the refusal as a failure of the executor. The runtime owns, starts and
+ * closes it. Safe for any thread; does not block its callers before the close.
  */
 public final class TcpFallback implements AutoCloseable {
   private static final Duration MAX_IDLE = Duration.ofSeconds(30);
 
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
-  private final TaskThreads threads;
-  private final RetryPause pause;
 
-  /** Lanes by address, with requests that are queued or being issued. */
-  final Map<String, TcpLane> lanes;
-
-  /** Takes requests whose address has no lane, while there is no memory for one. */
-  private final TcpLane spare;
+  private final TcpLanes lanes;
 
   /**
    * @param client Spark's own client; not closed here
@@ -44,27 +36,24 @@ public final class TcpFallback implements AutoCloseable {
         client,
         counters,
         new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, maxThreads, MAX_IDLE),
-        new RetryPause(),
+        TaskThreads::tryExecuteAfter,
         new ConcurrentHashMap<>());
   }
 
   /**
    * @param threads started and closed here
-   * @param pause before a request is issued again; ended here
+   * @param pause before a request is issued again
    * @param lanes no lane at first; safe for any thread
    */
   TcpFallback(
       BlockStoreClient client,
       ShuffleCounters counters,
       TaskThreads threads,
-      RetryPause pause,
+      TcpLanes.Pause pause,
       Map<String, TcpLane> lanes) {
     this.client = client;
     this.counters = counters;
-    this.threads = threads;
-    this.pause = pause;
-    this.lanes = lanes;
-    this.spare = new TcpLane(threads, this::issue, pause, () -> {});
+    this.lanes = new TcpLanes(threads, this::issue, pause, lanes);
   }
 
   /**
@@ -73,41 +62,12 @@ public final class TcpFallback implements AutoCloseable {
    * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when the system refuses it
    */
   public void start() {
-    threads.start();
+    lanes.start();
   }
 
   /** Fetches the blocks of a request. Never throws, and allocates nothing that it depends on. */
   void fetch(TcpRequest request) {
-    TcpLane lane;
-    try {
-      lane = add(request);
-    } catch (Throwable e) {
-      // No memory for a lane; the request is in none.
-      spare.add(request);
-      lane = spare;
-    }
-    lane.start();
-  }
-
-  private TcpLane add(TcpRequest request) {
-    String hostPort = request.peer().hostPort();
-    TcpLane lane = lanes.computeIfAbsent(hostPort, this::newLane);
-    while (!lane.add(request)) {
-      lanes.remove(hostPort, lane);
-      lane = lanes.computeIfAbsent(hostPort, this::newLane);
-    }
-    return lane;
-  }
-
-  private TcpLane newLane(String hostPort) {
-    return new TcpLane(threads, this::issue, pause, () -> removeIdle(hostPort));
-  }
-
-  private void removeIdle(String hostPort) {
-    TcpLane lane = lanes.get(hostPort);
-    if (lane != null && lane.endIfIdle()) {
-      lanes.remove(hostPort, lane);
-    }
+    lanes.fetch(request);
   }
 
   /** Fetches blocks on the caller's thread, which may connect, and in one attempt. */
@@ -132,7 +92,7 @@ public final class TcpFallback implements AutoCloseable {
 
   /** The executor stops: requests that end in an Error are not issued again. */
   void drain() {
-    pause.end();
+    lanes.endPauses();
   }
 
   /**
@@ -142,6 +102,6 @@ public final class TcpFallback implements AutoCloseable {
   @Override
   public void close() {
     drain();
-    threads.close();
+    lanes.close();
   }
 }

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.read;
 
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.thread.TaskThreads;
@@ -13,11 +12,11 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * requests, and its caller's thread when the threads are closed. A request is added and the lane
  * started without an allocation.
  *
- * <p>A request that ends in an Error is issued again after a pause on the lane's thread. Spark
- * takes every failure for one of the executor that serves the blocks, which is healthy: in Spark's
- * own fetch the Error would end the task, or this executor. The pauses are counted from one request
- * to the next until one succeeds. So a lane whose requests all fail ends in bounded time: the later
- * ones in its queue have one attempt each.
+ * <p>A request that ends in an Error is issued again after a pause, in which the lane holds no
+ * thread: other addresses may be healthy. Spark takes every failure for one of the executor that
+ * serves the blocks, which is healthy: in Spark's own fetch the Error would end the task, or this
+ * executor. The pauses are counted from one request to the next until one succeeds. So a lane whose
+ * requests all fail ends in bounded time: the later ones in its queue have one attempt each.
  */
 final class TcpLane extends TaskThreads.Task {
   private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
@@ -28,9 +27,20 @@ final class TcpLane extends TaskThreads.Task {
   /** Each pause is twice as long as the one before. */
   static final long FIRST_PAUSE_MS = 100;
 
+  /** Runs a lane again after a time. */
+  @FunctionalInterface
+  interface Pause {
+    /**
+     * Allocates nothing.
+     *
+     * @return false when the executor stops, or no thread lives: nothing is to be repeated
+     */
+    boolean tryStart(TcpLane lane, long ms);
+  }
+
   private final Executor threads;
   private final Consumer<TcpRequest> issue;
-  private final LongPredicate pause;
+  private final Pause pause;
   private final Runnable idle;
 
   private TcpRequest first;
@@ -43,12 +53,15 @@ final class TcpLane extends TaskThreads.Task {
    */
   private int pauses;
 
+  /** To be issued again by the next thread that runs; null if there is none. */
+  private TcpRequest repeated;
+
   /**
    * @param issue called with one request at a time; when it throws, the request is unanswered
-   * @param pause waits for so many milliseconds; false when the executor stops
+   * @param pause before a request is issued again
    * @param idle called when the queue has become empty
    */
-  TcpLane(Executor threads, Consumer<TcpRequest> issue, LongPredicate pause, Runnable idle) {
+  TcpLane(Executor threads, Consumer<TcpRequest> issue, Pause pause, Runnable idle) {
     this.threads = threads;
     this.issue = issue;
     this.pause = pause;
@@ -101,11 +114,14 @@ final class TcpLane extends TaskThreads.Task {
 
   @Override
   public void run() {
-    for (TcpRequest next = next(); next != null; next = next()) {
-      boolean answered = tryIssue(next);
-      while (!answered) {
-        answered = tryIssue(next);
+    TcpRequest next = repeated == null ? next() : repeated;
+    repeated = null;
+    while (next != null) {
+      if (!tryIssue(next)) {
+        // Another thread may run this lane already.
+        return;
       }
+      next = next();
     }
     try {
       idle.run();
@@ -115,7 +131,7 @@ final class TcpLane extends TaskThreads.Task {
     }
   }
 
-  /** Issues a request or fails it; false when it is to be issued again. */
+  /** Issues a request or fails it; false when a pause has started, after which the lane goes on. */
   private boolean tryIssue(TcpRequest request) {
     try {
       issue.accept(request);
@@ -126,9 +142,11 @@ final class TcpLane extends TaskThreads.Task {
           log("Issuing a request by TCP again after an Error in this executor", e);
         }
         pauses++;
-        if (pause.test(FIRST_PAUSE_MS << (pauses - 1))) {
+        repeated = request;
+        if (pause.tryStart(this, FIRST_PAUSE_MS << (pauses - 1))) {
           return false;
         }
+        repeated = null;
       }
       request.fail(e);
     }

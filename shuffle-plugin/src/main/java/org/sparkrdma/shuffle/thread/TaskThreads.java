@@ -17,6 +17,8 @@ import org.slf4j.LoggerFactory;
  * takes an idle thread, else a new one. It waits when the maximum is reached, or when the system
  * refuses another thread. A refused thread is requested again once a second while tasks wait.
  *
+ * <p>A task may also be due later; until then it holds no thread.
+ *
  * <p>While one thread lives, a hand-over never fails and never runs the task on its caller's
  * thread, and that of a {@link Task} allocates nothing: a caller that must not wait, such as the
  * agent, depends on it. A {@link java.util.concurrent.ThreadPoolExecutor} does not queue a task
@@ -27,6 +29,8 @@ public final class TaskThreads implements Executor, AutoCloseable {
 
   /** Time without further requests after a refusal: the JVM writes a line for each. */
   private static final long REFUSED_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final long NEVER_NS = Long.MAX_VALUE;
 
   private final ThreadFactory factory;
   private final int min;
@@ -41,6 +45,11 @@ public final class TaskThreads implements Executor, AutoCloseable {
 
   private Task last;
   private int waiting;
+
+  /** Tasks that are due later, in no order. */
+  private Task delayed;
+
+  private boolean withoutDelays;
 
   private int threads;
 
@@ -58,6 +67,9 @@ public final class TaskThreads implements Executor, AutoCloseable {
   /** Work that waits for a thread without another object. It waits in one place at a time. */
   public abstract static class Task implements Runnable {
     private Task next;
+
+    /** Time at which it is due, if it is delayed. */
+    private long dueNs;
 
     /** Any other work, so that its hand-over allocates nothing. */
     public static Task of(Runnable work) {
@@ -155,6 +167,35 @@ public final class TaskThreads implements Executor, AutoCloseable {
     }
   }
 
+  /**
+   * Runs a task on one of the threads after a time. Allocates nothing. After {@link #endDelays} or
+   * the close it runs at once.
+   *
+   * @return false when it is not taken: after {@link #endDelays} or the close, or when no thread
+   *     lives
+   */
+  public synchronized boolean tryExecuteAfter(Task task, long delayMs) {
+    if (withoutDelays || closed || threads == 0) {
+      return false;
+    }
+    task.dueNs = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(delayMs);
+    task.next = delayed;
+    delayed = task;
+    // An idle thread now waits until then; one that is busy looks at it afterwards.
+    notify();
+    return true;
+  }
+
+  /** Runs all delayed tasks now; from now on none is delayed. */
+  public synchronized void endDelays() {
+    withoutDelays = true;
+    queueDue(nanoClock.getAsLong());
+    if (threads > 0 && threads < max && waiting > idle) {
+      addThread();
+    }
+    notifyAll();
+  }
+
   /** The task waits when there is no other thread, unless it would wait for ever. */
   private void addThread() {
     if (threads == 0) {
@@ -199,7 +240,7 @@ public final class TaskThreads implements Executor, AutoCloseable {
   }
 
   private boolean lacksThread() {
-    return waiting > idle;
+    return waiting > idle || (delayed != null && idle == 0);
   }
 
   private void startThread() {
@@ -261,24 +302,20 @@ public final class TaskThreads implements Executor, AutoCloseable {
 
   /** Waits for a task; null when the thread ends. An idle thread calls this. */
   private synchronized Task take() {
-    long sinceNs = nanoClock.getAsLong();
+    long nowNs = nanoClock.getAsLong();
+    long sinceNs = nowNs;
+    long dueInNs = queueDue(nowNs);
     while (first == null) {
-      long leftNs = sinceNs + idleNs - nanoClock.getAsLong();
-      if (closed || (threads > min && leftNs <= 0)) {
+      long idleLeftNs = threads > min ? sinceNs + idleNs - nowNs : NEVER_NS;
+      if (closed || idleLeftNs <= 0) {
         idle--;
         threads--;
         notifyAll();
         return null;
       }
-      try {
-        if (threads > min) {
-          TimeUnit.NANOSECONDS.timedWait(this, leftNs);
-        } else {
-          wait();
-        }
-      } catch (InterruptedException e) {
-        // Only the close ends a thread.
-      }
+      waitAtMost(Math.min(idleLeftNs, dueInNs));
+      nowNs = nanoClock.getAsLong();
+      dueInNs = queueDue(nowNs);
     }
     Task task = first;
     first = task.next;
@@ -286,7 +323,53 @@ public final class TaskThreads implements Executor, AutoCloseable {
     task.next = null;
     waiting--;
     idle--;
+    provideThreads();
     return task;
+  }
+
+  private void waitAtMost(long ns) {
+    try {
+      if (ns == NEVER_NS) {
+        wait();
+      } else {
+        TimeUnit.NANOSECONDS.timedWait(this, ns);
+      }
+    } catch (InterruptedException e) {
+      // Only the close ends a thread.
+    }
+  }
+
+  /**
+   * Tasks that were delayed are queued without a thread for each, and another thread must wait for
+   * the time of those that still are: this one may be busy for long.
+   */
+  private void provideThreads() {
+    if (threads < max && lacksThread()) {
+      addThread();
+    }
+    if (idle > 0 && (waiting > 0 || delayed != null)) {
+      notify();
+    }
+  }
+
+  /** Queues the delayed tasks that are due; returns the time until the next one is. */
+  private long queueDue(long nowNs) {
+    boolean all = withoutDelays || closed;
+    long dueInNs = NEVER_NS;
+    Task later = null;
+    for (Task task = delayed; task != null; task = delayed) {
+      delayed = task.next;
+      task.next = null;
+      if (all || task.dueNs - nowNs <= 0) {
+        add(task);
+      } else {
+        dueInNs = Math.min(dueInNs, task.dueNs - nowNs);
+        task.next = later;
+        later = task;
+      }
+    }
+    delayed = later;
+    return dueInNs;
   }
 
   /** Takes no more tasks; the threads end when those that wait are done. Returns at once. */

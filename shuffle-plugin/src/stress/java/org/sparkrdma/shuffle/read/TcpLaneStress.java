@@ -22,7 +22,8 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 public class TcpLaneStress {
   private final TcpRequest one = new TcpRequest(null, 0, null, null, null);
   private final TcpRequest other = new TcpRequest(null, 0, null, null, null);
-  private final TcpLane lane = new TcpLane(this::execute, this::issue, ms -> false, () -> {});
+  private final TcpLane lane =
+      new TcpLane(this::execute, this::issue, (lane, ms) -> false, () -> {});
   private final AtomicInteger inside = new AtomicInteger();
   private final AtomicInteger issued = new AtomicInteger();
   private volatile boolean together;

@@ -32,6 +32,9 @@ final class FakeSparkClient extends BlockStoreClient {
 
   volatile Error thrown;
 
+  /** Thrown by each call for a host. */
+  final Map<String, Error> failing = new ConcurrentHashMap<>();
+
   /** Thrown by one call each. */
   final Queue<Error> errors = new ConcurrentLinkedQueue<>();
 
@@ -58,7 +61,8 @@ final class FakeSparkClient extends BlockStoreClient {
     if (blackHole != null) {
       awaitQuietly(blackHole);
     }
-    Error error = thrown == null ? errors.poll() : thrown;
+    Error error = thrown == null ? failing.get(host) : thrown;
+    error = error == null ? errors.poll() : error;
     int count = error == null ? blockIds.length : answersBeforeError;
     for (String blockId : List.of(blockIds).subList(0, count)) {
       Throwable failure = failures.get(blockId);

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -25,7 +24,9 @@ class TcpFallbackTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final VirtualPause pause = new VirtualPause();
-  private final TcpFallback tcp = pause.tcp(spark, counters);
+  private final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
+  private final TcpFallback tcp =
+      VirtualPause.tcp(spark, counters, TaskThreads.named("rdma-tcp-fallback"), pause, lanes);
 
   @AfterEach
   void close() {
@@ -117,7 +118,7 @@ class TcpFallbackTest {
       listener.awaitAnswers(1);
     }
     // The last lane may still be ending.
-    assertThat(tcp.lanes).hasSizeLessThanOrEqualTo(4);
+    assertThat(lanes).hasSizeLessThanOrEqualTo(4);
   }
 
   @Test
@@ -197,26 +198,42 @@ class TcpFallbackTest {
   @Test
   void shouldEndAPauseWhenTheExecutorStops() throws InterruptedException {
     CountDownLatch paused = new CountDownLatch(1);
-    RetryPause real =
-        new RetryPause() {
-          @Override
-          public synchronized boolean test(long ms) {
-            paused.countDown();
-            return super.test(TimeUnit.HOURS.toMillis(1));
-          }
+    TcpLanes.Pause anHour =
+        (threads, lane, ms) -> {
+          boolean started = threads.tryExecuteAfter(lane, TimeUnit.HOURS.toMillis(1));
+          paused.countDown();
+          return started;
         };
-    spark.thrown = new OutOfMemoryError("Java heap space");
+    spark.errors.add(new OutOfMemoryError("Java heap space"));
     RecordingListener listener = new RecordingListener();
     try (TcpFallback stopping =
-        new TcpFallback(
-            spark, counters, threads(new RefusingThreads(1)), real, new ConcurrentHashMap<>())) {
+        VirtualPause.tcp(
+            spark, counters, new RefusingThreads(1), anHour, new ConcurrentHashMap<>())) {
       stopping.fetch(request("host", "shuffle_0_0_0", listener));
       paused.await();
       stopping.drain();
       listener.awaitAnswers(1);
     }
-    assertThat(listener.failures()).hasSize(1);
-    assertThat(spark.calls()).hasSize(1);
+    assertThat(listener.failures()).isEmpty();
+    assertThat(spark.calls()).hasSize(2);
+  }
+
+  /** One thread lives: in the pauses of an address, 3.1 s in all, it serves the others. */
+  @Test
+  void shouldFetchFromHealthyAddressesInThePausesOfOthers() throws InterruptedException {
+    spark.failing.put("failing", new OutOfMemoryError("Java heap space"));
+    RecordingListener listener = new RecordingListener();
+    try (TcpFallback one = new TcpFallback(spark, counters, 1)) {
+      one.fetch(request("failing", "shuffle_0_0_0", listener));
+      for (int i = 0; i < 3; i++) {
+        one.fetch(request("host" + i, "shuffle_1_" + i + "_0", listener));
+      }
+      assertThat(listener.awaitAnswers(3))
+          .containsExactly("shuffle_1_0_0", "shuffle_1_1_0", "shuffle_1_2_0");
+      one.drain();
+      assertThat(listener.awaitAnswers(4)).endsWith("shuffle_0_0_0");
+    }
+    assertThat(listener.failures()).containsOnlyKeys("shuffle_0_0_0");
   }
 
   @Test
@@ -233,7 +250,7 @@ class TcpFallbackTest {
         };
     RecordingListener listener = new RecordingListener();
     try (TcpFallback without =
-        new TcpFallback(spark, counters, threads(new RefusingThreads(1)), pause, noMemory)) {
+        VirtualPause.tcp(spark, counters, new RefusingThreads(1), pause, noMemory)) {
       for (int i = 0; i < 3; i++) {
         without.fetch(request("host" + i, "shuffle_0_" + i + "_0", listener));
       }
@@ -249,8 +266,8 @@ class TcpFallbackTest {
     spark.blackHoles.put("slow", slow);
     RecordingListener listener = new RecordingListener();
     try (TcpFallback one =
-        new TcpFallback(
-            spark, counters, threads(new RefusingThreads(1)), pause, new ConcurrentHashMap<>())) {
+        VirtualPause.tcp(
+            spark, counters, new RefusingThreads(1), pause, new ConcurrentHashMap<>())) {
       one.start();
       one.fetch(request("slow", "shuffle_0_0_0", listener));
       // Otherwise this thread would wait for the slow address.
@@ -261,10 +278,6 @@ class TcpFallbackTest {
     }
     assertThat(listener.failures()).isEmpty();
     assertThat(spark.threads).isNotEmpty().doesNotContain(Thread.currentThread());
-  }
-
-  private static TaskThreads threads(ThreadFactory factory) {
-    return new TaskThreads(factory, 1, 4, Duration.ofSeconds(30));
   }
 
   private static TcpRequest request(String host, String blockId, RecordingListener listener) {

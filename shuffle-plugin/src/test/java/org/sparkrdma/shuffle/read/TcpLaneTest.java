@@ -3,8 +3,10 @@ package org.sparkrdma.shuffle.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
@@ -14,6 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TcpLaneTest {
   private final List<String> issued = new ArrayList<>();
   private final List<Long> pauses = new ArrayList<>();
+
+  /** Lanes that run again after a pause. */
+  private final Queue<TcpLane> paused = new ArrayDeque<>();
 
   /** Number of times for which each request throws. */
   private int errors;
@@ -46,7 +51,7 @@ class TcpLaneTest {
       lane.start();
     }
     assertThat(tasks).hasSize(1);
-    tasks.get(0).run();
+    run(tasks.get(0));
     assertThat(issued).containsExactly("a", "b", "c", "idle");
   }
 
@@ -58,13 +63,13 @@ class TcpLaneTest {
       lane.add(request(block));
       lane.start();
     }
-    tasks.get(0).run();
+    run(tasks.get(0));
     assertThat(issued).containsExactly("a", "broken failed", "c", "idle");
     assertThat(pauses).containsExactly(100L, 200L, 400L, 800L, 1_600L);
     assertThat(lane.isIdle()).isTrue();
     lane.add(request("d"));
     lane.start();
-    tasks.get(1).run();
+    run(tasks.get(1));
     assertThat(issued).endsWith("d", "idle");
   }
 
@@ -74,7 +79,7 @@ class TcpLaneTest {
         new TcpLane(
             Runnable::run,
             this::issue,
-            pauses::add,
+            this::pause,
             () -> {
               throw new OutOfMemoryError("thrown by the test");
             });
@@ -94,9 +99,26 @@ class TcpLaneTest {
       lane.start();
     }
     errors = 2;
-    tasks.get(0).run();
+    run(tasks.get(0));
     assertThat(issued).containsExactly("a", "b", "idle");
     assertThat(pauses).containsExactly(100L, 200L);
+  }
+
+  @Test
+  void shouldHoldNoThreadInAPause() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    lane.add(request("a"));
+    lane.start();
+    errors = 1;
+    tasks.get(0).run();
+    assertThat(issued).isEmpty();
+    lane.add(request("b"));
+    lane.start();
+    assertThat(tasks).as("the lane waits for the end of its pause").hasSize(1);
+    assertThat(lane.isIdle()).isFalse();
+    paused.remove().run();
+    assertThat(issued).containsExactly("a", "b", "idle");
   }
 
   @Test
@@ -108,19 +130,19 @@ class TcpLaneTest {
       lane.start();
     }
     errors = 1 + TcpLane.MAX_PAUSES + 1;
-    tasks.get(0).run();
+    run(tasks.get(0));
     assertThat(issued).containsExactly("a failed", "b failed", "c", "d", "idle");
     assertThat(pauses).hasSize(TcpLane.MAX_PAUSES);
     errors = 1;
     lane.add(request("e"));
     lane.start();
-    tasks.get(1).run();
+    run(tasks.get(1));
     assertThat(issued).as("one has succeeded meanwhile").endsWith("e", "idle");
   }
 
   @Test
   void shouldNotIssueARequestAgainWhenTheExecutorStops() {
-    TcpLane lane = new TcpLane(Runnable::run, this::issue, ms -> false, () -> {});
+    TcpLane lane = new TcpLane(Runnable::run, this::issue, (paused, ms) -> false, () -> {});
     errors = 1;
     lane.add(request("a"));
     lane.start();
@@ -135,7 +157,7 @@ class TcpLaneTest {
             request -> {
               throw new IllegalStateException("thrown by the test");
             },
-            pauses::add,
+            this::pause,
             () -> {});
     lane.add(request("a"));
     lane.start();
@@ -150,7 +172,7 @@ class TcpLaneTest {
     assertThat(lane.add(request("a"))).isTrue();
     lane.start();
     assertThat(lane.endIfIdle()).isFalse();
-    tasks.get(0).run();
+    run(tasks.get(0));
     assertThat(lane.endIfIdle()).isTrue();
     assertThat(lane.add(request("b"))).isFalse();
     lane.start();
@@ -158,7 +180,20 @@ class TcpLaneTest {
   }
 
   private TcpLane lane(Executor threads) {
-    return new TcpLane(threads, this::issue, pauses::add, () -> issued.add("idle"));
+    return new TcpLane(threads, this::issue, this::pause, () -> issued.add("idle"));
+  }
+
+  private boolean pause(TcpLane lane, long ms) {
+    pauses.add(ms);
+    return paused.add(lane);
+  }
+
+  /** Runs a lane, and again after each pause. */
+  private void run(Runnable task) {
+    task.run();
+    for (TcpLane lane = paused.poll(); lane != null; lane = paused.poll()) {
+      lane.run();
+    }
   }
 
   private void issue(TcpRequest request) {

@@ -2,21 +2,21 @@
 package org.sparkrdma.shuffle.read;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /** Pauses that take no time. Safe for any thread. */
-final class VirtualPause extends RetryPause {
+final class VirtualPause implements TcpLanes.Pause {
   private long totalMs;
 
   @Override
-  public synchronized boolean test(long ms) {
-    if (isOver()) {
-      return false;
-    }
-    totalMs += ms;
-    return true;
+  public synchronized boolean tryStart(TaskThreads threads, TaskThreads.Task lane, long ms) {
+    boolean started = threads.tryExecuteAfter(lane, 0);
+    totalMs += started ? ms : 0;
+    return started;
   }
 
   /** Sum of all pauses. */
@@ -26,8 +26,22 @@ final class VirtualPause extends RetryPause {
 
   /** A fallback with these pauses and four threads. */
   TcpFallback tcp(FakeSparkClient spark, ShuffleCounters counters) {
-    TaskThreads threads =
-        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, 4, Duration.ofSeconds(30));
-    return new TcpFallback(spark, counters, threads, this, new ConcurrentHashMap<>());
+    return tcp(
+        spark, counters, TaskThreads.named("rdma-tcp-fallback"), this, new ConcurrentHashMap<>());
+  }
+
+  /** A fallback with four threads. */
+  static TcpFallback tcp(
+      FakeSparkClient spark,
+      ShuffleCounters counters,
+      ThreadFactory factory,
+      TcpLanes.Pause pause,
+      Map<String, TcpLane> lanes) {
+    return new TcpFallback(
+        spark,
+        counters,
+        new TaskThreads(factory, 1, 4, Duration.ofSeconds(30)),
+        pause,
+        lanes);
   }
 }

@@ -220,6 +220,85 @@ class TaskThreadsTest {
   }
 
   @Test
+  void shouldHoldNoThreadUntilATaskIsDue() throws InterruptedException {
+    AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1);
+    TaskThreads threads =
+        opened(new TaskThreads(new RefusingThreads(1), 1, MAX, LONG, nowNs::get, later::add));
+    threads.start();
+    CountDownLatch due = new CountDownLatch(1);
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(due::countDown), 100)).isTrue();
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1_000)).isTrue();
+    runOne(threads);
+    nowNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(100) - 1);
+    runOne(threads);
+    assertThat(due.getCount()).as("not yet due").isEqualTo(1);
+    nowNs.incrementAndGet();
+    runOne(threads);
+    due.await();
+  }
+
+  @Test
+  void shouldRunADelayedTaskInTimeWithoutAnother() throws InterruptedException {
+    TaskThreads threads = threads(1, LONG);
+    threads.start();
+    CountDownLatch due = new CountDownLatch(1);
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(due::countDown), 1)).isTrue();
+    due.await();
+  }
+
+  /** The thread that waits for their time takes the next task, which may be queued before them. */
+  @Test
+  void shouldRunDelayedTasksInTimeWhileAnotherTaskHoldsTheirThread() throws InterruptedException {
+    for (int round = 0; round < 100; round++) {
+      TaskThreads threads = opened(new TaskThreads(TaskThreads.named("rdma-test"), 1, MAX, LONG));
+      CountDownLatch held = new CountDownLatch(1);
+      Phaser due = new Phaser(3);
+      threads.start();
+      for (int i = 0; i < 2; i++) {
+        Runnable task = due::arriveAndAwaitAdvance;
+        assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(task), round % 3)).isTrue();
+      }
+      threads.execute(() -> await(held));
+      due.arriveAndAwaitAdvance();
+      held.countDown();
+      threads.close();
+    }
+  }
+
+  @Test
+  void shouldRunDelayedTasksAtOnceWhenDelaysEnd() throws InterruptedException {
+    TaskThreads threads = threads(1, LONG);
+    threads.start();
+    CountDownLatch run = new CountDownLatch(2);
+    for (int i = 0; i < 2; i++) {
+      assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(run::countDown), 3_600_000)).isTrue();
+    }
+    threads.endDelays();
+    run.await();
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1)).isFalse();
+  }
+
+  @Test
+  void shouldRunDelayedTasksBeforeItsThreadsEnd() throws InterruptedException {
+    TaskThreads threads = threads(1, LONG);
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1))
+        .as("no thread lives")
+        .isFalse();
+    threads.start();
+    CountDownLatch run = new CountDownLatch(1);
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(run::countDown), 3_600_000)).isTrue();
+    threads.close();
+    run.await();
+    assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1)).isFalse();
+  }
+
+  private static void runOne(TaskThreads threads) throws InterruptedException {
+    CountDownLatch run = new CountDownLatch(1);
+    threads.execute(run::countDown);
+    run.await();
+  }
+
+  @Test
   void shouldNameTheThreadThatItsStartLacks() {
     AtomicInteger left = new AtomicInteger(1);
     ThreadFactory named = TaskThreads.named("rdma-test");
