@@ -69,4 +69,19 @@ public enum FallbackReason {
   public boolean isWithoutRdma() {
     return this == UNAVAILABLE || this == NO_ENDPOINT;
   }
+
+  /** Whether the peer was connected and answered just before, so that its host is alive. */
+  public boolean followsAnAnswer() {
+    return switch (this) {
+      case PEER_BUSY,
+          PEER_OVERLOADED,
+          PEER_UNKNOWN_BLOCK,
+          POOL_EMPTY,
+          CORRUPT,
+          CHECKSUM_UNUSABLE,
+          DISK ->
+          true;
+      default -> false;
+    };
+  }
 }

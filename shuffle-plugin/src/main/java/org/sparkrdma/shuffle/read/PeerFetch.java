@@ -172,6 +172,7 @@ final class PeerFetch implements FetchHandler {
       fetchSuspectByTcp(index);
       return;
     }
+    compared.peerHasAnswered(true);
     tcp.fetch(compared);
   }
 
@@ -233,6 +234,7 @@ final class PeerFetch implements FetchHandler {
   private void fetchFailedByTcp(TcpRequest request, FallbackReason reason) {
     if (request != null) {
       request.answerTo(reason.isWithoutRdma() ? listener : fallbackBytes);
+      request.peerHasAnswered(reason.followsAnAnswer());
       tcp.fetch(request);
     }
   }

@@ -25,8 +25,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * The block client of Spark's fetcher: fetches shuffle blocks by RDMA where possible, everything
  * else through Spark's own client.
  *
- * <p>Fetching never throws and never blocks the task's thread. The runtime creates one for all
- * tasks of an executor. Safe for any thread. Closing it does nothing: it does not own Spark's
+ * <p>Fetching never throws. It blocks the task's thread only as Spark's own client would, when so
+ * many addresses do not answer that {@link TcpFallback} has no thread. The runtime creates one for
+ * all tasks of an executor. Safe for any thread. Closing it does nothing: it does not own Spark's
  * client.
  */
 public final class RdmaBlockClient extends BlockStoreClient {

@@ -19,4 +19,9 @@ record ReadingTask(long reader, int stage) {
         ? new ReadingTask(FetchHandler.NO_READER, StageReads.NO_STAGE)
         : new ReadingTask(task.taskAttemptId(), task.stageId());
   }
+
+  /** Whether the calling thread runs a task. */
+  static boolean isOnThisThread() {
+    return TaskContext.get() != null;
+  }
 }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.read;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -17,57 +18,93 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * alive. So each address has its own lane, on a bounded number of threads: an address that does not
  * answer delays no other, see {@link TcpLanes}. No request is refused, not even after close,
  * because Spark would count the refusal as a failure of the executor. The runtime owns, starts and
- * closes it. Safe for any thread; does not block its callers before the close.
+ * closes it. Safe for any thread.
+ *
+ * <p>Many addresses without an answer can hold all these threads, until Spark's time-out of a
+ * connect. Healthy ones must not wait for them: peers that have just answered have a few threads of
+ * their own, and a task that finds no thread issues its request itself, as in Spark's own fetch.
+ * Other callers never wait before the close.
  */
 public final class TcpFallback implements AutoCloseable {
   private static final Duration MAX_IDLE = Duration.ofSeconds(30);
 
+  /** Maximum number of threads for peers that have just answered. */
+  private static final int ANSWERING_THREADS = 16;
+
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
 
-  private final TcpLanes lanes;
+  /** Of peers that have just answered, so that Spark's client should connect soon. */
+  private final TcpLanes answering;
+
+  private final TcpLanes others;
 
   /**
    * @param client Spark's own client; not closed here
-   * @param maxThreads maximum number of addresses with a connect in progress
+   * @param maxThreads maximum number of addresses with a connect in progress, without peers that
+   *     have just answered
    */
   public TcpFallback(BlockStoreClient client, ShuffleCounters counters, int maxThreads) {
+    this(client, counters, maxThreads, TaskThreads.named("rdma-tcp-fallback"));
+  }
+
+  private TcpFallback(
+      BlockStoreClient client, ShuffleCounters counters, int maxThreads, ThreadFactory factory) {
     this(
         client,
         counters,
-        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, maxThreads, MAX_IDLE),
+        new TaskThreads(factory, 1, ANSWERING_THREADS, MAX_IDLE),
+        new TaskThreads(factory, 1, maxThreads, MAX_IDLE),
         TaskThreads::tryExecuteAfter,
         new ConcurrentHashMap<>());
   }
 
   /**
-   * @param threads started and closed here
+   * @param answeringThreads for peers that have just answered; started and closed here
+   * @param otherThreads for all other peers
    * @param pause before a request is issued again
-   * @param lanes no lane at first; safe for any thread
+   * @param otherLanes lanes of these peers by address; no lane at first; safe for any thread
    */
   TcpFallback(
       BlockStoreClient client,
       ShuffleCounters counters,
-      TaskThreads threads,
+      TaskThreads answeringThreads,
+      TaskThreads otherThreads,
       TcpLanes.Pause pause,
-      Map<String, TcpLane> lanes) {
+      Map<String, TcpLane> otherLanes) {
     this.client = client;
     this.counters = counters;
-    this.lanes = new TcpLanes(threads, this::issue, pause, lanes);
+    this.answering = new TcpLanes(answeringThreads, this::issue, pause, new ConcurrentHashMap<>());
+    this.others = new TcpLanes(otherThreads, this::issue, pause, otherLanes);
   }
 
   /**
-   * Starts the thread that lives until the close.
+   * Starts the threads that live until the close.
    *
-   * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when the system refuses it
+   * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when the system refuses one
    */
   public void start() {
-    lanes.start();
+    answering.start();
+    others.start();
   }
 
   /** Fetches the blocks of a request. Never throws, and allocates nothing that it depends on. */
   void fetch(TcpRequest request) {
-    lanes.fetch(request);
+    if (request.hasPeerAnswered()) {
+      answering.fetch(request);
+    } else if (!others.isExhausted() || !ReadingTask.isOnThisThread() || !tryIssue(request)) {
+      others.fetch(request);
+    }
+  }
+
+  /** Issues a request on its task's thread; false when its lane must issue it again. */
+  private boolean tryIssue(TcpRequest request) {
+    try {
+      issue(request);
+      return true;
+    } catch (Throwable e) {
+      return false;
+    }
   }
 
   /** Fetches blocks on the caller's thread, which may connect, and in one attempt. */
@@ -92,7 +129,8 @@ public final class TcpFallback implements AutoCloseable {
 
   /** The executor stops: requests that end in an Error are not issued again. */
   void drain() {
-    lanes.endPauses();
+    answering.endPauses();
+    others.endPauses();
   }
 
   /**
@@ -102,6 +140,7 @@ public final class TcpFallback implements AutoCloseable {
   @Override
   public void close() {
     drain();
-    lanes.close();
+    answering.close();
+    others.close();
   }
 }

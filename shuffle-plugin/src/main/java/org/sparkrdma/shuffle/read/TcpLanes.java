@@ -85,6 +85,11 @@ final class TcpLanes implements AutoCloseable {
     }
   }
 
+  /** Whether another address would wait for a thread. */
+  boolean isExhausted() {
+    return threads.isExhausted();
+  }
+
   /** Ends all pauses, and from now on there are none. */
   void endPauses() {
     threads.endDelays();

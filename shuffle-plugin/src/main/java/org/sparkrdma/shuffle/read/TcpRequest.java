@@ -16,6 +16,7 @@ final class TcpRequest {
   private final BlocksToFetch blocks;
   private final DownloadFileManager files;
   private BlockFetchingListener listener;
+  private boolean peerHasAnswered;
 
   /** Null until the blocks are taken. */
   private String[] blockIds;
@@ -48,9 +49,19 @@ final class TcpRequest {
     return peer;
   }
 
-  /** Another listener receives the answers; before it is issued. */
+  /** Another listener receives the answers; before it is queued. */
   void answerTo(BlockFetchingListener other) {
     listener = other;
+  }
+
+  /** Records whether the peer has just answered by RDMA; before it is queued. */
+  void peerHasAnswered(boolean answered) {
+    peerHasAnswered = answered;
+  }
+
+  /** Whether the peer has just answered by RDMA, so that its host is alive. */
+  boolean hasPeerAnswered() {
+    return peerHasAnswered;
   }
 
   /**

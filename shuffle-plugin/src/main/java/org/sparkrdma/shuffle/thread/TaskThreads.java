@@ -196,6 +196,11 @@ public final class TaskThreads implements Executor, AutoCloseable {
     notifyAll();
   }
 
+  /** Whether the next task would wait until a thread has finished another one. */
+  public synchronized boolean isExhausted() {
+    return waiting >= idle && (threads == max || (threads > 0 && wasRefused()));
+  }
+
   /** The task waits when there is no other thread, unless it would wait for ever. */
   private void addThread() {
     if (threads == 0) {

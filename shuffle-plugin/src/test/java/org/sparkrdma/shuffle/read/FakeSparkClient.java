@@ -54,6 +54,7 @@ final class FakeSparkClient extends BlockStoreClient {
       DownloadFileManager files) {
     synchronized (calls) {
       calls.add(new Call(host, port, executorId, List.of(blockIds)));
+      calls.notifyAll();
     }
     threads.add(Thread.currentThread());
     this.files = files;
@@ -82,6 +83,15 @@ final class FakeSparkClient extends BlockStoreClient {
       latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits until so many calls have begun. */
+  void awaitCalls(int count) throws InterruptedException {
+    synchronized (calls) {
+      while (calls.size() < count) {
+        calls.wait();
+      }
     }
   }
 

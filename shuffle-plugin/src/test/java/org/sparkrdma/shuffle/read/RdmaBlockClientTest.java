@@ -19,6 +19,8 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
@@ -169,6 +171,30 @@ class RdmaBlockClientTest {
     listener.awaitAnswers(2);
     assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);
     assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isZero();
+  }
+
+  /** The host of a peer that has just answered by RDMA is alive. */
+  @ParameterizedTest
+  @EnumSource(
+      value = FallbackReason.class,
+      names = {"PEER_BUSY", "PEER_OVERLOADED", "PEER_UNKNOWN_BLOCK", "POOL_EMPTY", "CORRUPT"})
+  void shouldFetchByTcpFromAPeerThatAnswersWhileDeadOnesHoldTheOtherThreads(FallbackReason reason)
+      throws InterruptedException {
+    RecordingListener dead = new RecordingListener();
+    CountDownLatch never = new CountDownLatch(1);
+    for (int i = 0; i < 4; i++) {
+      spark.blackHoles.put("dead" + i, never);
+      String[] block = {"shuffle_9_" + i + "_0"};
+      PeerAddress peer = new PeerAddress("dead", "dead" + i, 7_337);
+      tcp.fetch(new TcpRequest(peer, 0, () -> block, dead, null));
+    }
+    spark.awaitCalls(4);
+    rdmaIsUp();
+    fetch("shuffle_0_1_0");
+    transport.requests.get(0).handler().onFailed(0, reason, "answered");
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
+    never.countDown();
+    dead.awaitAnswers(4);
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.apache.spark.TaskContext$;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -234,6 +235,67 @@ class TcpFallbackTest {
       assertThat(listener.awaitAnswers(4)).endsWith("shuffle_0_0_0");
     }
     assertThat(listener.failures()).containsOnlyKeys("shuffle_0_0_0");
+  }
+
+  @Test
+  void shouldFetchFromPeersThatAnswerWhileAddressesWithoutAnAnswerHoldAllThreads()
+      throws InterruptedException {
+    RecordingListener dead = new RecordingListener();
+    CountDownLatch never = holdAllThreads(dead);
+    RecordingListener living = new RecordingListener();
+    TcpRequest request = request("host", "shuffle_1_0_0", living);
+    request.peerHasAnswered(true);
+    tcp.fetch(request);
+    assertThat(living.awaitAnswers(1)).hasSize(1);
+    never.countDown();
+    dead.awaitAnswers(5);
+  }
+
+  /** As in Spark's own fetch: other tasks do not wait for it. */
+  @Test
+  void shouldFetchOnATasksThreadWhileAddressesWithoutAnAnswerHoldAllThreads()
+      throws InterruptedException {
+    RecordingListener dead = new RecordingListener();
+    CountDownLatch never = holdAllThreads(dead);
+    RecordingListener living = new RecordingListener();
+    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
+    try {
+      fetch("host", "shuffle_1_0_0", living);
+      spark.errors.add(new OutOfMemoryError("Java heap space"));
+      fetch("host", "shuffle_1_1_0", living);
+    } finally {
+      TaskContext$.MODULE$.unset();
+    }
+    assertThat(living.awaitAnswers(1)).containsExactly("shuffle_1_0_0");
+    assertThat(spark.threads).contains(Thread.currentThread());
+    never.countDown();
+    dead.awaitAnswers(5);
+    assertThat(living.awaitAnswers(2)).as("issued again").endsWith("shuffle_1_1_0");
+    assertThat(living.failures()).isEmpty();
+  }
+
+  @Test
+  void shouldFetchOnItsOwnThreadsForATaskWhileOneIsIdle() throws InterruptedException {
+    RecordingListener listener = new RecordingListener();
+    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
+    try {
+      fetch("host", "shuffle_0_0_0", listener);
+    } finally {
+      TaskContext$.MODULE$.unset();
+    }
+    listener.awaitAnswers(1);
+    assertThat(spark.threads).doesNotContain(Thread.currentThread());
+  }
+
+  /** Fetches a block from each of more addresses without an answer than there are threads. */
+  private CountDownLatch holdAllThreads(RecordingListener listener) throws InterruptedException {
+    CountDownLatch never = new CountDownLatch(1);
+    for (int i = 0; i < 5; i++) {
+      spark.blackHoles.put("dead" + i, never);
+      fetch("dead" + i, "shuffle_0_" + i + "_0", listener);
+    }
+    spark.awaitCalls(4);
+    return never;
   }
 
   @Test

@@ -24,13 +24,13 @@ final class VirtualPause implements TcpLanes.Pause {
     return totalMs;
   }
 
-  /** A fallback with these pauses and four threads. */
+  /** A fallback with these pauses and four threads for peers that have not answered. */
   TcpFallback tcp(FakeSparkClient spark, ShuffleCounters counters) {
     return tcp(
         spark, counters, TaskThreads.named("rdma-tcp-fallback"), this, new ConcurrentHashMap<>());
   }
 
-  /** A fallback with four threads. */
+  /** A fallback with four threads for peers that have not answered. */
   static TcpFallback tcp(
       FakeSparkClient spark,
       ShuffleCounters counters,
@@ -40,6 +40,7 @@ final class VirtualPause implements TcpLanes.Pause {
     return new TcpFallback(
         spark,
         counters,
+        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, 4, Duration.ofSeconds(30)),
         new TaskThreads(factory, 1, 4, Duration.ofSeconds(30)),
         pause,
         lanes);

@@ -292,6 +292,35 @@ class TaskThreadsTest {
     assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1)).isFalse();
   }
 
+  @Test
+  void shouldBeExhaustedWhileAnotherTaskWouldWait() throws InterruptedException {
+    TaskThreads threads = threads(1, LONG);
+    assertThat(threads.isExhausted()).as("before the first thread").isFalse();
+    CountDownLatch held = new CountDownLatch(1);
+    for (int i = 0; i < MAX; i++) {
+      assertThat(threads.isExhausted()).isFalse();
+      threads.execute(() -> await(held));
+    }
+    assertThat(threads.isExhausted()).isTrue();
+    held.countDown();
+  }
+
+  @Test
+  void shouldBeExhaustedWhileTheSystemRefusesAnotherThread() {
+    AtomicLong nowNs = new AtomicLong();
+    TaskThreads threads =
+        opened(new TaskThreads(new RefusingThreads(1), 1, MAX, LONG, nowNs::get, later::add));
+    threads.start();
+    CountDownLatch held = new CountDownLatch(1);
+    threads.execute(() -> await(held));
+    assertThat(threads.isExhausted()).as("another may start").isFalse();
+    threads.execute(() -> await(held));
+    assertThat(threads.isExhausted()).isTrue();
+    nowNs.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    assertThat(threads.isExhausted()).as("another may start again").isFalse();
+    held.countDown();
+  }
+
   private static void runOne(TaskThreads threads) throws InterruptedException {
     CountDownLatch run = new CountDownLatch(1);
     threads.execute(run::countDown);
