@@ -2,10 +2,10 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.directory.DirectoryClient;
 
 /**
  * The resources of this executor's ResourceProfile, which only the driver has in Spark's public
@@ -14,13 +14,14 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 final class ProfileResources implements Supplier<Map<String, Long>> {
   private static final Logger LOG = LoggerFactory.getLogger(ProfileResources.class);
 
-  private final DirectoryClient directory;
-  private final String executorId;
+  private final Supplier<CompletableFuture<Map<String, Long>>> request;
   private Map<String, Long> known;
 
-  ProfileResources(DirectoryClient directory, String executorId) {
-    this.directory = directory;
-    this.executorId = executorId;
+  /**
+   * @param request asks the driver, which answers in bounded time or not at all
+   */
+  ProfileResources(Supplier<CompletableFuture<Map<String, Long>>> request) {
+    this.request = request;
   }
 
   /** Waits for the driver, in bounded time; empty also when it does not answer. */
@@ -28,7 +29,7 @@ final class ProfileResources implements Supplier<Map<String, Long>> {
   public Map<String, Long> get() {
     if (known == null) {
       try {
-        known = directory.profile(executorId).get();
+        known = request.get().get();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Throwable e) {

@@ -114,12 +114,12 @@ public final class RdmaRuntime implements AutoCloseable {
     this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
     this.published = new PublishedEndpoint(directory, env.executorId());
     this.requiredMode =
-        new RequiredMode(lifecycle, directory, env.executorId(), limits.exclusion());
+        new RequiredMode(lifecycle, () -> directory.exclude(env.executorId()), limits.exclusion());
     CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
     this.starts =
         new StartLoop(
             start,
-            new ProfileResources(directory, env.executorId()),
+            new ProfileResources(() -> directory.profile(env.executorId())),
             lifecycle,
             new RestartBackoff(limits.firstRestart()),
             published,

@@ -2,11 +2,12 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.spark.TaskKilledException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
@@ -24,22 +25,21 @@ final class RequiredMode {
   private static final long INTERVAL_MS = 500;
 
   private final RuntimeLifecycle lifecycle;
-  private final DirectoryClient directory;
-  private final String executorId;
+  private final Supplier<CompletableFuture<Boolean>> exclusion;
   private final Duration answerLimit;
   private final long createdNs = System.nanoTime();
 
   /**
+   * @param exclusion requests the exclusion of this executor, and completes with whether the driver
+   *     gives it no more tasks
    * @param answerLimit time for which a task repeats a request that the driver does not answer
    */
   RequiredMode(
       RuntimeLifecycle lifecycle,
-      DirectoryClient directory,
-      String executorId,
+      Supplier<CompletableFuture<Boolean>> exclusion,
       Duration answerLimit) {
     this.lifecycle = lifecycle;
-    this.directory = directory;
-    this.executorId = executorId;
+    this.exclusion = exclusion;
     this.answerLimit = answerLimit;
   }
 
@@ -87,7 +87,7 @@ final class RequiredMode {
     try {
       while (again && isWithoutRdma()) {
         try {
-          if (directory.exclude(executorId).get()) {
+          if (exclusion.get().get()) {
             return true;
           }
           again = System.nanoTime() - createdNs <= OTHERS_LIMIT.toNanos();

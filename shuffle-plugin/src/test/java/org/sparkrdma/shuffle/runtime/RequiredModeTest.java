@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.TaskKilledException;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,42 @@ class RequiredModeTest {
                     }))
         .isInstanceOf(TaskKilledException.class);
     assertThat(requests).hasValue(3);
+  }
+
+  /** Spark would end the executor for an Error. */
+  @Test
+  void shouldRequestTheExclusionAgainAfterAnError() {
+    off();
+    RequiredMode mode =
+        new RequiredMode(
+            lifecycle,
+            () -> {
+              if (requests.incrementAndGet() < 2) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              return CompletableFuture.completedFuture(true);
+            },
+            LONG);
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(TaskKilledException.class);
+    assertThat(requests).hasValue(2);
+  }
+
+  @Test
+  void shouldFailTheTaskWhileTheRequestEndsInErrors() {
+    off();
+    RequiredMode mode =
+        new RequiredMode(
+            lifecycle,
+            () -> {
+              requests.incrementAndGet();
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            Duration.ofNanos(1));
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("RDMA is not up: no device");
+    assertThat(requests).hasValue(1);
   }
 
   @Test
@@ -105,7 +142,8 @@ class RequiredModeTest {
 
   private void require(Duration answerLimit, Callable<Boolean> exclusion) {
     try (DirectoryClient directory = new ScriptedDriver(exclusion).client()) {
-      new RequiredMode(lifecycle, directory, "7", answerLimit).require(Duration.ofMillis(1));
+      new RequiredMode(lifecycle, () -> directory.exclude("7"), answerLimit)
+          .require(Duration.ofMillis(1));
     }
   }
 }
