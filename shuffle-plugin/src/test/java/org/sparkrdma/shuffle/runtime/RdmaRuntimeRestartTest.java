@@ -267,6 +267,40 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   }
 
   @Test
+  void shouldStartAgainWhenMemoryWasShortAtTheFirstStart() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 1) {
+                throw new OutOfMemoryError("Java heap space");
+              }
+            });
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
+    assertThat(transport.starts()).isEqualTo(2);
+    runtime.close();
+  }
+
+  @Test
+  void shouldNotStartAgainAfterAnotherError() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              throw new NoClassDefFoundError("thrown by the test");
+            });
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
+    assertThat(transport.starts()).isEqualTo(1);
+    runtime.close();
+  }
+
+  @Test
   void shouldStartWhenAPortBecomesActiveLater() {
     firstRestart = Duration.ofMillis(1);
     AtomicInteger starts = new AtomicInteger();
