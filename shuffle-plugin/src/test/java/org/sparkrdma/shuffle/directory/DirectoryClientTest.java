@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -259,6 +262,40 @@ class DirectoryClientTest {
             Duration.ofMillis(20))) {
       assertThat(impatient.find("1").join()).isEmpty();
     }
+  }
+
+  /** Its task asks again, so the driver would get the requests of all its tries. */
+  @Test
+  void shouldNotSendARequestForAnExclusionThatHasTimedOut() {
+    CountDownLatch asking = new CountDownLatch(1);
+    CountDownLatch held = new CountDownLatch(1);
+    List<Object> excluded = new CopyOnWriteArrayList<>();
+    try (DirectoryClient waiting =
+        client(
+            message -> {
+              if (((List<?>) message).get(0).equals(DirectoryService.EXCLUDE)) {
+                excluded.add(((List<?>) message).get(1));
+                asking.countDown();
+                held.await();
+                return true;
+              }
+              return service.answer(message);
+            },
+            Duration.ofMillis(20))) {
+      CompletableFuture<Boolean> sent = waiting.exclude("1");
+      await(asking);
+      CompletableFuture<Boolean> stale = waiting.exclude("2");
+      for (CompletableFuture<Boolean> request : List.of(sent, stale)) {
+        assertThat(request)
+            .failsWithin(Duration.ofSeconds(20))
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(TimeoutException.class);
+      }
+      held.countDown();
+      // The querying thread works in order, so this ends after the requests above.
+      assertThat(waiting.publish(DirectoryServiceTest.endpoint("1", 10)).join()).isTrue();
+    }
+    assertThat(excluded).containsExactly("1");
   }
 
   @Test
