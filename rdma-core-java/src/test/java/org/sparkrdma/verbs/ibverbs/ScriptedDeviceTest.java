@@ -327,6 +327,20 @@ class ScriptedDeviceTest extends ScriptedDeviceFixture {
   }
 
   @Test
+  @DisplayName("the first query of the access of a queue pair fails")
+  void shouldCheckTheNextChangeOfAccessWhenTheFirstCouldNotBeQueried() throws Exception {
+    library.limit("kept_access", 1);
+    library.fail("ibv_query_qp", EIO, 1, 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.remoteAccess = Set.of();
+      // At one end the query fails, and at the other it finds what was kept.
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp has no effect: access=[] keptBits=4");
+      assertThat(library.hits()).as("failed queries").isEqualTo(1);
+    }
+  }
+
+  @Test
   @DisplayName("access is changed on a connection that has ended")
   void shouldNotBlameTheDriverWhenTheConnectionHasEnded() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
