@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,23 +35,20 @@ class FullDeviceTest {
 
   @TempDir private Path directory;
   private final VirtualFabric fabric = new VirtualFabric();
+  private VirtualExecutors executors;
   private VirtualExecutor full;
   private VirtualExecutor other;
 
   @BeforeEach
   void start() throws Exception {
-    Path file = directory.resolve("outputs.data");
-    try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
-      outputs.setLength(BLOCK_BYTES);
-    }
-    full = new VirtualExecutor(fabric, 0, 1L << 30, 16, file, 1, BLOCK_BYTES);
-    other = new VirtualExecutor(fabric, 1, 1L << 30, 16, file, 1, BLOCK_BYTES);
+    executors = new VirtualExecutors(fabric, directory, 2, 1L << 30, 16, 1, BLOCK_BYTES);
+    full = executors.get(0);
+    other = executors.get(1);
   }
 
   @AfterEach
   void close() {
-    full.close();
-    other.close();
+    executors.close();
   }
 
   /** Counts the answers of blocks. */

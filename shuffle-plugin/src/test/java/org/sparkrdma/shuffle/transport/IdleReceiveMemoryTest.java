@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,23 +30,20 @@ class IdleReceiveMemoryTest {
   @TempDir private Path directory;
   private final VirtualFabric fabric = new VirtualFabric();
   private final List<ManagedBuffer> held = new ArrayList<>();
+  private VirtualExecutors executors;
   private VirtualExecutor reader;
   private VirtualExecutor server;
 
   @BeforeEach
   void start() throws Exception {
-    Path file = directory.resolve("outputs.data");
-    try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
-      outputs.setLength(BLOCK_BYTES);
-    }
-    reader = new VirtualExecutor(fabric, 0, 4L << 30, 16, file, 1, BLOCK_BYTES);
-    server = new VirtualExecutor(fabric, 1, 4L << 30, 16, file, 1, BLOCK_BYTES);
+    executors = new VirtualExecutors(fabric, directory, 2, 4L << 30, 16, 1, BLOCK_BYTES);
+    reader = executors.get(0);
+    server = executors.get(1);
   }
 
   @AfterEach
   void close() {
-    reader.close();
-    server.close();
+    executors.close();
   }
 
   /** Holds what it gets. */

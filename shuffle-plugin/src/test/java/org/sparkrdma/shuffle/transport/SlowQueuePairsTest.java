@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,25 +35,19 @@ class SlowQueuePairsTest {
 
   @TempDir private Path directory;
   private final VirtualFabric fabric = new VirtualFabric();
-  private final List<VirtualExecutor> executors = new ArrayList<>();
+  private VirtualExecutors executors;
   private VirtualExecutor reader;
   private long slowestNs;
 
   @BeforeEach
   void start() throws Exception {
-    Path file = directory.resolve("outputs.data");
-    try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
-      outputs.setLength(2L * BLOCK_BYTES);
-    }
-    for (int i = 0; i <= SERVERS; i++) {
-      executors.add(new VirtualExecutor(fabric, i, 1L << 30, 512, file, 2, BLOCK_BYTES));
-    }
+    executors = new VirtualExecutors(fabric, directory, SERVERS + 1, 1L << 30, 512, 2, BLOCK_BYTES);
     reader = executors.get(SERVERS);
   }
 
   @AfterEach
   void close() {
-    executors.forEach(VirtualExecutor::close);
+    executors.close();
   }
 
   /** A block of a server. */
