@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
@@ -31,13 +29,7 @@ class DeliveryTest implements FetchHandler {
   private boolean runsTwice;
 
   private final Delivery delivery =
-      new Delivery(
-          new Threads(),
-          new Threads(),
-          new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-          true,
-          new ShuffleCounters(),
-          incarnation -> {});
+      TestDelivery.on(new Threads(), new Threads(), new ShuffleCounters());
 
   @Test
   void shouldDeliverOnItsCallersThreadWhenTheExecutorStops() {

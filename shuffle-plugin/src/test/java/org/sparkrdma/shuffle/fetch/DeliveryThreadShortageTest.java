@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,8 +12,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,14 +25,7 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 class DeliveryThreadShortageTest implements FetchHandler {
   private final TaskThreads threads = threads();
   private final TaskThreads diskThreads = threads();
-  private final Delivery delivery =
-      new Delivery(
-          threads,
-          diskThreads,
-          new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-          true,
-          new ShuffleCounters(),
-          incarnation -> {});
+  private final Delivery delivery = TestDelivery.on(threads, diskThreads, new ShuffleCounters());
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
   private final Set<Thread> used = ConcurrentHashMap.newKeySet();
 

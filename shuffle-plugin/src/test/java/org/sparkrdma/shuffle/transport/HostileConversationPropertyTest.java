@@ -12,7 +12,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -20,8 +19,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.TestAddresses;
@@ -32,6 +29,7 @@ import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.fetch.TestDelivery;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -180,13 +178,7 @@ class HostileConversationPropertyTest {
               settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE);
       answers = new Answers(count);
       Delivery delivery =
-          new Delivery(
-              new SameThreadExecutor(),
-              new SameThreadExecutor(),
-              new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-              true,
-              counters,
-              incarnation -> {});
+          TestDelivery.on(new SameThreadExecutor(), new SameThreadExecutor(), counters);
       ReadLimit reads = new ReadLimit(1L << 40);
       queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
       TransportContext context =

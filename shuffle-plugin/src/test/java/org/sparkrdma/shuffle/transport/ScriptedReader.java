@@ -8,14 +8,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -28,6 +25,7 @@ import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.fetch.TestDelivery;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
@@ -121,13 +119,7 @@ final class ScriptedReader {
     sinks = pool(sinkDomain, CHUNK_BYTES, 1, poolBytes);
     receive = new ReceiveMemory(sinks, maxCopiedBytes);
     Delivery delivery =
-        new Delivery(
-            new SameThreadExecutor(),
-            new SameThreadExecutor(),
-            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            true,
-            counters,
-            incarnation -> {});
+        TestDelivery.on(new SameThreadExecutor(), new SameThreadExecutor(), counters);
     server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
     ReadLimit reads = new ReadLimit(1L << 40);
     MemoryQueue queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
