@@ -11,14 +11,15 @@ import org.junit.platform.launcher.EngineFilter;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs test classes without a build tool, for example in a guest kernel. Prints one line for each
- * test, the stack trace of each failure, and a last line for programs. The exit code is 1 when a
- * test failed or none ran. Tests have the leak checks and time limits of the build ({@link
- * org.sparkrdma.leak}).
+ * Runs test classes without a build tool, for example in a guest kernel or on a card ({@code
+ * ./card}). Prints the number of tests, one line for each, the stack trace of each failure, and a
+ * last line for programs. The exit code is 1 when a test failed or none ran. Tests have the leak
+ * checks and time limits of the build ({@link org.sparkrdma.leak}).
  */
 public final class ContractMain implements TestExecutionListener {
   private final PrintStream out = System.out;
@@ -71,6 +72,11 @@ public final class ContractMain implements TestExecutionListener {
         skipped.get(),
         (System.nanoTime() - startNs) / 1e9);
     return failed.get() == 0 && passed.get() > 0;
+  }
+
+  @Override
+  public void testPlanExecutionStarted(TestPlan plan) {
+    out.println("tests: " + plan.countTestIdentifiers(TestIdentifier::isTest));
   }
 
   @Override
