@@ -248,13 +248,15 @@ current_module() {
   sed -n 's/^\[INFO\] Building \([^ :]*\):* .*/\1/p' "$1" | tail -n 1
 }
 
-# Runs Maven in the background: a signal ends it at once, and progress can be shown.
+# Runs Maven in the background: a signal ends it at once, and progress can be shown. The arguments after the log are
+# the modules and what else Maven needs for them, by default those of ./bench.
 run_maven() {
-  local log=$1 started=$SECONDS maven=
+  local log=$1 started=$SECONDS maven= options=("${@:2}")
+  ((${#options[@]} > 0)) || options=(-DskipTests -Dmaven.test.skip=true -pl benchmarks -am)
   # A signal runs these while the function runs, so they use its variables.
   trap 'end_maven 130' INT
   trap 'end_maven 143' TERM
-  ./mvnw -B -ntp -Pquick -DskipTests -Dmaven.test.skip=true -pl benchmarks -am package >"$log" 2>&1 &
+  ./mvnw -B -ntp -Pquick "${options[@]}" package >"$log" 2>&1 &
   maven=$!
   while kill -0 "$maven" 2>/dev/null; do
     sleep 1

@@ -91,6 +91,7 @@ class CommandsDocumentationTest {
               "\\./guest ctl NAME exec 1 'rdma link delete rxe0'",
               "MatrixCell.java",
               "rdma link delete rxe0"),
+          by("\\./card DEVICE", "CardIT.java", "card rxe0 "),
           by("\\./bench list", "ScriptsIT.java", "run(Map.of(), \"bench list\")"),
           by("\\./bench groupby .*", "JobScriptsIT.java", "run(\"bench groupby "),
           by("\\./bench compare .*", "JobScriptsIT.java", "run(\"bench compare "),

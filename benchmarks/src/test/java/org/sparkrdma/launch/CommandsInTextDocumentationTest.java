@@ -61,7 +61,10 @@ class CommandsInTextDocumentationTest {
   @Test
   void shouldNameOptionsThatExist() throws IOException {
     String plugIn = textOf("shuffle-plugin/src/main/java/org/sparkrdma/shuffle/tools");
-    String scripts = textOf("benchmarks/src/main/java") + textOf("integration-tests/guest");
+    String scripts =
+        textOf("benchmarks/src/main/java")
+            + textOf("integration-tests/guest")
+            + textOf("card-check/src/main/java");
     for (InText one : commands()) {
       Matcher option = OPTION.matcher(one.command());
       while (!one.script().equals("./mvnw") && option.find()) {

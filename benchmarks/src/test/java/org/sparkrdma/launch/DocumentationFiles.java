@@ -16,7 +16,7 @@ final class DocumentationFiles {
   static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
   private static final List<String> MODULES =
-      List.of("rdma-core-java", "shuffle-plugin", "benchmarks", "integration-tests");
+      List.of("rdma-core-java", "shuffle-plugin", "card-check", "benchmarks", "integration-tests");
 
   private DocumentationFiles() {}
 

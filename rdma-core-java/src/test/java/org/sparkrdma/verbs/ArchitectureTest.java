@@ -52,7 +52,7 @@ class ArchitectureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"benchmarks", "integration-tests"})
+  @ValueSource(strings = {"card-check", "benchmarks", "integration-tests"})
   void shouldHaveNoTestClassInTheModulesWithoutArchUnitThatNothingRuns(String module)
       throws Exception {
     assertThat(UnrunTests.inSourcesOf(module))

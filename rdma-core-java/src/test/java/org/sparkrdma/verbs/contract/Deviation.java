@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.contract;
 
 import java.util.Set;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Allowed differences of an engine from the contract. A new one needs a review, together with the
@@ -82,7 +83,29 @@ public enum Deviation {
           REMOTE_READ_IS_NOT_CHECKED,
           RECEIVE_ERRORS_HAVE_OTHER_CODES);
 
+  /** iWARP on cards: the rules of the transport. No card was run. */
+  public static final Set<Deviation> OF_IWARP_CARDS =
+      Set.of(
+          REFUSALS_ARE_FLUSHES,
+          SENDS_SUCCEED_WHEN_SENT,
+          WRITES_ARE_CHECKED_BY_SEGMENT,
+          RECEIVER_MUST_BE_READY);
+
   /** DiSNI, in addition to those of the transport. */
   public static final Set<Deviation> OF_DISNI =
       Set.of(OVERRUN_IS_NOT_REPORTED, QUEUE_PAIRS_END_THEIR_CONNECTION);
+
+  /**
+   * The deviations that a device may have. A card has none of those of the soft drivers: one that
+   * deviates fails a test, whose report says so.
+   *
+   * @param driver as in the report of {@code ./card}: {@code rxe}, {@code siw}, or that of a card
+   */
+  public static Set<Deviation> ofDevice(String driver, Transport transport) {
+    return switch (driver) {
+      case "rxe" -> OF_ROCE;
+      case "siw" -> OF_IWARP;
+      default -> transport == Transport.IWARP ? OF_IWARP_CARDS : Set.of();
+    };
+  }
 }

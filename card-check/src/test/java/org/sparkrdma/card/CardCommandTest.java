@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.card;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortState;
+
+/** Arguments, sentences and exit codes of the command, with programs of bash. */
+@Timeout(60)
+class CardCommandTest {
+  private static final DeviceInfo CARD =
+      FakeDevices.device("mlx5_0", PortState.ACTIVE, "192.0.2.7", "2001:db8::7");
+
+  @TempDir private Path root;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter errors = new StringWriter();
+  private final FakePrograms programs = FakePrograms.passing();
+
+  private int run(DeviceSource devices, Programs started, String... arguments) {
+    return CardCommand.run(
+        new CardCommand(devices, new HostFiles(root), started),
+        new PrintWriter(out, true),
+        new PrintWriter(errors, true),
+        arguments);
+  }
+
+  private int runOn(List<DeviceInfo> devices, String... arguments) {
+    String[] all = Stream.concat(Arrays.stream(arguments), report()).toArray(String[]::new);
+    return run(() -> devices, programs, all);
+  }
+
+  private Stream<String> report() {
+    return Stream.of("--report", root.resolve("report.json").toString());
+  }
+
+  private JsonNode readReport() throws IOException {
+    return new ObjectMapper().readTree(root.resolve("report.json").toFile());
+  }
+
+  private void lockable(String limit, String capabilities) throws IOException {
+    Path process = Files.createDirectories(root.resolve("proc/self"));
+    Files.writeString(
+        process.resolve("limits"),
+        "Max locked memory         " + limit + "    " + limit + " bytes\n");
+    Files.writeString(process.resolve("status"), "CapEff:\t" + capabilities + "\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --minutes 5                  | Missing required parameter: 'DEVICE'
+          mlx5_0 extra                 | Unmatched argument at index 1: 'extra'
+          mlx5_0 --case Reads          | Unknown options: '--case', 'Reads'
+          mlx5_0 --minutes 0           | --minutes is '0.0': give 1 to 600
+          mlx5_0 --minutes NaN         | --minutes is 'NaN': give 1 to 600
+          mlx5_0 --minutes soon        | Invalid value for option '--minutes': 'soon' is not a double
+          mlx5_0 --cases Reads,Writs   | --cases has 'Writs': give GROUP or GROUP#METHOD, with a group of Connections,
+          mlx5_0 --cases Reads#a.b     | --cases has 'Reads#a.b': give GROUP
+          mlx5_0 --report /dev/null/a  | --report cannot be written: /dev/null/a
+          """)
+  void shouldRefuseWrongArgumentsInOneSentence(String arguments, String sentence) {
+    assertThat(run(() -> List.of(CARD), programs, arguments.split(" "))).isEqualTo(2);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .startsWith("card: " + sentence)
+        .contains("(see ./card --help)");
+    assertThat(programs.tests).isEmpty();
+  }
+
+  @Test
+  void shouldNameTheDeviceThoseFoundAndTheAdvice() throws Exception {
+    DeviceInfo down = FakeDevices.device("mlx5_1", PortState.DOWN, "192.0.2.8");
+    DeviceInfo bare = FakeDevices.device("mlx5_2", PortState.ACTIVE, "fe80::1");
+    DeviceInfo same = FakeDevices.device("rxe0", PortState.ACTIVE, "192.0.2.7");
+    List<DeviceInfo> all = List.of(CARD, down, bare, same);
+
+    assertThat(runOn(all, "mlx4_0")).isEqualTo(2);
+    assertThat(runOn(all, "mlx5_1")).isEqualTo(2);
+    assertThat(runOn(all, "mlx5_2")).isEqualTo(2);
+    assertThat(runOn(all, "rxe0")).isEqualTo(2);
+    assertThat(runOn(List.of(), "mlx5_0")).isEqualTo(2);
+    String found = "; found: mlx5_0, mlx5_1, mlx5_2, rxe0; ";
+    assertThat(errors.toString().lines())
+        .satisfiesExactly(
+            line ->
+                assertThat(line)
+                    .isEqualTo(
+                        "card: there is no RDMA device mlx4_0 on this host"
+                            + found
+                            + "give the name of one of these"),
+            line ->
+                assertThat(line)
+                    .startsWith(
+                        "card: device mlx5_1 has no active port (port 1 is DOWN)"
+                            + found
+                            + "connect"),
+            line ->
+                assertThat(line)
+                    .startsWith(
+                        "card: device mlx5_2 has no IPv4 or IPv6 address on its active port 1"
+                            + found)
+                    .contains("ip addr add"),
+            line ->
+                assertThat(line)
+                    .startsWith(
+                        "card: the addresses of device rxe0 port 1 belong to another RDMA device"),
+            line -> assertThat(line).contains("no RDMA device mlx5_0 on this host, and no other"));
+    assertThat(programs.tests).isEmpty();
+    assertThat(root.resolve("report.json")).doesNotExist();
+  }
+
+  @Test
+  void shouldNameTheReasonOfAnEngineThatCannotRun() {
+    DeviceSource broken =
+        () -> {
+          throw new NotUsableException("RDMA cannot be used on this host: no library");
+        };
+    assertThat(run(broken, programs, "mlx5_0")).isEqualTo(2);
+    assertThat(errors)
+        .hasToString(
+            "card: device mlx5_0 is not found: RDMA cannot be used on this host: no library\n");
+  }
+
+  @Test
+  void shouldRequireLockableMemoryUnlessTheProcessMayLockAll() throws Exception {
+    lockable("65536", "0000000000000000");
+    assertThat(runOn(List.of(CARD), "mlx5_0")).isEqualTo(2);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .startsWith("card: this process may lock 65536 bytes of memory (RLIMIT_MEMLOCK)")
+        .contains("ulimit -l unlimited");
+    lockable("65536", "0000000000004000");
+    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
+    lockable("unlimited", "0000000000000000");
+    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
+  }
+
+  @Test
+  void shouldRunAllCasesAndTheTransferAndWriteTheReport() throws Exception {
+    assertThat(runOn(List.of(CARD), "mlx5_0")).as(errors.toString()).isZero();
+
+    assertThat(programs.tests)
+        .containsExactly(List.of("org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard"));
+    assertThat(programs.commands).hasSize(2);
+    assertThat(programs.commands.get(0)).startsWith("perf", "server", "--port", "0");
+    assertThat(programs.commands.get(1)).startsWith("perf", "client", "192.0.2.7:7", "--json");
+    assertThat(out.toString())
+        .contains("The suite has 2 cases.\n")
+        .contains("  1/2 passed  Reads.shouldRead() 3 ms\n")
+        .contains("   65536 bytes: READ 238.4 MiB/s, TCP 95.4 MiB/s, ratio 2.50\n")
+        .endsWith("Everything passed.\n");
+    JsonNode report = readReport();
+    assertThat(report.at("/passed").asBoolean()).isTrue();
+    assertThat(report.at("/evidence").asText()).isEqualTo("card");
+    assertThat(report.at("/suite/complete").asBoolean()).isTrue();
+    assertThat(report.at("/cases/0/name").asText()).isEqualTo("Reads.shouldRead()");
+    assertThat(report.at("/cases/0/ms").asInt()).isEqualTo(3);
+    assertThat(report.at("/loop/rows/0/ratio").asDouble()).isEqualTo(3.0);
+    assertThat(report.toString()).doesNotContain("192.0.2.7").doesNotContain("2001:db8");
+  }
+
+  @Test
+  void shouldRunTheSelectedCasesAndAnotherHost() throws Exception {
+    assertThat(
+            runOn(
+                List.of(CARD),
+                "mlx5_0",
+                "--cases",
+                "Reads,Sends#shouldSendInline",
+                "--peer-address",
+                "192.0.2.9:7475"))
+        .isZero();
+    String suite = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
+    assertThat(programs.tests)
+        .containsExactly(List.of(suite + "/Reads", suite + "/Sends#shouldSendInline"));
+    assertThat(programs.commands.get(2)).startsWith("perf", "client", "192.0.2.9:7475");
+    JsonNode report = readReport();
+    assertThat(report.at("/suite/complete").asBoolean()).isFalse();
+    assertThat(report.at("/suite/selected/1").asText()).isEqualTo("Sends#shouldSendInline");
+    assertThat(report.at("/peer/rows/1/ratio").asDouble()).isEqualTo(2.5);
+    assertThat(report.toString()).doesNotContain("192.0.2");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          echo tests: 1; echo 'FAILED  A#Reads.shouldRead() 3 ms'; exit 1     | true
+          echo tests: 2; echo 'passed  A#Reads.shouldRead() 3 ms'; exit 134   | true
+          echo Error: Could not find or load main class; exit 1               | true
+          echo tests: 1; echo 'SKIPPED A#Reads.shouldRead(): no'; exit 1      | true
+          echo tests: 1; echo 'passed  A#Reads.shouldRead() 3 ms'             | false
+          """)
+  void shouldFailWhenACaseOrTheTransferFailed(String suite, boolean transfer) throws Exception {
+    FakePrograms failing =
+        new FakePrograms(suite, transfer ? "echo '" + FakePrograms.FIGURES + "'" : "exit 3");
+    String[] arguments = Stream.concat(Stream.of("mlx5_0"), report()).toArray(String[]::new);
+    assertThat(run(() -> List.of(CARD), failing, arguments)).isEqualTo(1);
+    assertThat(out.toString()).contains("Not everything passed.");
+    assertThat(readReport().at("/passed").asBoolean()).isFalse();
+    assertThat(readReport().at("/loop/error").asText())
+        .isEqualTo(transfer ? "" : "perf client ended with exit code 3");
+  }
+
+  /** A process that waits for another one, so that both have to be killed. */
+  @Test
+  void shouldKillASuiteThatHangs() throws Exception {
+    FakePrograms hanging =
+        new FakePrograms(
+            "echo tests: 3; echo 'passed  A#Reads.shouldRead() 3 ms'; sleep 600 & echo $! >"
+                + root.resolve("pid")
+                + "; wait",
+            "exit 3");
+    List<String> lines = Collections.synchronizedList(new ArrayList<>());
+    try (TimeLimit limit = TimeLimit.start(Duration.ofSeconds(2), new PrintWriter(errors, true))) {
+      SuiteRun run =
+          SuiteRun.run(hanging, FakeDevices.card(), "mlx5_core", List.of(), limit, lines::add);
+      assertThat(run.passed()).isFalse();
+      assertThat(run.notRun()).isEqualTo(2);
+      assertThat(run.cases()).hasSize(1);
+      TransferResult loop = new Transfer(hanging, FakeDevices.card(), limit, lines::add).ownLoop();
+      assertThat(loop.error()).contains("time limit");
+    }
+    assertThat(lines).anyMatch(line -> line.contains("was killed"));
+    Path started = Path.of("/proc", Files.readString(root.resolve("pid")).strip(), "stat");
+    // Until the time limit of the test.
+    while (isAlive(started)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** A killed process stays as a zombie until its new parent takes its exit code. */
+  private static boolean isAlive(Path stat) throws IOException {
+    try {
+      return !Files.readString(stat).contains(") Z ");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.card;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import picocli.CommandLine;
+
+/** The script of the archive, before it starts Java, and its help against the code. */
+@Timeout(30)
+class CardScriptTest {
+  private static final String SCRIPT = Path.of("src/main/dist/card").toAbsolutePath().toString();
+
+  private record Outcome(int exitCode, String output) {}
+
+  private static Outcome run(Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder("bash", SCRIPT);
+    builder.command().addAll(Arrays.asList(arguments));
+    builder.environment().putAll(environment);
+    Process process = builder.redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Outcome(process.waitFor(), output);
+  }
+
+  @Test
+  void shouldDescribeEveryOptionAndGroupWithoutJava() throws Exception {
+    Outcome help = run(Map.of("JAVA_HOME", "/no/such/java"), "mlx5_0", "--help");
+    assertThat(help.exitCode()).isZero();
+    assertThat(help.output()).startsWith("Usage: ./card DEVICE [options]\n");
+    var command =
+        new CommandLine(
+            new CardCommand(List::of, new HostFiles(Path.of("/")), FakePrograms.passing()));
+    assertThat(command.getCommandSpec().options())
+        .isNotEmpty()
+        .allSatisfy(
+            option -> assertThat(help.output()).contains("\n  " + option.longestName() + " "));
+    assertThat(help.output().replaceAll("\\s+", " "))
+        .contains(String.join(", ", CardCommand.GROUPS));
+  }
+
+  @Test
+  void shouldNameAMissingJavaInOneSentence() throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", "/no/such/java"), "mlx5_0");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+    assertThat(outcome.output()).hasLineCount(1).startsWith("card: no Java found: install Java 17");
+  }
+
+  /** They are in the test jar of the verbs layer, which this module cannot compile with. */
+  @Test
+  void shouldKnowTheGroupsOfTheSuite() throws Exception {
+    Class<?> suite = Class.forName("org.sparkrdma.verbs.contract.VerbsContractSuite");
+    assertThat(suite.getDeclaredClasses())
+        .extracting(Class::getSimpleName)
+        .containsExactlyInAnyOrderElementsOf(CardCommand.GROUPS);
+    Class.forName("org.sparkrdma.verbs.contract.ContractMain");
+    Class<?> onCard = Class.forName("org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard");
+    assertThat(onCard.getSuperclass()).isEqualTo(suite);
+  }
+}
