@@ -3,14 +3,19 @@ package org.sparkrdma.cluster;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.Script;
 
 /** Runs {@code spark-submit} of the build's Spark to its end, as Spark's own script does. */
 final class SparkSubmit {
+  private static final Duration END_GRACE = Duration.ofSeconds(10);
+
   private SparkSubmit() {}
 
   /** Exit code, standard output and standard error. */
@@ -54,16 +59,32 @@ final class SparkSubmit {
    * @param directory for its output
    */
   static Outcome run(Path directory, List<String> arguments) throws Exception {
+    return run(installation().sparkHome(), directory, Map.of(), arguments);
+  }
+
+  /**
+   * Same as the other one, with another Spark home.
+   *
+   * @param variables of the environment, which are added to those of this process
+   */
+  static Outcome run(
+      Path sparkHome, Path directory, Map<String, String> variables, List<String> arguments)
+      throws Exception {
     Path output = directory.resolve("output");
     Path errors = directory.resolve("errors");
-    int exitCode =
-        new SparkLauncherCommand(
-                installation().sparkHome(), Path.of(System.getProperty("java.home")))
-            .prepare("org.apache.spark.deploy.SparkSubmit", arguments, Script.briefly())
+    Map<String, String> environment = new HashMap<>(Script.briefly());
+    environment.putAll(variables);
+    Process process =
+        new SparkLauncherCommand(sparkHome, Path.of(System.getProperty("java.home")))
+            .prepare("org.apache.spark.deploy.SparkSubmit", arguments, environment)
             .redirectOutput(output.toFile())
             .redirectError(errors.toFile())
-            .start()
-            .waitFor();
-    return new Outcome(exitCode, Files.readString(output), Files.readString(errors));
+            .start();
+    try {
+      return new Outcome(process.waitFor(), Files.readString(output), Files.readString(errors));
+    } finally {
+      // A test that times out ends its application.
+      ProcessTree.end(List.of(process.toHandle()), END_GRACE);
+    }
   }
 }

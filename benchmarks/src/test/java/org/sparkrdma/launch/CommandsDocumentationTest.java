@@ -111,6 +111,14 @@ class CommandsDocumentationTest {
               "DoctorSuite.scala",
               ".set(\"spark.shuffle.rdma.doctor\", \"true\")"),
           by(
+              "spark-submit --master yarn --deploy-mode cluster --conf \\S+\\.doctor=true .*",
+              "YarnIT.java",
+              "{\"client\", \"cluster\"}"),
+          by(
+              "yarn logs -applicationId ID \\| grep -E 'RDMA is\\|Checks of executors'",
+              "YarnIT.java",
+              "\"Checks of executors: RDMA is used in 2\""),
+          by(
               "spark-submit .*--class org\\.sparkrdma\\.benchmarks\\.jobs\\.ShuffleBenchmark .*",
               "SubmittedBenchmarkIT.java",
               "SparkSubmit.runBenchmark("),

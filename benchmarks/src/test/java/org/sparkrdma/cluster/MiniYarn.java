@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.LogAggregationStatus;
+import org.apache.hadoop.yarn.client.cli.LogsCLI;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.MiniYARNCluster;
+import org.apache.hadoop.yarn.webapp.util.WebServiceClient;
+import org.apache.spark.deploy.yarn.Client;
+
+/**
+ * Hadoop in this JVM: HDFS, a ResourceManager and two NodeManagers, whose containers are processes
+ * of this machine. A NodeManager ends containers that use more than their memory. Closed by its
+ * creator, which ends all containers.
+ */
+final class MiniYarn implements AutoCloseable {
+  /** Holds an ApplicationMaster and one executor, not two executors. */
+  private static final int NODE_MIB = 4096;
+
+  private static final int ALLOCATION_MIB = 256;
+  private static final int NODES = 2;
+  private static final int START_MS = 60_000;
+  private static final Duration END_GRACE = Duration.ofSeconds(5);
+  private static final long POLL_MS = 100;
+  private static final int POLLS = 600;
+
+  private final MiniDFSCluster files;
+  private final MiniYARNCluster yarn;
+  private final Path hadoopConf;
+  private final Path sparkHome;
+
+  private MiniYarn(MiniDFSCluster files, MiniYARNCluster yarn, Path hadoopConf, Path sparkHome) {
+    this.files = files;
+    this.yarn = yarn;
+    this.hadoopConf = hadoopConf;
+    this.sparkHome = sparkHome;
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param directory for its files
+   * @param nodeOptions options of the JVMs in the containers of each node, all in one word
+   */
+  static MiniYarn start(Path directory, List<String> nodeOptions) throws Exception {
+    // The clusters put files below this folder, and not below the working directory.
+    System.setProperty("test.build.data", directory.resolve("data").toString());
+    MiniDFSCluster files =
+        new MiniDFSCluster.Builder(new Configuration(), directory.resolve("hdfs").toFile())
+            .numDataNodes(1)
+            .build();
+    MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, NODES, 1, 1);
+    MiniYarn started =
+        new MiniYarn(
+            files,
+            yarn,
+            Files.createDirectory(directory.resolve("hadoop-conf")),
+            sparkHome(directory.resolve("spark-home")));
+    try {
+      files.waitActive();
+      yarn.init(configuration(files));
+      for (int node = 0; node < NODES; node++) {
+        yarn.getNodeManager(node)
+            .getConfig()
+            .set(YarnConfiguration.NM_ADMIN_USER_ENV, environment(nodeOptions.get(node)));
+      }
+      yarn.start();
+      if (!yarn.waitForNodeManagersToConnect(START_MS)) {
+        throw new IllegalStateException("NodeManagers have not registered in time");
+      }
+      for (String name : List.of("core-site.xml", "yarn-site.xml")) {
+        try (OutputStream out = Files.newOutputStream(started.hadoopConf.resolve(name))) {
+          yarn.getConfig().writeXml(out);
+        }
+      }
+      return started;
+    } catch (Throwable e) {
+      started.close();
+      throw e;
+    }
+  }
+
+  private static Configuration configuration(MiniDFSCluster files) {
+    Configuration conf = new YarnConfiguration();
+    conf.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, files.getURI().toString());
+    conf.setBoolean(YarnConfiguration.YARN_MINICLUSTER_CONTROL_RESOURCE_MONITORING, true);
+    conf.setInt(YarnConfiguration.YARN_MINICLUSTER_NM_PMEM_MB, NODE_MIB);
+    conf.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, ALLOCATION_MIB);
+    conf.setBoolean(YarnConfiguration.NM_PMEM_CHECK_ENABLED, true);
+    // By default the check leaves it to control groups, which these containers do not have.
+    conf.setBoolean(YarnConfiguration.NM_MEMORY_RESOURCE_ENFORCED, false);
+    // The address space of a JVM with a small heap is many times its memory.
+    conf.setBoolean(YarnConfiguration.NM_VMEM_CHECK_ENABLED, false);
+    conf.setLong(YarnConfiguration.NM_CONTAINER_MON_INTERVAL_MS, POLL_MS);
+    conf.setLong(YarnConfiguration.RM_NM_HEARTBEAT_INTERVAL_MS, POLL_MS);
+    conf.setBoolean(YarnConfiguration.LOG_AGGREGATION_ENABLED, true);
+    conf.setFloat(YarnConfiguration.NM_MAX_PER_DISK_UTILIZATION_PERCENTAGE, 100);
+    // The jar of the cluster lacks the default file of the scheduler.
+    String queues = "yarn.scheduler.capacity.";
+    conf.set(queues + "root.queues", "default");
+    conf.set(queues + "root.default.capacity", "100");
+    conf.set(queues + "root.default.maximum-capacity", "100");
+    conf.set(queues + "maximum-am-resource-percent", "1");
+    return conf;
+  }
+
+  private static String environment(String options) {
+    return "JAVA_HOME=" + System.getProperty("java.home") + ",JAVA_TOOL_OPTIONS=" + options;
+  }
+
+  /** The build's Spark home and Spark's client of YARN. */
+  private static Path sparkHome(Path home) throws Exception {
+    Path jars = Files.createDirectories(home.resolve("jars"));
+    try (DirectoryStream<Path> originals =
+        Files.newDirectoryStream(SparkSubmit.installation().sparkHome().resolve("jars"))) {
+      for (Path jar : originals) {
+        Files.createSymbolicLink(jars.resolve(jar.getFileName()), jar);
+      }
+    }
+    Path client = Path.of(Client.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    Files.createSymbolicLink(jars.resolve(client.getFileName()), client);
+    return home;
+  }
+
+  /**
+   * Runs spark-submit with the configuration of this cluster.
+   *
+   * @param directory for its output
+   * @param sparkConf folder with spark-defaults.conf
+   */
+  SparkSubmit.Outcome submit(Path directory, Path sparkConf, List<String> arguments)
+      throws Exception {
+    return SparkSubmit.run(
+        sparkHome,
+        directory,
+        Map.of("HADOOP_CONF_DIR", hadoopConf.toString(), "SPARK_CONF_DIR", sparkConf.toString()),
+        arguments);
+  }
+
+  /** Value of spark.yarn.jars: the jars of Spark for containers, on each node. */
+  String jarsOfSpark() {
+    return "local:" + sparkHome.resolve("jars") + "/*";
+  }
+
+  /**
+   * The logs of all containers as {@code yarn logs -applicationId ID} has them, when all have
+   * ended.
+   */
+  String logs(String applicationId) throws Exception {
+    awaitLogs(ApplicationId.fromString(applicationId));
+    Path out = hadoopConf.resolveSibling(applicationId);
+    WebServiceClient.initialize(yarn.getConfig());
+    LogsCLI command = new LogsCLI();
+    command.setConf(yarn.getConfig());
+    int exitCode =
+        command.run(new String[] {"-applicationId", applicationId, "-out", out.toString()});
+    if (exitCode != 0) {
+      throw new IllegalStateException("yarn logs has failed: exitCode=" + exitCode);
+    }
+    StringBuilder text = new StringBuilder();
+    try (Stream<Path> files = Files.walk(out)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        text.append(Files.readString(file));
+      }
+    }
+    return text.toString();
+  }
+
+  private void awaitLogs(ApplicationId id) throws InterruptedException {
+    var application = yarn.getResourceManager().getRMContext().getRMApps().get(id);
+    for (int poll = 0; poll < POLLS; poll++) {
+      LogAggregationStatus status = application.getLogAggregationStatusForAppReport();
+      if (status == LogAggregationStatus.SUCCEEDED) {
+        return;
+      }
+      new CountDownLatch(1).await(POLL_MS, TimeUnit.MILLISECONDS);
+    }
+    throw new IllegalStateException(
+        String.format(Locale.ROOT, "the logs of %s are not complete", id));
+  }
+
+  /** Processes that the containers have started: their command lines name the container. */
+  private static Set<ProcessHandle> containers() {
+    try (Stream<ProcessHandle> descendants = ProcessHandle.current().descendants()) {
+      return descendants
+          .filter(process -> commandLine(process.pid()).contains("container_"))
+          .collect(Collectors.toCollection(HashSet::new));
+    }
+  }
+
+  /** ProcessHandle omits long ones. */
+  private static String commandLine(long pid) {
+    try {
+      return Files.readString(
+          Path.of("/proc", Long.toString(pid), "cmdline"), StandardCharsets.ISO_8859_1);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  @Override
+  public void close() {
+    Set<ProcessHandle> containers = containers();
+    try {
+      yarn.stop();
+    } finally {
+      containers.addAll(containers());
+      ProcessTree.end(containers, END_GRACE);
+      files.close();
+      deleteLinks();
+    }
+  }
+
+  /** JUnit warns when a temporary directory has links to other ones. */
+  private void deleteLinks() {
+    try (DirectoryStream<Path> links = Files.newDirectoryStream(sparkHome.resolve("jars"))) {
+      for (Path link : links) {
+        Files.delete(link);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

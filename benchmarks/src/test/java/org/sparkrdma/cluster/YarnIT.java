@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.cluster.yarn.YarnJob;
+import org.sparkrdma.cluster.yarn.YarnResult;
+
+/**
+ * The plug-in on YARN, on the loopback engine, as docs/install.md has it. Each application has one
+ * executor on each of two NodeManagers.
+ */
+@Execution(ExecutionMode.SAME_THREAD)
+@Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
+class YarnIT {
+  private static final Pattern APPLICATION = Pattern.compile("application_[0-9]+_[0-9]+");
+  private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
+  private static final String OF_OVERHEAD = "1/2 of spark.executor.memoryOverhead above 256 MiB: ";
+  private static final Pattern HIGHEST_PINNED =
+      Pattern.compile("Shuffle of this application: .*highestPinnedBytes=([0-9]+)");
+
+  private static final long MIB = 1L << 20;
+
+  /** More than the container has, and the JVM by default allows. */
+  private static final long EXCESS_MIB = 1280;
+
+  @TempDir private static Path directory;
+  private static MiniYarn yarn;
+  private static Path job;
+  private static Path sparkConf;
+
+  /** Answers of Spark's own shuffle. */
+  private static List<String> small;
+
+  private static List<String> large;
+  private static List<String> wide;
+
+  /** A finished application. */
+  private record Application(YarnResult result, String driver, String logs) {}
+
+  @BeforeAll
+  @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
+  static void startCluster() throws Exception {
+    // A setting of the application takes precedence over these.
+    yarn =
+        MiniYarn.start(
+            directory,
+            List.of(
+                JVM + "-Dspark.shuffle.rdma.engine=soft",
+                JVM + "-Dspark.shuffle.rdma.engine=disni"));
+    job = jobJar();
+    sparkConf = Files.createDirectory(directory.resolve("spark-conf"));
+    Files.writeString(
+        sparkConf.resolve("spark-defaults.conf"),
+        Files.readString(Path.of("../conf/yarn.conf.template"))
+            .replace(
+                "/path/to/shuffle-plugin.jar", SparkSubmit.installation().plugIn().toString()));
+    List<String> answers = vanillaAnswers();
+    small = answers.subList(0, 8);
+    large = answers.subList(8, 12);
+    wide = answers.subList(12, 52);
+  }
+
+  @AfterAll
+  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+  static void stopCluster() {
+    if (yarn != null) {
+      yarn.close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"client", "cluster"})
+  void shouldReadEveryRemoteBlockByRead(String deployMode) throws Exception {
+    Application application =
+        run(
+            deployMode,
+            "shuffle",
+            "spark.executor.memory=512m",
+            "spark.shuffle.rdma.engine=soft",
+            "spark.shuffle.rdma.doctor=true");
+
+    assertThat(application.result().answer()).isEqualTo(small);
+    assertAllByRead(application.result());
+    assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
+        .hasSize(2)
+        .allMatch(line -> line.contains(OF_OVERHEAD + "768 MiB"));
+    assertThat(deployMode.equals("client") ? application.driver() : application.logs())
+        .contains("Checks of executors: RDMA is used in 2")
+        .contains("Shuffle of this application: readBytes=");
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldKeepThePoolInTheMemoryOfTheContainer() throws Exception {
+    Application application =
+        run(
+            "client",
+            "memory",
+            "spark.executor.memory=512m",
+            "spark.executor.memoryOverhead=768m",
+            "spark.shuffle.rdma.engine=soft",
+            "spark.shuffle.rdma.serve=window",
+            "spark.reducer.maxSizeInFlight=128m",
+            "spark.shuffle.compress=false",
+            "spark.executor.extraJavaOptions=-XX:MaxDirectMemorySize=2g",
+            "spark.test.excess.bytes=" + EXCESS_MIB * MIB);
+    YarnResult result = application.result();
+
+    assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
+        .hasSizeGreaterThanOrEqualTo(2)
+        .allMatch(line -> line.contains("may pin 256 MiB"))
+        .allMatch(line -> line.contains(OF_OVERHEAD + "256 MiB"));
+    assertThat(result.answer()).isEqualTo(large);
+    assertAllByRead(result);
+    assertThat(highestPinned(application.driver())).isBetween(128 * MIB, 256 * MIB);
+    assertThat(result.removedExecutors()).isEmpty();
+    // The NodeManager does check the memory.
+    assertThat(result.removedAtEnd()).singleElement().asString().contains("physical memory");
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldFailNoTaskAndNoContainerOfANodeWithoutRdma() throws Exception {
+    Application application =
+        run(
+            "client",
+            "rounds",
+            "spark.executor.memory=512m",
+            "spark.shuffle.rdma.mode=required",
+            "spark.task.maxFailures=1",
+            "spark.executor.maxNumFailures=1");
+    YarnResult result = application.result();
+
+    assertThat(result.answer())
+        .isEqualTo(Collections.nCopies(5, small).stream().flatMap(List::stream).toList());
+    assertThat(application.logs())
+        .containsOnlyOnce("RDMA is up: device soft0")
+        .containsOnlyOnce("RDMA is not used in this executor");
+    assertThat(result.killedTasks()).isPositive();
+    assertThat(result.failedTasks()).isZero();
+    assertThat(result.removedExecutors()).isEmpty();
+  }
+
+  /** The limit that the test of a node without RDMA sets is in force. */
+  @Test
+  @Tag("nightly")
+  void shouldEndTheApplicationWhenOneContainerFailsAndTheLimitIsOne() throws Exception {
+    Path own = Files.createDirectory(directory.resolve("limit"));
+    SparkSubmit.Outcome outcome =
+        submit(
+            own,
+            own.resolve("result.json"),
+            "client",
+            "SIGKILL",
+            "spark.executor.memory=512m",
+            "spark.shuffle.rdma.engine=soft",
+            "spark.executor.maxNumFailures=1");
+
+    String logs = logs(outcome.output() + outcome.errors());
+    assertThat(outcome.exitCode()).as(outcome.errors() + logs).isPositive();
+    assertThat(logs).contains("Max number of executor failures (1) reached");
+  }
+
+  @ParameterizedTest
+  @Tag("nightly")
+  @ValueSource(strings = {"SIGTERM", "SIGKILL"})
+  void shouldGiveTheRightAnswerWhenAContainerEnds(String signal) throws Exception {
+    Application application =
+        run("client", signal, "spark.executor.memory=512m", "spark.shuffle.rdma.engine=soft");
+    YarnResult result = application.result();
+
+    assertThat(result.answer()).isEqualTo(wide);
+    assertThat(result.removedExecutors()).hasSize(1);
+    assertThat(result.counter("rdma.bytes.read")).isPositive();
+  }
+
+  /** Maximum of what an executor had pinned, from the driver's line about the application. */
+  private static long highestPinned(String driver) {
+    Matcher bytes = HIGHEST_PINNED.matcher(driver);
+    assertThat(bytes.find()).as(driver).isTrue();
+    return Long.parseLong(bytes.group(1));
+  }
+
+  private static void assertAllByRead(YarnResult result) {
+    assertThat(result.counter("rdma.bytes.read")).isPositive().isEqualTo(result.remoteBytes());
+    assertThat(result.counter("tcp.bytes.read")).isZero();
+    assertThat(result.counters())
+        .allSatisfy(
+            (name, count) -> {
+              if (name.startsWith("fallback.")) {
+                assertThat(count).as(name).isZero();
+              }
+            });
+    assertThat(result.failedTasks()).isZero();
+  }
+
+  /** Runs an application that must succeed. */
+  private static Application run(String deployMode, String name, String... settings)
+      throws Exception {
+    Path own = Files.createTempDirectory(directory, name);
+    Path answer = own.resolve("result.json");
+    SparkSubmit.Outcome outcome = submit(own, answer, deployMode, name, settings);
+    String driver = outcome.output() + outcome.errors();
+    String logs = logs(driver);
+    assertThat(outcome.exitCode()).as(driver + logs).isZero();
+    return new Application(
+        new ObjectMapper().readValue(answer.toFile(), YarnResult.class), driver, logs);
+  }
+
+  private static SparkSubmit.Outcome submit(
+      Path own, Path answer, String deployMode, String name, String... settings) throws Exception {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--master", "yarn", "--deploy-mode", deployMode));
+    add(
+        arguments,
+        "spark.yarn.jars=" + yarn.jarsOfSpark(),
+        "spark.yarn.maxAppAttempts=1",
+        "spark.driver.memory=512m",
+        "spark.executor.instances=2",
+        "spark.scheduler.minRegisteredResourcesRatio=1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
+        "spark.shuffle.readHostLocalDisk=false",
+        "spark.ui.enabled=false");
+    add(arguments, settings);
+    arguments.addAll(List.of("--class", YarnJob.class.getName()));
+    arguments.addAll(List.of(job.toString(), name, answer.toString()));
+    return yarn.submit(own, sparkConf, arguments);
+  }
+
+  /** Logs of the containers of the application that the driver's log names. */
+  private static String logs(String driver) throws Exception {
+    Matcher id = APPLICATION.matcher(driver);
+    assertThat(id.find()).as(driver).isTrue();
+    return yarn.logs(id.group());
+  }
+
+  private static void add(List<String> arguments, String... settings) {
+    for (String setting : settings) {
+      arguments.addAll(List.of("--conf", setting));
+    }
+  }
+
+  private static List<String> vanillaAnswers() throws Exception {
+    Path own = Files.createDirectory(directory.resolve("vanilla"));
+    Path answer = own.resolve("result.json");
+    SparkSubmit.Outcome outcome =
+        SparkSubmit.run(
+            own,
+            List.of(
+                "--master",
+                "local[2]",
+                "--jars",
+                SparkSubmit.installation().plugIn().toString(),
+                "--conf",
+                "spark.ui.enabled=false",
+                "--class",
+                YarnJob.class.getName(),
+                job.toString(),
+                "all",
+                answer.toString()));
+    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
+    YarnResult result = new ObjectMapper().readValue(answer.toFile(), YarnResult.class);
+    assertThat(result.counters()).isEmpty();
+    return result.answer();
+  }
+
+  /** A jar with the application's classes, which are among those of the tests. */
+  private static Path jobJar() throws IOException {
+    Path jar = directory.resolve("job.jar");
+    String folder = YarnJob.class.getPackageName().replace('.', '/');
+    Path classes = Path.of("target/test-classes", folder);
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+        DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
+      for (Path file : files) {
+        out.putNextEntry(new ZipEntry(folder + "/" + file.getFileName()));
+        Files.copy(file, out);
+      }
+    }
+    return jar;
+  }
+}

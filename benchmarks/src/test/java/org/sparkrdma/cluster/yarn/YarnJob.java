@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster.yarn;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Tuple2;
+
+/** The application to submit: jobs on two executors of one core. Writes a {@link YarnResult}. */
+public final class YarnJob {
+  private static final long LISTENER_TIMEOUT_MS = 60_000;
+
+  /** Tasks that return at once; with that many each executor gets some. */
+  private static final int QUESTIONS = 20;
+
+  private YarnJob() {}
+
+  /**
+   * The data of a shuffle.
+   *
+   * @param bytes of a record
+   */
+  private record Shuffle(int maps, int reducers, int records, int bytes) {
+    static final Shuffle SMALL = new Shuffle(6, 8, 1_000, 1_024);
+
+    /** 320 MiB, half of which is remote. */
+    static final Shuffle LARGE = new Shuffle(16, 4, 320, 65_536);
+
+    /** Has enough reducers for an executor to end while others read. */
+    static final Shuffle WIDE = new Shuffle(6, 40, 1_000, 1_024);
+  }
+
+  /** Number of rounds in which the executors without RDMA get tasks. */
+  private static final int ROUNDS = 5;
+
+  /**
+   * Runs the jobs of a name and writes their result to a file.
+   *
+   * @param arguments name and file
+   */
+  public static void main(String[] arguments) throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("YarnJob"))) {
+      ExecutorEvents events = new ExecutorEvents();
+      spark.sc().addSparkListener(events);
+      YarnResult result =
+          switch (arguments[0]) {
+            case "all" -> all(spark, events);
+            case "shuffle" -> shuffle(spark, events, Shuffle.SMALL, 1);
+            case "rounds" -> shuffle(spark, events, Shuffle.SMALL, ROUNDS);
+            case "memory" -> memory(spark, events);
+            case "SIGTERM" -> end(spark, events, ProcessHandle::destroy);
+            case "SIGKILL" -> end(spark, events, ProcessHandle::destroyForcibly);
+            default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
+          };
+      new ObjectMapper().writeValue(Path.of(arguments[1]).toFile(), result);
+    }
+  }
+
+  /** The answers of all other jobs, in the order of the constants. */
+  private static YarnResult all(JavaSparkContext spark, ExecutorEvents events) {
+    List<String> answers = new ArrayList<>();
+    List.of(Shuffle.SMALL, Shuffle.LARGE, Shuffle.WIDE)
+        .forEach(shuffle -> answers.addAll(answer(spark, shuffle)));
+    return result(spark, events, answers);
+  }
+
+  private static YarnResult shuffle(
+      JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle, int rounds) {
+    List<String> answers = new ArrayList<>();
+    for (int round = 0; round < rounds; round++) {
+      answers.addAll(answer(spark, shuffle));
+    }
+    return result(spark, events, answers);
+  }
+
+  /** A shuffle that uses the receive pool, and then a task that takes more memory than it may. */
+  private static YarnResult memory(JavaSparkContext spark, ExecutorEvents events) {
+    YarnResult before = result(spark, events, answer(spark, Shuffle.LARGE));
+    int bytes = Integer.parseInt(spark.getConf().get("spark.test.excess.bytes"));
+    spark.parallelize(List.of(bytes), 1).foreach(YarnJob::takeMemoryOnce);
+    waitUntilEmpty(spark);
+    return new YarnResult(
+        before.answer(),
+        before.remoteBytes(),
+        before.counters(),
+        before.failedTasks(),
+        before.killedTasks(),
+        before.removedExecutors(),
+        events.removed());
+  }
+
+  /** Takes the memory and waits for the end of its executor, when it is the first attempt. */
+  private static void takeMemoryOnce(int bytes) throws InterruptedException {
+    if (TaskContext.get().attemptNumber() > 0) {
+      return;
+    }
+    ByteBuffer taken = ByteBuffer.allocateDirect(bytes);
+    new CountDownLatch(1).await(1, TimeUnit.MINUTES);
+    throw new IllegalStateException("still alive with bytes=" + taken.capacity());
+  }
+
+  /** Ends an executor when some reducers of the job have ended. */
+  private static YarnResult end(
+      JavaSparkContext spark, ExecutorEvents events, Function<ProcessHandle, Boolean> signal) {
+    Map<String, Long> processes = ofEachExecutor(spark, () -> ProcessHandle.current().pid());
+    long pid = processes.values().iterator().next();
+    waitUntilEmpty(spark);
+    events.afterReducers(3, () -> ProcessHandle.of(pid).ifPresent(signal::apply));
+    List<String> answer = answer(spark, Shuffle.WIDE);
+    return result(spark, events, answer);
+  }
+
+  /** Number of records of each reducer, and the sum of their checksums. */
+  private static List<String> answer(JavaSparkContext spark, Shuffle shuffle) {
+    int records = shuffle.records();
+    int bytes = shuffle.bytes();
+    JavaPairRDD<Integer, byte[]> written =
+        spark
+            .parallelize(IntStream.range(0, shuffle.maps()).boxed().toList(), shuffle.maps())
+            .flatMapToPair(map -> records(map, records, bytes));
+    return written
+        .partitionBy(new HashPartitioner(shuffle.reducers()))
+        .mapPartitionsWithIndex((index, read) -> List.of(summary(index, read)).iterator(), false)
+        .collect();
+  }
+
+  private static Iterator<Tuple2<Integer, byte[]>> records(int map, int records, int bytes) {
+    Random random = new Random(map);
+    return IntStream.range(0, records)
+        .mapToObj(
+            record -> {
+              byte[] value = new byte[bytes];
+              random.nextBytes(value);
+              return new Tuple2<>(record, value);
+            })
+        .iterator();
+  }
+
+  private static String summary(int reducer, Iterator<Tuple2<Integer, byte[]>> read) {
+    long records = 0;
+    long sum = 0;
+    CRC32 crc = new CRC32();
+    while (read.hasNext()) {
+      Tuple2<Integer, byte[]> record = read.next();
+      crc.reset();
+      crc.update(record._2());
+      sum += crc.getValue() * (record._1() + 1);
+      records++;
+    }
+    return reducer + ": " + records + " records, checksum " + sum;
+  }
+
+  private static YarnResult result(
+      JavaSparkContext spark, ExecutorEvents events, List<String> answer) {
+    Map<String, Long> sums = new TreeMap<>();
+    ofEachExecutor(spark, YarnJob::counters)
+        .values()
+        .forEach(counters -> counters.forEach((name, count) -> sums.merge(name, count, Long::sum)));
+    waitUntilEmpty(spark);
+    return new YarnResult(
+        answer,
+        events.remoteBytes(),
+        sums,
+        events.failedTasks(),
+        events.killedTasks(),
+        events.removed(),
+        List.of());
+  }
+
+  /** The plug-in's counters; none under Spark's own shuffle. */
+  private static Map<String, Long> counters() {
+    return SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager
+        ? new TreeMap<>(manager.counters())
+        : Map.of();
+  }
+
+  /** A question to an executor. */
+  @FunctionalInterface
+  private interface Question<T> extends Serializable {
+    T ask();
+  }
+
+  /** The answer of each executor that gets tasks, by executor id. */
+  private static <T> Map<String, T> ofEachExecutor(JavaSparkContext spark, Question<T> question) {
+    Map<String, T> answers = new TreeMap<>();
+    spark
+        .parallelize(IntStream.range(0, QUESTIONS).boxed().toList(), QUESTIONS)
+        .map(ignored -> new Tuple2<>(SparkEnv.get().executorId(), question.ask()))
+        .collect()
+        .forEach(answer -> answers.put(answer._1(), answer._2()));
+    return answers;
+  }
+
+  private static void waitUntilEmpty(JavaSparkContext spark) {
+    try {
+      spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
+    } catch (TimeoutException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
