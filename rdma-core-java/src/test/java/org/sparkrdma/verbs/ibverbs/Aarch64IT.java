@@ -56,7 +56,10 @@ class Aarch64IT {
             "-cp",
             System.getProperty("java.class.path"),
             ContractMain.class.getName(),
-            ScriptedDeviceTest.class.getName(),
+            ScriptedDeviceCallsTest.class.getName(),
+            ScriptedDeviceLimitsTest.class.getName(),
+            ScriptedDeviceAccessTest.class.getName(),
+            ScriptedDeviceSetUpTest.class.getName(),
             ScriptedDeviceChangesTest.class.getName());
     int code = run(command);
 

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
@@ -34,90 +33,91 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int DEVICE_REMOVAL = 11;
   private static final int ADDR_CHANGE = 14;
 
-  @ParameterizedTest(name = "asynchronous event {0}: {1}")
+  @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
-    "0, completion queue overrun",
-    "1, queue pair broken",
-    "2, invalid request of the peer",
-    "3, access violation of the peer"
+    "0, CQ_ERR, completion queue overrun",
+    "1, QP_FATAL, queue pair broken",
+    "2, QP_REQ_ERR, invalid request of the peer",
+    "3, QP_ACCESS_ERR, access violation of the peer"
   })
-  void shouldEndTheConnectionsThatAnEventBreaks(int event, String reason) throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+  void shouldEndTheConnectionsThatAnEventBreaks(int event, String name, String reason)
+      throws Exception {
+    ScriptedExchange exchange = connect();
 
-      library.raise(event, 0);
+    library.raise(event, 0);
 
-      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
-          .isEqualTo("the device reports: " + reason);
-    }
+    assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+        .isEqualTo("the device reports: " + reason);
   }
 
-  @ParameterizedTest(name = "asynchronous event {0}")
-  @ValueSource(ints = {4, 5, 6, 7, 9, 11, 12, 13, 16, 17, 18})
-  void shouldGoOnAfterAnEventThatBreaksNothing(int event) throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+  @ParameterizedTest(name = "the asynchronous event {1}")
+  @CsvSource({
+    "4, COMM_EST",
+    "5, SQ_DRAINED",
+    "6, PATH_MIG",
+    "7, PATH_MIG_ERR",
+    "9, PORT_ACTIVE",
+    "11, LID_CHANGE",
+    "12, PKEY_CHANGE",
+    "13, SM_CHANGE",
+    "16, QP_LAST_WQE_REACHED",
+    "17, CLIENT_REREGISTER",
+    "18, GID_CHANGE"
+  })
+  void shouldGoOnAfterAnEventThatBreaksNothing(int event, String name) throws Exception {
+    ScriptedExchange exchange = connect();
 
-      library.raise(event, 1);
+    library.raise(event, 1);
 
-      exchange.transfer();
-    }
+    exchange.transfer();
   }
 
   @Test
   @DisplayName("a port that is not used is down")
   void shouldGoOnWhenAnotherPortIsDown() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+    ScriptedExchange exchange = connect();
 
-      library.raise(PORT_ERR, 2);
+    library.raise(PORT_ERR, 2);
 
-      exchange.transfer();
-    }
+    exchange.transfer();
   }
 
-  @ParameterizedTest(name = "asynchronous event {0}: {1}")
+  @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
-    DEVICE_FATAL + ", the device failed: device=scripted0",
-    PORT_ERR + ", a port of the device is down: device=scripted0 port=1"
+    DEVICE_FATAL + ", DEVICE_FATAL, the device failed: device=scripted0",
+    PORT_ERR + ", PORT_ERR, a port of the device is down: device=scripted0 port=1"
   })
-  void shouldReportThatTheDeviceIsDown(int event, String reason) throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+  void shouldReportThatTheDeviceIsDown(int event, String name, String reason) throws Exception {
+    ScriptedExchange exchange = connect();
 
-      library.raise(event, 1);
+    library.raise(event, 1);
 
-      ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
-      assertThat(down.connection()).isNull();
-      assertThat(down.reason()).isEqualTo(reason);
-    }
+    ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+    assertThat(down.connection()).isNull();
+    assertThat(down.reason()).isEqualTo(reason);
   }
 
   @Test
   @DisplayName("the device of a listener is removed")
   void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+    ScriptedExchange exchange = connect();
 
-      library.raiseOnListeners(DEVICE_REMOVAL);
+    library.raiseOnListeners(DEVICE_REMOVAL);
 
-      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
-      assertThat(removed.connection()).isNull();
-      assertThat(removed.reason()).isEqualTo("the device was removed: device=scripted0");
-    }
+    ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+    assertThat(removed.connection()).isNull();
+    assertThat(removed.reason()).isEqualTo("the device was removed: device=scripted0");
   }
 
   @Test
   @DisplayName("the device of a connection is removed")
   void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+    ScriptedExchange exchange = connect();
 
-      library.raiseOnConnections(DEVICE_REMOVAL);
+    library.raiseOnConnections(DEVICE_REMOVAL);
 
-      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
-      assertThat(removed.connection()).isNotNull();
-    }
+    ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+    assertThat(removed.connection()).isNotNull();
   }
 
   /** The driver of some cards, such as mlx5, lets the kernel remove them while they are used. */
@@ -138,44 +138,40 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the listener's address moves to another link")
   void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+    ScriptedExchange exchange = connect();
 
-      library.raiseOnListeners(ADDR_CHANGE);
+    library.raiseOnListeners(ADDR_CHANGE);
 
-      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
-          .isEqualTo("the listener's address moved to another link: device=scripted0");
-    }
+    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+        .isEqualTo("the listener's address moved to another link: device=scripted0");
   }
 
   /** The listener's address is not one of this machine, as after its removal. */
   @Test
   @DisplayName("the address of the only listener is removed")
   void shouldReportThatTheAddressOfTheListenerWasRemoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getByName("192.0.2.77"));
 
-      library.raise(GID_CHANGE, 2);
-      exchange.expectNoEvent();
-      library.raise(GID_CHANGE, 1);
+    library.raise(GID_CHANGE, 2);
+    exchange.expectNoEvent();
+    library.raise(GID_CHANGE, 1);
 
-      expectRemovedAddress(exchange);
-    }
+    expectRemovedAddress(exchange);
   }
 
   @Test
   @DisplayName("the address of one of two listeners is removed")
   void shouldReportThatTheAddressOfOneOfTwoListenersWasRemoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.listenAt(InetAddress.getLoopbackAddress());
-      library.raise(GID_CHANGE, 1);
-      exchange.expectNoEvent();
-      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.raise(GID_CHANGE, 1);
+    exchange.expectNoEvent();
+    exchange.listenAt(InetAddress.getByName("192.0.2.77"));
 
-      library.raise(GID_CHANGE, 1);
+    library.raise(GID_CHANGE, 1);
 
-      expectRemovedAddress(exchange);
-    }
+    expectRemovedAddress(exchange);
   }
 
   private static void expectRemovedAddress(ScriptedExchange exchange) throws Exception {
@@ -187,16 +183,15 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldKeepTheScopeOfALinkLocalAddress() throws Exception {
     faulty = false;
     byte[] bytes = InetAddress.getByName("fe80::1234").getAddress();
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      Connection initiator = exchange.resolve(Inet6Address.getByAddress(null, bytes, 7));
+    ScriptedExchange exchange = open();
+    Connection initiator = exchange.resolve(Inet6Address.getByAddress(null, bytes, 7));
 
-      exchange.expect(ConnectionEvent.Type.RESOLVED);
+    exchange.expect(ConnectionEvent.Type.RESOLVED);
 
-      // The device took it from the remote address.
-      Inet6Address local = (Inet6Address) initiator.localAddress().getAddress();
-      assertThat(local.getAddress()).isEqualTo(bytes);
-      assertThat(local.getScopeId()).isEqualTo(7);
-    }
+    // The device took it from the remote address.
+    Inet6Address local = (Inet6Address) initiator.localAddress().getAddress();
+    assertThat(local.getAddress()).isEqualTo(bytes);
+    assertThat(local.getScopeId()).isEqualTo(7);
   }
 
   /** Connections need IP addresses: AF_IB, which would connect GIDs, is not used. */
@@ -204,25 +199,22 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldReportAnInfiniBandPortWithoutIpoibAsOneWithoutAddresses() throws Exception {
     faulty = false;
     library.limit("infiniband", 1);
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      PortInfo port = exchange.device.info().ports().get(0);
+    ScriptedExchange exchange = open();
+    PortInfo port = exchange.device.info().ports().get(0);
 
-      assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
-      assertThat(port.addresses()).isEmpty();
-    }
+    assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
+    assertThat(port.addresses()).isEmpty();
   }
 
   @Test
   @DisplayName("a connection's address moves to another link")
   void shouldEndAConnectionWhoseAddressMoved() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
+    ScriptedExchange exchange = connect();
 
-      library.raiseOnConnections(ADDR_CHANGE);
+    library.raiseOnConnections(ADDR_CHANGE);
 
-      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
-          .isEqualTo("the address moved to another link");
-    }
+    assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+        .isEqualTo("the address moved to another link");
   }
 
   /**
@@ -234,27 +226,24 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {
     long sleepNs = TimeUnit.MILLISECONDS.toNanos(20);
     int turns = 25;
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
-      library.killDescriptors();
+    ScriptedExchange exchange = connect();
+    library.killDescriptors();
 
-      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED).connection()).isNull();
+    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED).connection()).isNull();
 
+    exchange.poll();
+    exchange.channel.await(0);
+    var threads = ManagementFactory.getThreadMXBean();
+    long startNs = System.nanoTime();
+    long startCpuNs = threads.getCurrentThreadCpuTime();
+    for (int i = 0; i < turns; i++) {
       exchange.poll();
-      exchange.channel.await(0);
-      var threads = ManagementFactory.getThreadMXBean();
-      long startNs = System.nanoTime();
-      long startCpuNs = threads.getCurrentThreadCpuTime();
-      for (int i = 0; i < turns; i++) {
-        exchange.poll();
-        exchange.channel.await(sleepNs);
-      }
-      long cpuNs = threads.getCurrentThreadCpuTime() - startCpuNs;
-      long elapsedNs = System.nanoTime() - startNs;
-      System.out.printf(
-          "CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
-      assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
+      exchange.channel.await(sleepNs);
     }
+    long cpuNs = threads.getCurrentThreadCpuTime() - startCpuNs;
+    long elapsedNs = System.nanoTime() - startNs;
+    System.out.printf("CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
+    assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
   }
 
   @Test

@@ -10,11 +10,11 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -29,25 +29,20 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @Tag("slow")
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ScriptedDeviceClosingTest {
-  private static ScriptedLibrary library;
+  @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
+  private ScriptedLibrary library;
   private VerbsEngine engine;
-
-  @BeforeAll
-  static void load() throws Exception {
-    library = ScriptedLibrary.load();
-  }
 
   @BeforeEach
   void open() {
+    library = DEVICE.library();
     engine = ScriptedEngine.over(library);
   }
 
   @AfterEach
-  void leaveNothing() {
+  void close() {
     engine.close();
-    library.reset();
-    assertThat(library.outstanding()).as("objects left in the device").isZero();
   }
 
   /** The device would read memory of the domain that is freed. */

@@ -37,6 +37,8 @@ abstract class ScriptedDeviceFixture {
   private final long beginNs = System.nanoTime();
   final VerbsEngine engine = ScriptedEngine.over(library);
 
+  private ScriptedExchange exchange;
+
   /** Whether the test's script makes something fail. */
   boolean faulty = true;
 
@@ -60,6 +62,9 @@ abstract class ScriptedDeviceFixture {
 
   @AfterEach
   void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
+    if (exchange != null) {
+      exchange.close();
+    }
     double idlePercent = ScriptedExchange.takeIdlePercent();
     engine.close();
     AccessRefusals.clear();
@@ -69,9 +74,9 @@ abstract class ScriptedDeviceFixture {
     awaitNoObjects();
     boolean right;
     try (VerbsEngine next = ScriptedEngine.over(library);
-        ScriptedExchange exchange = new ScriptedExchange(next)) {
-      exchange.run();
-      right = exchange.isReadRight();
+        ScriptedExchange again = new ScriptedExchange(next)) {
+      again.run();
+      right = again.isReadRight();
     }
     awaitNoObjects();
     assertIdle(idlePercent);
@@ -82,6 +87,7 @@ abstract class ScriptedDeviceFixture {
       assertThat(seconds).isLessThan(BOUND_SECONDS);
     }
     if (faulty) {
+      assertThat(test.getDisplayName()).as("what the device does").doesNotEndWith("()");
       String outcome = FaultRow.words(test.getTestMethod().orElseThrow().getName());
       rows.add(
           new FaultRow(
@@ -111,6 +117,19 @@ abstract class ScriptedDeviceFixture {
     assertThat(library.outstanding()).as("objects left in the device").isZero();
   }
 
+  /** An exchange that has only opened the device; it is closed after the test. */
+  final ScriptedExchange open() throws Exception {
+    exchange = new ScriptedExchange(engine);
+    return exchange;
+  }
+
+  /** An exchange with a connection; it is closed after the test. */
+  final ScriptedExchange connect() throws Exception {
+    open().connect();
+    return exchange;
+  }
+
+  /** A whole exchange. */
   final void run() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.run();

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/**
+ * Drivers that do not change the access of connected queue pairs as they say, and READs of no
+ * bytes.
+ */
+class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
+  private static final int EIO = 5;
+  private static final int EINVAL = 22;
+  private static final int EOPNOTSUPP = 95;
+
+  /** A driver's modify call returns 0 for it and changes nothing. */
+  @ParameterizedTest(name = "a RoCE driver ({0}) keeps remote access that is removed")
+  @CsvSource({"irdma, 0x8086", "bnxt_re, 0x14e4", "ocrdma, 0x10df"})
+  void shouldNotClaimToChangeAccessOnADeviceThatKeepsIt(String driver, int vendor)
+      throws Exception {
+    library.limit("vendor", vendor);
+
+    ScriptedExchange exchange = open();
+    assertThat(exchange.device.info().transport()).isEqualTo(Transport.INFINIBAND);
+    assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isFalse();
+    long before = library.calls("ibv_modify_qp");
+    exchange.connect();
+
+    assertThatThrownBy(() -> exchange.queuePair().setRemoteAccess(Set.of()))
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasMessageContaining("device=scripted0");
+
+    assertThat(library.calls("ibv_modify_qp")).isEqualTo(before);
+    exchange.transfer();
+  }
+
+  /** Such a READ tests a silent peer. */
+  @ParameterizedTest(name = "a driver ({0}) reads into the first element of a READ of no bytes")
+  @CsvSource({"irdma, 0x8086", "erdma, 0x1ded"})
+  void shouldReadNoBytesAfterAReadOfSome(String driver, int vendor) throws Exception {
+    library.limit("vendor", vendor);
+    ScriptedExchange exchange = connect();
+    exchange.transfer();
+
+    exchange.readNoBytes();
+
+    exchange.transfer();
+  }
+
+  /** The driver hns of Linux 5.8 does this. */
+  @ParameterizedTest(name = "the driver refuses to change access with errno {0}")
+  @ValueSource(ints = {EINVAL, EOPNOTSUPP})
+  void shouldReportADeviceThatRefusesToChangeAccessOnce(int errno) throws Exception {
+    library.fail("ibv_modify_qp", errno, 1, ScriptedLibrary.FOR_EVER);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp failed: errno=" + errno + " (");
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .startsWith("the driver does not change the access of connected queue pairs")
+          .contains(": device=scripted0: ibv_modify_qp failed: errno=" + errno + " (");
+      exchange.expect(ConnectionEvent.Type.CONNECT_ERROR);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+  }
+
+  @Test
+  @DisplayName("a driver that is not known keeps remote access that is removed")
+  void shouldReportADeviceThatKeepsAccessOnce() throws Exception {
+    library.limit("kept_access", 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.remoteAccess = Set.of();
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp has no effect: access=[] keptBits=4");
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .startsWith("the driver does not change the access of connected queue pairs")
+          .contains(": device=scripted0: ibv_modify_qp has no effect");
+      exchange.expect(ConnectionEvent.Type.CONNECT_ERROR);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+  }
+
+  /** A query is a system call, so it is not repeated for each connection. */
+  @Test
+  void shouldAskOnceWhetherAccessWasRemoved() throws Exception {
+    faulty = false;
+    long before = library.calls("ibv_query_qp");
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+    }
+    assertThat(library.calls("ibv_query_qp") - before).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName("the access of a queue pair cannot be queried")
+  void shouldTrustADeviceWhoseAccessCannotBeQueried() throws Exception {
+    library.fail("ibv_query_qp", EOPNOTSUPP, 1, 1);
+    run();
+  }
+
+  @Test
+  @DisplayName("the first query of the access of a queue pair fails")
+  void shouldCheckTheNextChangeOfAccessWhenTheFirstCouldNotBeQueried() throws Exception {
+    library.limit("kept_access", 1);
+    library.fail("ibv_query_qp", EIO, 1, 1);
+    long before = library.calls("ibv_query_qp");
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.remoteAccess = Set.of();
+      // At one end the query fails, and at the other it finds what was kept.
+      assertThatThrownBy(exchange::connect)
+          .hasMessageContaining("ibv_modify_qp has no effect: access=[] keptBits=4");
+      assertThat(library.calls("ibv_query_qp") - before).isEqualTo(2);
+    }
+  }
+
+  @Test
+  @DisplayName("access is changed on a connection that has ended")
+  void shouldNotReportTheDriverWhenTheConnectionHasEnded() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      exchange.responder().disconnect();
+      library.fail("ibv_modify_qp", EINVAL, 1, 1);
+
+      assertThatThrownBy(() -> exchange.queuePair().setRemoteAccess(Set.of()))
+          .hasMessageContaining("ibv_modify_qp failed: errno=22 (");
+
+      exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+      exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+      exchange.expectNoEvent();
+    }
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isTrue());
+  }
+}

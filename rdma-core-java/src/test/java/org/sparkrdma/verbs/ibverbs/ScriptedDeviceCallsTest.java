@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/** Calls of the device that fail or are slow. A failure names the call and its error number. */
+class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
+  private static final int EIO = 5;
+
+  @Test
+  void shouldTransferOnADeviceWithoutFailures() throws Exception {
+    faulty = false;
+    run();
+  }
+
+  /** The number of a call counts from the opening of the device. */
+  @ParameterizedTest(name = "{0} number {1} fails with errno {2}")
+  @CsvSource({
+    "rdma_get_devices, 1, 19",
+    "rdma_get_devices, 1, 12",
+    "ibv_query_device, 1, 5",
+    "ibv_query_device, 2, 5",
+    "ibv_query_port, 1, 22",
+    "ibv_create_comp_channel, 1, 24",
+    "ibv_create_comp_channel, 1, 5",
+    "ibv_create_cq, 2, 12",
+    "ibv_create_cq, 2, 22",
+    "rdma_create_event_channel, 1, 24",
+    "rdma_create_event_channel, 1, 19",
+    "ibv_alloc_pd, 2, 12",
+    "ibv_alloc_pd, 2, 5",
+    "ibv_reg_mr, 1, 12",
+    "ibv_reg_mr, 1, 14",
+    "ibv_reg_mr, 1, 95",
+    "rdma_create_id, 1, 12",
+    "rdma_create_id, 2, 19",
+    "rdma_bind_addr, 1, 98",
+    "rdma_bind_addr, 1, 99",
+    "rdma_bind_addr, 1, 19",
+    "rdma_listen, 1, 98",
+    "rdma_listen, 1, 22",
+    "rdma_resolve_addr, 1, 19",
+    "rdma_resolve_addr, 1, 99",
+    "rdma_resolve_route, 1, 22",
+    "rdma_resolve_route, 1, 110",
+    "rdma_create_qp, 1, 12",
+    "rdma_create_qp, 1, 22",
+    "rdma_create_qp, 2, 12",
+    "rdma_set_option, 1, 22",
+    "rdma_set_option, 2, 22",
+    "rdma_connect, 1, 22",
+    "rdma_connect, 1, 12",
+    "rdma_accept, 1, 22",
+    "rdma_accept, 1, 104",
+    "ibv_modify_qp, 1, 5",
+    "ibv_modify_qp, 2, 22",
+    "ibv_post_send, 1, 5",
+    "ibv_post_send, 1, 22",
+    "ibv_post_send, 2, 19",
+    "ibv_post_recv, 1, 5",
+    "ibv_post_recv, 1, 22"
+  })
+  void shouldNameTheCallThatFails(String call, int number, int errno) {
+    library.fail(call, errno, number, 1);
+
+    assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=" + errno + " (");
+  }
+
+  @ParameterizedTest(name = "{0} fails for ever with errno 5, and each call that ends an object")
+  @ValueSource(
+      strings = {
+        "rdma_create_qp",
+        "rdma_accept",
+        "ibv_modify_qp",
+        "ibv_post_send",
+        "ibv_post_recv",
+        "rdma_resolve_route"
+      })
+  void shouldCloseEverythingOnADeviceThatFailsForEver(String call) {
+    for (String also :
+        List.of(
+            "rdma_disconnect",
+            "rdma_reject",
+            "rdma_destroy_qp",
+            "ibv_dereg_mr",
+            "ibv_dealloc_pd",
+            "ibv_destroy_cq",
+            "ibv_destroy_comp_channel")) {
+      library.fail(also, EIO, 1, ScriptedLibrary.FOR_EVER);
+    }
+    library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
+
+    assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=5 (");
+  }
+
+  @ParameterizedTest(name = "{0} from number {1} fails {2} times with errno {3}")
+  @CsvSource({
+    // An option that the kernel lacks.
+    "rdma_set_option, 1, 99, 38",
+    "rdma_set_option, 1, 99, 92",
+    "rdma_set_option, 1, 99, 95",
+    // Probes of the device.
+    "_ibv_query_gid_table, 1, 9, 95",
+    "ibv_alloc_pd, 1, 1, 12",
+    "ibv_create_cq, 1, 1, 12",
+    "ibv_create_qp, 1, 99, 22",
+    // A full queue of the device.
+    "ibv_post_send, 1, 3, 12",
+    "ibv_post_recv, 1, 3, 12",
+    // Events that come later.
+    "rdma_get_cm_event, 1, 3, 11",
+    "ibv_get_cq_event, 1, 3, 11",
+    // The end of a connection or region that is gone.
+    "rdma_disconnect, 1, 99, 22",
+    "ibv_dereg_mr, 1, 99, 5",
+    // The end of other objects; ibv_destroy_qp ends those of a probe.
+    "ibv_destroy_qp, 1, 99, 5",
+    "rdma_destroy_qp, 1, 99, 5",
+    "ibv_destroy_cq, 1, 99, 5",
+    "ibv_dealloc_pd, 1, 99, 5",
+    "ibv_destroy_comp_channel, 1, 99, 16",
+    "ibv_modify_qp, 3, 99, 5"
+  })
+  void shouldGoOnWithoutIt(String call, int number, int count, int errno) throws Exception {
+    library.fail(call, errno, number, count);
+
+    run();
+  }
+
+  @ParameterizedTest(name = "rdma_connect fails with errno {0}")
+  @CsvSource({"111, REJECTED", "110, UNREACHABLE", "113, UNREACHABLE", "101, UNREACHABLE"})
+  void shouldReportAPeerThatCannotBeReachedAsAnEvent(int errno, String event) {
+    library.fail("rdma_connect", errno, 1, 1);
+
+    assertThatThrownBy(this::run)
+        .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
+  }
+
+  @ParameterizedTest(name = "{0} fails for ever with {1}")
+  @CsvSource({"ibv_poll_cq, rc=-5", "ibv_req_notify_cq, rc=5"})
+  void shouldEndTheOwnerOfAQueueThatCannotBePolled(String call, String detail) {
+    library.fail(call, EIO, 3, ScriptedLibrary.FOR_EVER);
+
+    assertThatThrownBy(this::run)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining(call + " failed: " + detail);
+  }
+
+  @ParameterizedTest(name = "each {0} takes 30 ms")
+  @ValueSource(
+      strings = {
+        "ibv_reg_mr",
+        "ibv_create_cq",
+        "rdma_create_qp",
+        "rdma_resolve_addr",
+        "rdma_resolve_route",
+        "rdma_connect",
+        "rdma_accept",
+        "ibv_modify_qp",
+        "ibv_post_send"
+      })
+  void shouldTransferOnASlowDevice(String call) throws Exception {
+    library.delay(call, 30);
+
+    run();
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/** Events of the connection manager that are lost, late, or report failures. */
+class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
+  // enum ibv_event_type
+  private static final int COMM_EST = 4;
+  private static final int DEVICE_FATAL = 8;
+
+  // enum rdma_cm_event_type
+  private static final int CONNECT_ERROR = 6;
+  private static final int UNREACHABLE = 7;
+  private static final int REJECTED = 8;
+
+  private static final int SLOW_MS = 1_000;
+
+  @Test
+  @DisplayName("the host of the peer rejects a request because of a stale connection")
+  void shouldReportARejectionBecauseOfAStaleConnection() throws Exception {
+    library.limit("stale", 1);
+
+    assertThatThrownBy(this::run)
+        .hasMessage("REJECTED_AS_STALE: refused: stale connection at the peer's host");
+
+    run();
+  }
+
+  @ParameterizedTest(name = "the event {1} of the connection manager is lost")
+  @CsvSource({
+    "0, ADDR_RESOLVED, RESOLVE_FAILED: no route to the address: no answer within the time-out",
+    "2, ROUTE_RESOLVED, RESOLVE_FAILED: no route to the address: no answer within the time-out",
+    "4, CONNECT_REQUEST, UNREACHABLE: no answer within the connect time-out"
+  })
+  void shouldEndAnAttemptWhoseEventIsLost(int event, String name, String message) {
+    library.lose(event, 1);
+
+    assertThatThrownBy(this::run).hasMessage(message);
+  }
+
+  @Test
+  @DisplayName("the answer to a connection request is lost")
+  void shouldEndAnAttemptWhoseAnswerIsLost() {
+    int established = 9;
+    library.lose(established, 2);
+
+    assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
+  }
+
+  @Test
+  @DisplayName("the responder gets no event that the connection is ready")
+  void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+
+    ScriptedExchange exchange = open();
+    exchange.bothEndsNotified = false;
+    exchange.run();
+  }
+
+  @Test
+  @DisplayName("the ready message of a connection is lost, and its peer sends")
+  void shouldEstablishAConnectionWhoseReadyMessageIsLostWhenItsPeerSends() throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+
+    ScriptedExchange exchange = open();
+    exchange.bothEndsNotified = false;
+    exchange.connect();
+
+    library.raise(COMM_EST, 0);
+
+    assertThat(exchange.expect(ConnectionEvent.Type.ESTABLISHED).connection())
+        .isSameAs(exchange.responder());
+    exchange.transfer();
+  }
+
+  @ParameterizedTest(name = "the ready message is lost, and rdma_notify fails with errno {0}")
+  @ValueSource(ints = {22, 107})
+  void shouldTransferWhenTheKernelTakesNoNotice(int errno) throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+    library.fail("rdma_notify", errno, 1, ScriptedLibrary.FOR_EVER);
+
+    ScriptedExchange exchange = open();
+    exchange.bothEndsNotified = false;
+    exchange.connect();
+
+    library.raise(COMM_EST, 0);
+
+    exchange.transfer();
+  }
+
+  @Test
+  @DisplayName("the kernel reports no end of a connection")
+  void shouldReportTheEndOfAConnectionWithoutAnEventOfTheKernel() throws Exception {
+    int disconnected = 10;
+    library.lose(disconnected, 2);
+
+    run();
+  }
+
+  /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
+  @ParameterizedTest(name = "the connection manager reports {1} for an established connection")
+  @CsvSource({
+    CONNECT_ERROR + ", CONNECT_ERROR",
+    UNREACHABLE + ", UNREACHABLE",
+    REJECTED + ", REJECTED"
+  })
+  void shouldEndAConnectionThatTheKernelReportsAsFailed(int event, String name) throws Exception {
+    ScriptedExchange exchange = connect();
+
+    library.raiseOnConnections(event);
+
+    exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  /**
+   * Events of many connections come at once when a switch fails; each may cost calls of the kernel.
+   */
+  @Test
+  @DisplayName("many events of the connection manager come at once")
+  void shouldTakeAFewOfManyEventsInEachTurn() throws Exception {
+    int timewaitExit = 15;
+    int each = 20;
+    String call = "rdma_get_cm_event";
+    ScriptedExchange exchange = connect();
+    exchange.expectNoEvent();
+    for (int i = 0; i < each; i++) {
+      library.raiseOnConnections(timewaitExit);
+    }
+    long before = library.calls(call);
+
+    assertThat(exchange.manager.pollEvent()).isNull();
+
+    assertThat(library.calls(call) - before).isEqualTo(IbverbsConnectionManager.EVENTS_PER_TURN);
+    while (library.calls(call) - before < 2L * each) {
+      exchange.turn();
+    }
+    exchange.transfer();
+  }
+
+  /** librdmacm waits for the daemon ibacm in this call. */
+  @Test
+  @DisplayName("an event comes while a route is being resolved")
+  void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS);
+    ScriptedExchange exchange = open();
+    resolveUntilTheRouteIsAsked(exchange);
+
+    library.raise(DEVICE_FATAL, 1);
+
+    exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+    exchange.expect(ConnectionEvent.Type.RESOLVED);
+  }
+
+  @Test
+  @DisplayName("a route is resolved too late")
+  void shouldEndAnAttemptWhoseRouteIsResolvedTooLate() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS);
+    ScriptedExchange exchange = open();
+    exchange.resolve(Duration.ofMillis(10));
+
+    assertThatThrownBy(() -> exchange.expect(ConnectionEvent.Type.RESOLVED))
+        .hasMessage("RESOLVE_FAILED: no route to the address: no answer within the time-out");
+  }
+
+  @Test
+  @DisplayName("the device is closed while a route is being resolved")
+  void shouldCloseWhileARouteIsBeingResolved() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS / 2);
+    ScriptedExchange exchange = open();
+    resolveUntilTheRouteIsAsked(exchange);
+  }
+
+  private static void resolveUntilTheRouteIsAsked(ScriptedExchange exchange) throws Exception {
+    long before = library.calls("rdma_resolve_route");
+    exchange.resolve(Duration.ofSeconds(10));
+    while (library.calls("rdma_resolve_route") == before) {
+      exchange.turn();
+    }
+  }
+}
