@@ -131,12 +131,46 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void hit(void) { __atomic_add_fetch(&hits, 1, __ATOMIC_RELAXED); }
 
+/* The kernel's answer to a call without the device: EIO to each command of ib_uverbs, EINVAL to calls of ib_uccm on
+   identifiers that have lost it. 0 where no command reaches the kernel. */
+static int without_device(enum call call) {
+  switch (call) {
+  case CALL_ibv_query_device:
+  case CALL_ibv_query_device_ex:
+  case CALL_ibv_query_port:
+  case CALL__ibv_query_gid_table:
+  case CALL_ibv_alloc_pd:
+  case CALL_ibv_reg_mr:
+  case CALL_ibv_create_comp_channel:
+  case CALL_ibv_create_cq:
+  case CALL_ibv_create_qp:
+  case CALL_ibv_modify_qp:
+  case CALL_ibv_query_qp:
+  case CALL_ibv_destroy_qp:
+  case CALL_ibv_destroy_cq:
+  case CALL_ibv_dereg_mr:
+  case CALL_ibv_dealloc_pd:
+  case CALL_rdma_create_qp:
+  case CALL_rdma_destroy_qp:
+    return EIO;
+  case CALL_rdma_connect:
+  case CALL_rdma_accept:
+  case CALL_rdma_reject:
+  case CALL_rdma_disconnect:
+  case CALL_rdma_notify:
+    return EINVAL;
+  default:
+    return 0;
+  }
+}
+
 /* Counts a call, waits as the script says; returns the error it has to fail with, or 0. */
 static int enter(enum call call) {
   pthread_mutex_lock(&lock);
   int delay = script[call].delay_ms, seen = ++script[call].seen;
   long past = (long)seen - script[call].from;
   int error = past >= 0 && past < script[call].count ? script[call].error : 0;
+  error = limits[LIMIT_removed] && without_device(call) ? without_device(call) : error;
   pthread_mutex_unlock(&lock);
   if (delay || error) {
     hit();
@@ -158,13 +192,14 @@ static void destroy(enum kind kind, void *object) {
   free(object);
 }
 
-/* Counts a call that destroys an object; returns the error it has to fail with, or 0. Without its device the kernel answers
-   EIO, which libibverbs takes for success with a variable of the environment (verbs_is_destroy_err in its cmd_write.h). */
+/* Counts a call that destroys an object; returns the error it has to fail with, or 0. The script's error, and EIO without the
+   device, are the kernel's answer to the command. libibverbs takes EIO for success with a variable of the environment,
+   whether there is a device or not (verbs_is_destroy_err in its cmd_write.h), and frees its object. With any other error it
+   keeps the object. ibv_destroy_comp_channel is no command. */
 static int enter_destruction(enum call call, enum kind kind, void *object) {
   int error = enter(call);
-  if (limits[LIMIT_removed] && kind != KIND_comp_channel) {
-    hit();
-    error = getenv("RDMAV_ALLOW_DISASSOC_DESTROY") ? 0 : EIO;
+  if (error == EIO && kind != KIND_comp_channel && getenv("RDMAV_ALLOW_DISASSOC_DESTROY")) {
+    error = 0;
   }
   if (error) {
     pthread_mutex_lock(&lock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
@@ -13,6 +14,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 /** Calls of the device that fail or are slow. A failure names the call and its error number. */
 class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
   private static final int EIO = 5;
+  private static final int EBUSY = 16;
+  private static final int EINVAL = 22;
 
   @Test
   void shouldTransferOnADeviceWithoutFailures() throws Exception {
@@ -84,16 +87,17 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
         "rdma_resolve_route"
       })
   void shouldCloseEverythingOnADeviceThatFailsForEver(String call) {
+    for (String also : List.of("rdma_disconnect", "rdma_reject")) {
+      library.fail(also, EINVAL, 1, ScriptedLibrary.FOR_EVER);
+    }
     for (String also :
         List.of(
-            "rdma_disconnect",
-            "rdma_reject",
             "rdma_destroy_qp",
             "ibv_dereg_mr",
             "ibv_dealloc_pd",
             "ibv_destroy_cq",
             "ibv_destroy_comp_channel")) {
-      library.fail(also, EIO, 1, ScriptedLibrary.FOR_EVER);
+      library.fail(also, EBUSY, 1, ScriptedLibrary.FOR_EVER);
     }
     library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
 
@@ -119,12 +123,12 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     "ibv_get_cq_event, 1, 3, 11",
     // The end of a connection or region that is gone.
     "rdma_disconnect, 1, 99, 22",
-    "ibv_dereg_mr, 1, 99, 5",
+    "ibv_dereg_mr, 1, 99, 16",
     // The end of other objects; ibv_destroy_qp ends those of a probe.
-    "ibv_destroy_qp, 1, 99, 5",
-    "rdma_destroy_qp, 1, 99, 5",
-    "ibv_destroy_cq, 1, 99, 5",
-    "ibv_dealloc_pd, 1, 99, 5",
+    "ibv_destroy_qp, 1, 99, 16",
+    "rdma_destroy_qp, 1, 99, 16",
+    "ibv_destroy_cq, 1, 99, 16",
+    "ibv_dealloc_pd, 1, 99, 16",
     "ibv_destroy_comp_channel, 1, 99, 16",
     "ibv_modify_qp, 3, 99, 5"
   })
@@ -132,6 +136,28 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     library.fail(call, errno, number, count);
 
     run();
+  }
+
+  /**
+   * libibverbs takes it for success, with the variable that the engine sets, whether the device was
+   * removed or not.
+   */
+  @ParameterizedTest(name = "the kernel refuses each {0} with EIO, also of a device that is there")
+  @ValueSource(
+      strings = {
+        "ibv_dereg_mr",
+        "ibv_destroy_qp",
+        "rdma_destroy_qp",
+        "ibv_destroy_cq",
+        "ibv_dealloc_pd"
+      })
+  void shouldKeepNothingInTheProcess(String call) throws Exception {
+    library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
+
+    run();
+
+    engine.close();
+    assertThat(library.outstanding()).as("objects left in the process").isZero();
   }
 
   @ParameterizedTest(name = "rdma_connect fails with errno {0}")

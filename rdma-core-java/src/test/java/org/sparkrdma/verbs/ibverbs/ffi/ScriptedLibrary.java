@@ -118,7 +118,7 @@ public final class ScriptedLibrary {
    * error, port_state the state of its ports as in enum ibv_port_state; with kept_access queue
    * pairs keep the access that is removed; stale is the number of connection requests that the
    * peer's host rejects because of a stale connection; with removed the device is gone, so the
-   * kernel destroys nothing.
+   * kernel refuses all commands.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
