@@ -115,6 +115,7 @@ int main(void) {
   FIELD(T, N, gid_index, GID_INDEX);
   FIELD(T, N, port_num, PORT_NUM);
   FIELD(T, N, gid_type, GID_TYPE);
+  FIELD(T, N, ndev_ifindex, NDEV_IFINDEX);
 #undef T
 #undef N
   FIELD(struct ibv_mr, IbvMr, lkey, LKEY);

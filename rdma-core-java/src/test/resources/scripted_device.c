@@ -125,6 +125,10 @@ static int kept_count;
 static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
 static int last_vector = -1, last_min_rnr_timer = -1;
+/* The GID of the port, and the index of its network interface. */
+static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+static uint8_t gid[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+static int gid_link;
 static long last_send_flags[IBV_WR_RDMA_READ + 1];
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -513,6 +517,12 @@ void script_limit(const char *name, long value) {
   limits[find(name, limit_names, LIMIT_COUNT)] = value;
 }
 
+/* Sets the GID of the port, 16 bytes, and the index of its network interface. */
+void script_gid(const void *bytes, int link) {
+  memcpy(gid, bytes, sizeof gid);
+  gid_link = link;
+}
+
 /* The next count events of the connection manager with this number do not arrive. */
 void script_lose(int type, int count) { lost[type] = count; }
 
@@ -619,6 +629,8 @@ void script_reset(void) {
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
   last_min_rnr_timer = -1;
+  memcpy(gid, loopback, sizeof gid);
+  gid_link = 0;
   if (dead_fd >= 0) {
     close(dead_fd);
     dead_fd = -1;
@@ -826,8 +838,16 @@ static void bind_to_device(struct identifier *id) {
   id->base.port_num = 1;
 }
 
+/* As cma_check_linklocal in the kernel's cma.c. */
+static int lacks_scope(struct sockaddr *address) {
+  struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+  int lacks = six->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && !six->sin6_scope_id;
+  errno = lacks ? EINVAL : 0;
+  return lacks;
+}
+
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) {
-  if (enter(CALL_rdma_bind_addr)) {
+  if (enter(CALL_rdma_bind_addr) || lacks_scope(address)) {
     return -1;
   }
   memcpy(&id->route.addr.src_addr, address, sizeof(struct sockaddr_in6));
@@ -848,7 +868,7 @@ int rdma_listen(struct rdma_cm_id *id, int backlog) {
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
   struct identifier *initiator = (struct identifier *)id;
   (void)ms;
-  if (enter(CALL_rdma_resolve_addr)) {
+  if (enter(CALL_rdma_resolve_addr) || lacks_scope(from ? from : to)) {
     return -1;
   }
   memcpy(&id->route.addr.dst_addr, to, sizeof(struct sockaddr_in6));
@@ -1172,7 +1192,6 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
 
 ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t most,
                              uint32_t flags, size_t size) {
-  static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
   (void)of;
   (void)most;
   (void)flags;
@@ -1180,8 +1199,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entri
   if (enter(CALL__ibv_query_gid_table)) {
     return -errno;
   }
-  *entries = (struct ibv_gid_entry){.port_num = 1, .gid_type = 2};
-  memcpy(entries->gid.raw, loopback, sizeof loopback);
+  *entries = (struct ibv_gid_entry){.port_num = 1, .gid_type = 2, .ndev_ifindex = gid_link};
+  memcpy(entries->gid.raw, gid, sizeof gid);
   return 1;
 }
 

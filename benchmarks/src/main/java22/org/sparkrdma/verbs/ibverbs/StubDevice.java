@@ -46,7 +46,9 @@ final class StubDevice implements AutoCloseable {
 
   private StubDevice() throws VerbsException {
     var libraries = new Libraries(VerbsLibrary.load(), CmLibrary.load());
-    engine = new IbverbsEngine(libraries, IbverbsSettings.of(EngineSettings.none()));
+    engine =
+        new IbverbsEngine(
+            libraries, IbverbsSettings.of(EngineSettings.none()), NetworkLinks.ofSystem());
     device = engine.open("stub0");
     channel = device.createCompletionChannel();
     completions = device.createCompletionQueue(2 * DEPTH, channel);

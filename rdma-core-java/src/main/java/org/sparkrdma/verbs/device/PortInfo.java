@@ -15,7 +15,8 @@ import java.util.Map;
  * @param activeMtuBytes the path MTU in use
  * @param gids its GID table, without empty entries
  * @param addresses of this host that the connection manager reaches by this port; with RoCE those
- *     in the GID table, with iWARP and InfiniBand those of its network interface
+ *     in the GID table, with iWARP and InfiniBand those of its network interfaces; link-local ones
+ *     last, of IPv6 with the interface as their scope
  * @param reported as {@link DeviceInfo#reported()}
  */
 public record PortInfo(

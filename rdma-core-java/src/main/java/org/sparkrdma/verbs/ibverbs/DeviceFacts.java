@@ -3,13 +3,12 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -42,7 +41,6 @@ final class DeviceFacts {
   static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
-  private static final Path LINKS = Path.of("/sys/class/net");
 
   /**
    * librdmacm keeps these bits of what the device reports, and refuses connections with more READs
@@ -54,23 +52,30 @@ final class DeviceFacts {
 
   private final Libraries libraries;
   private final long context;
+  private final NetworkLinks links;
   private final TransportRules rules;
   private final List<PortInfo> ports = new ArrayList<>();
   private long maxMessageBytes = Integer.MAX_VALUE;
 
-  private DeviceFacts(Libraries libraries, long context) {
+  private DeviceFacts(Libraries libraries, long context, NetworkLinks links) {
     this.libraries = libraries;
     this.context = context;
+    this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
   }
 
+  /** A GID, and the number of its network interface; 0 is none. */
+  private record TableEntry(Gid gid, int link) {}
+
   /**
+   * @param links network interfaces of the host, whose addresses the ports have
    * @param skipped takes the reason for each port that is left out because it cannot be queried
    * @throws VerbsException when the device or all its ports cannot be queried
    */
-  static DeviceInfo of(Libraries libraries, long context, Consumer<String> skipped)
+  static DeviceInfo of(
+      Libraries libraries, long context, NetworkLinks links, Consumer<String> skipped)
       throws VerbsException {
-    return new DeviceFacts(libraries, context).info(skipped);
+    return new DeviceFacts(libraries, context, links).info(skipped);
   }
 
   private DeviceInfo info(Consumer<String> skipped) throws VerbsException {
@@ -214,55 +219,77 @@ final class DeviceFacts {
     boolean ethernet =
         Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
     int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
-    List<Gid> gids = gids(name, number, tableLength, ethernet);
+    List<TableEntry> entries = entries(name, number, tableLength, ethernet);
+    List<Gid> gids = entries.stream().map(TableEntry::gid).toList();
+    List<InetAddress> addresses =
+        rules.hasAddressesAsGids(ethernet) ? addresses(entries) : ofLinks(gids);
+    addresses.sort(Comparator.comparing(InetAddress::isLinkLocalAddress));
     return new PortInfo(
         number,
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
         (int) ReportedAttributes.mtuBytes(attributes + IbvPortAttr.ACTIVE_MTU),
         gids,
-        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : ofLinks(gids),
+        addresses,
         ReportedAttributes.ofPort(attributes));
   }
 
-  private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)
+  private List<TableEntry> entries(String name, int port, int tableLength, boolean ethernet)
       throws VerbsException {
     if (!libraries.verbs().hasQueryGidTable()) {
-      return gidsOfSystem(name, port, tableLength, ethernet);
+      return entriesOfSystem(name, port, tableLength, ethernet);
     }
     try (NativeArena arena = new NativeArena()) {
       long entries = arena.allocate((long) tableLength * IbvGidEntry.SIZE);
       long count = libraries.verbs().queryGidTable(context, entries, tableLength);
       if (count < 0) {
-        return gidsOfSystem(name, port, tableLength, ethernet);
+        return entriesOfSystem(name, port, tableLength, ethernet);
       }
-      List<Gid> gids = new ArrayList<>();
+      List<TableEntry> found = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         long entry = entries + (long) i * IbvGidEntry.SIZE;
         if (Memory.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
-          gids.add(
+          Gid gid =
               new Gid(
                   Memory.getInt(entry + IbvGidEntry.GID_INDEX),
                   rules.gidType(Memory.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
-                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES))));
+                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES)));
+          found.add(new TableEntry(gid, Memory.getInt(entry + IbvGidEntry.NDEV_IFINDEX)));
         }
       }
-      return gids;
+      return found;
     }
   }
 
   /** Reads the table entry by entry, for libraries that cannot query it as a whole. */
-  private List<Gid> gidsOfSystem(String name, int port, int tableLength, boolean ethernet)
+  private List<TableEntry> entriesOfSystem(String name, int port, int tableLength, boolean ethernet)
       throws VerbsException {
     Path directory = SYSTEM.resolve(name).resolve("ports").resolve(Integer.toString(port));
-    List<Gid> gids = new ArrayList<>();
+    List<TableEntry> found = new ArrayList<>();
     for (int i = 0; i < tableLength; i++) {
       byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
       if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
         Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));
-        gids.add(new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes)));
+        Gid gid = new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes));
+        Path link = directory.resolve("gid_attrs/ndevs").resolve(Integer.toString(i));
+        found.add(new TableEntry(gid, linkOf(link)));
       }
     }
-    return gids;
+    return found;
+  }
+
+  /** The number of the network interface that a file names; 0 when there is none. */
+  private int linkOf(Path file) throws VerbsException {
+    try {
+      String name = Files.readString(file).trim();
+      return links.all().stream()
+          .filter(link -> link.name().equals(name))
+          .mapToInt(NetworkLinks.Link::index)
+          .findFirst()
+          .orElse(0);
+    } catch (IOException e) {
+      // The GID belongs to no interface.
+      return 0;
+    }
   }
 
   private static byte[] read(Path gid) {
@@ -290,26 +317,23 @@ final class DeviceFacts {
     }
   }
 
-  /** Addresses of this host; a link-local address needs a scope, which a GID lacks. */
-  private static List<InetAddress> addresses(List<Gid> gids) throws VerbsException {
-    try {
-      List<InetAddress> addresses = new ArrayList<>();
-      for (Gid gid : gids) {
-        InetAddress address = gid.address();
-        if (!addresses.contains(address)
-            && !address.isLinkLocalAddress()
-            && NetworkInterface.getByInetAddress(address) != null) {
-          addresses.add(address);
-        }
+  /** Those GIDs that are addresses of this host. */
+  private List<InetAddress> addresses(List<TableEntry> entries) throws VerbsException {
+    List<NetworkLinks.Link> all = links.all();
+    List<InetAddress> addresses = new ArrayList<>();
+    for (TableEntry entry : entries) {
+      InetAddress address = LinkAddresses.ofGid(all, entry.gid().address(), entry.link());
+      if (address != null && !addresses.contains(address)) {
+        addresses.add(address);
       }
-      return addresses;
-    } catch (SocketException e) {
-      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
     }
+    return addresses;
   }
 
   /** Addresses of the network interfaces that belong to the first GID. */
-  private static List<InetAddress> ofLinks(List<Gid> gids) throws VerbsException {
-    return gids.isEmpty() ? List.of() : LinkAddresses.of(LINKS, gids.get(0).address().getAddress());
+  private List<InetAddress> ofLinks(List<Gid> gids) throws VerbsException {
+    return gids.isEmpty()
+        ? new ArrayList<>()
+        : LinkAddresses.ofPort(links, gids.get(0).address().getAddress());
   }
 }

@@ -16,11 +16,16 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 final class IbverbsEngine extends EngineBase {
   private final Libraries libraries;
   private final IbverbsSettings settings;
+  private final NetworkLinks links;
   private final DeviceScan scan = new DeviceScan();
 
-  IbverbsEngine(Libraries libraries, IbverbsSettings settings) {
+  /**
+   * @param links network interfaces of the host; others in tests
+   */
+  IbverbsEngine(Libraries libraries, IbverbsSettings settings, NetworkLinks links) {
     this.libraries = libraries;
     this.settings = settings;
+    this.links = links;
   }
 
   @Override
@@ -84,6 +89,6 @@ final class IbverbsEngine extends EngineBase {
   }
 
   private DeviceInfo facts(long context) throws VerbsException {
-    return DeviceFacts.of(libraries, context, scan::skip);
+    return DeviceFacts.of(libraries, context, links, scan::skip);
   }
 }

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
-import java.net.UnknownHostException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.NetworkLinks.Link;
 
-/**
- * IP addresses of a port whose GIDs are none: those of the network interfaces that belong to it. On
- * InfiniBand these are the IPoIB interfaces of all its partitions.
- */
+/** The IP addresses of a port: those of the network interfaces that belong to it. Stateless. */
 final class LinkAddresses {
   private static final int GID_BYTES = 16;
   private static final int ETHERNET_BYTES = 6;
@@ -26,36 +18,37 @@ final class LinkAddresses {
   private LinkAddresses() {}
 
   /**
-   * Addresses without link-local ones, which need a scope.
+   * Addresses of a port whose GIDs are none. On InfiniBand these are the addresses of the IPoIB
+   * interfaces of all its partitions.
    *
-   * @param links the directory /sys/class/net; another one in tests
    * @param gid the first of the port
    */
-  static List<InetAddress> of(Path links, byte[] gid) throws VerbsException {
+  static List<InetAddress> ofPort(NetworkLinks links, byte[] gid) throws VerbsException {
     List<InetAddress> addresses = new ArrayList<>();
-    try {
-      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
-        if (isMadeFrom(gid, hardwareAddress(links.resolve(link.getName())))) {
-          for (InetAddress at : link.inetAddresses().toList()) {
-            if (!at.isLinkLocalAddress()) {
-              // Without the scope that the JDK adds to every IPv6 address of an interface.
-              addresses.add(InetAddress.getByAddress(at.getAddress()));
-            }
-          }
+    for (Link link : links.all()) {
+      if (isMadeFrom(gid, links.hardwareAddress(link))) {
+        for (InetAddress address : link.addresses()) {
+          addresses.add(NetworkLinks.scoped(address, link.index()));
         }
       }
-      return addresses;
-    } catch (SocketException | UnknownHostException e) {
-      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
     }
+    return addresses;
   }
 
-  private static byte[] hardwareAddress(Path link) {
-    try {
-      return HexFormat.ofDelimiter(":").parseHex(Files.readString(link.resolve("address")).trim());
-    } catch (IOException | IllegalArgumentException e) {
-      return new byte[0];
+  /**
+   * The address of this host that is a GID; null when there is none.
+   *
+   * @param index number of the interface that the GID belongs to; only of link-local addresses it
+   *     matters, since other interfaces may have the same
+   */
+  static InetAddress ofGid(List<Link> links, InetAddress gid, int index) throws VerbsException {
+    boolean scoped = gid instanceof Inet6Address && gid.isLinkLocalAddress();
+    for (Link link : links) {
+      if ((!scoped || link.index() == index) && link.addresses().contains(gid)) {
+        return NetworkLinks.scoped(gid, link.index());
+      }
     }
+    return null;
   }
 
   /**

@@ -71,10 +71,7 @@ public record DeviceChoice(
             .filter(candidate -> candidate.device().transport() == best.device().transport())
             .toList();
     List<Candidate> usable =
-        good.stream()
-            .filter(
-                candidate -> selector.routed() || candidate.network().isOnSubnetOf(best.network()))
-            .toList();
+        good.stream().filter(candidate -> areJoined(candidate, best, selector.routed())).toList();
     List<String> devices = devicesOf(usable);
     String device = devices.get(Math.floorMod(selector.spread(), devices.size()));
     Candidate chosen =
@@ -91,8 +88,28 @@ public record DeviceChoice(
             + explainUnsafe(devicesOf(all), devicesOf(candidates)));
   }
 
-  /** Orders by reach, then by subnet. */
+  /**
+   * Whether peers of one candidate reach the other. All links have the same link-local subnet, so
+   * such addresses say nothing about other ports.
+   */
+  private static boolean areJoined(Candidate one, Candidate other, boolean routed) {
+    boolean linkLocal =
+        one.network().address().isLinkLocalAddress()
+            || other.network().address().isLinkLocalAddress();
+    return linkLocal
+        ? one.isOnPortOf(other)
+        : routed || one.network().isOnSubnetOf(other.network());
+  }
+
+  /** Orders by reach, then by subnet; link-local addresses come last. */
   private static int compare(Candidate one, Candidate other) {
+    int byLink =
+        Boolean.compare(
+            one.network().address().isLinkLocalAddress(),
+            other.network().address().isLinkLocalAddress());
+    if (byLink != 0) {
+      return byLink;
+    }
     int byReach = one.reach().compareTo(other.reach());
     return byReach != 0
         ? byReach

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.sparkrdma.shuffle.address.HostAddresses;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -78,8 +79,11 @@ public final class DeviceTrials {
     try {
       while (true) {
         DeviceChoice choice = DeviceChoice.of(rest, selector, host);
+        NetworkAddress address = choice.addresses().get(0);
+        // Another device may be on another link, which has the same link-local subnet.
         boolean reachable =
-            selector.routed() || choice.addresses().get(0).isOnSubnetOf(first.addresses().get(0));
+            !address.address().isLinkLocalAddress()
+                && (selector.routed() || address.isOnSubnetOf(first.addresses().get(0)));
         if (reachable && choice.device().transport() == first.device().transport()) {
           return Optional.of(choice);
         }

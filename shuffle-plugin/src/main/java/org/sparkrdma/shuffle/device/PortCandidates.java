@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.device;
 
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,11 +121,18 @@ final class PortCandidates {
             .filter(allowed)
             .filter(at -> !restricted || gids.stream().anyMatch(gid -> hasAddress(gid, at)))
             .toList();
-    for (InetAddress address : lasting(usable, selector.sparkHost(), host)) {
+    for (InetAddress address : lasting(beyondLink(usable), selector.sparkHost(), host)) {
       Reach reach = reach(address, selector.sparkHost());
       candidates.add(new Candidate(device, port, host.network(address), reach));
     }
     return usable.isEmpty() ? objectionToAddresses(device, port) : null;
+  }
+
+  /** Removes link-local addresses beside others: they look alike on every link. */
+  private static List<InetAddress> beyondLink(List<InetAddress> usable) {
+    List<InetAddress> others =
+        usable.stream().filter(address -> !address.isLinkLocalAddress()).toList();
+    return others.isEmpty() ? usable : others;
   }
 
   /**
@@ -145,18 +153,26 @@ final class PortCandidates {
   }
 
   private static String objectionToAddresses(DeviceInfo device, PortInfo port) {
-    if (!port.addresses().isEmpty() || device.transport() == Transport.LOOPBACK) {
-      return "has no usable address: addresses=" + text(port.addresses());
+    List<InetAddress> addresses = port.addresses();
+    if (!addresses.isEmpty() && addresses.stream().allMatch(InetAddress::isLinkLocalAddress)) {
+      return "has only link-local addresses, which are in one subnet on every link: addresses="
+          + text(addresses)
+          + ": give its network interface another one (ip addr add ADDRESS/PREFIX dev INTERFACE),"
+          + " or where all hosts are on one link, set spark.shuffle.rdma.listen.address="
+          + (addresses.get(0) instanceof Inet6Address ? "fe80::/10" : "169.254.0.0/16");
+    }
+    if (!addresses.isEmpty() || device.transport() == Transport.LOOPBACK) {
+      return "has no usable address: addresses=" + text(addresses);
     }
     // The connection manager could also connect GIDs (AF_IB); this version does not.
     return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
-        ? "has no IP address in this network namespace (link-local ones do not count): this version"
-            + " connects by IP addresses only; give the port's IPoIB interface one ("
+        ? "has no IP address in this network namespace: this version connects by IP addresses"
+            + " only; give the port's IPoIB interface one ("
             + DeviceChoice.IPOIB_COMMANDS
             + ")"
-        : "has no IP address in this network namespace (link-local ones do not count): give its"
-            + " network interface one (ip link set INTERFACE up && ip addr add ADDRESS/PREFIX dev"
-            + " INTERFACE) or give a container the network of its host";
+        : "has no IP address in this network namespace: give its network interface one (ip link"
+            + " set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE) or give a container"
+            + " the network of its host";
   }
 
   private static boolean matches(Gid gid, DeviceSelector selector) {

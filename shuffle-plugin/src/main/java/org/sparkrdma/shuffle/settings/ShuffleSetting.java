@@ -103,8 +103,9 @@ public enum ShuffleSetting {
           + "address of Spark's block manager where the device has it. The executor also listens on "
           + "all other addresses of the device's port that are allowed, and peers connect to one in "
           + "a subnet of their own. A network such as "
-          + "10.1.0.0/16 selects the right address on every host. Set it when RDMA has a network of "
-          + "its own, apart from Spark's addresses."),
+          + "10.1.0.0/16 selects the right address on every host; fe80::/10 selects link-local "
+          + "addresses, which are not used otherwise. Set it when RDMA has a network of its own, "
+          + "apart from Spark's addresses."),
   /** Port to listen on. */
   LISTEN_PORT(
       "listen.port",

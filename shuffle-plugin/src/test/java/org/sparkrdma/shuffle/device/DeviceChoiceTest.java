@@ -78,8 +78,8 @@ class DeviceChoiceTest {
     assertThatThrownBy(() -> choose(device("mlx5_0", withoutIpoib)))
         .isInstanceOf(VerbsException.class)
         .hasMessage(
-            "no usable device: mlx5_0 port 1 has no IP address in this network namespace"
-                + " (link-local ones do not count): this version connects by IP addresses only; give"
+            "no usable device: mlx5_0 port 1 has no IP address in this network namespace:"
+                + " this version connects by IP addresses only; give"
                 + " the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)");
     assertThat(address(choose(device("mlx5_0", withoutIpoib), device("mlx5_1", active(1, SPARK)))))
         .as("another device is used")
@@ -274,6 +274,48 @@ class DeviceChoiceTest {
                 .device()
                 .name())
         .isEqualTo("mlx5_1");
+  }
+
+  /** They look alike on every link, so a peer cannot know which link an address is on. */
+  @Test
+  void shouldRefuseADeviceWithLinkLocalAddressesOnlyUnlessTheyAreSelected() throws Exception {
+    DeviceInfo device = device("mlx5_0", active(1, "fe80::5"));
+
+    assertThatThrownBy(() -> choose(device))
+        .isInstanceOf(VerbsException.class)
+        .hasMessage(
+            "no usable device: mlx5_0 port 1 has only link-local addresses, which are in one"
+                + " subnet on every link: addresses=fe80:0:0:0:0:0:0:5: give its network interface another"
+                + " one (ip addr add ADDRESS/PREFIX dev INTERFACE), or where all hosts are on one"
+                + " link, set spark.shuffle.rdma.listen.address=fe80::/10");
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, "169.254.3.4"))))
+        .hasMessageEndingWith("set spark.shuffle.rdma.listen.address=169.254.0.0/16");
+
+    address = Optional.of("fe80::/10");
+    assertThat(address(choose(device))).isEqualTo(at("fe80::5"));
+  }
+
+  @Test
+  void shouldNotUseLinkLocalAddressesBesideOthersOfThePort() throws Exception {
+    address = Optional.of("::/0");
+
+    assertThat(choose(device("mlx5_0", active(1, "fe80::5", "fd00::5"))).addresses())
+        .extracting(NetworkAddress::address)
+        .containsExactly(at("fd00::5"));
+  }
+
+  @Test
+  void shouldNotSpreadExecutorsOverLinksThatLookAlike() throws Exception {
+    address = Optional.of("::/0");
+    routed = true;
+    DeviceInfo[] links = {
+      device("mlx5_0", active(1, "fe80::5")), device("mlx5_1", active(1, "fe80::6"))
+    };
+
+    assertThat(chosenBy(3, links)).containsOnly("mlx5_0");
+    assertThat(chosenBy(2, links[0], links[1], device("mlx5_2", active(1, "fd00::5"))))
+        .as("a device with an address that names its network")
+        .containsOnly("mlx5_2");
   }
 
   @Test

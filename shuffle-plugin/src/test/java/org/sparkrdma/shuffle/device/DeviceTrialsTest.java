@@ -26,6 +26,7 @@ class DeviceTrialsTest {
   private final Set<String> sick = new HashSet<>();
   private boolean routed;
   private List<String> listed = List.of();
+  private Optional<String> selected = Optional.empty();
 
   @Test
   void shouldUseTheChosenDeviceOnly() throws Exception {
@@ -73,6 +74,16 @@ class DeviceTrialsTest {
   }
 
   @Test
+  void shouldNotMoveToAnotherLinkWithLinkLocalAddresses() {
+    sick.add("a");
+    selected = Optional.of("fe80::/10");
+
+    assertThatThrownBy(() -> run("a fe80::5", "b fe80::6")).hasMessage("a is sick");
+
+    assertThat(tried).containsExactly("a");
+  }
+
+  @Test
   void shouldTryOnlyDevicesThatTheSettingsAllow() {
     sick.add("a");
     listed = List.of("a");
@@ -105,7 +116,7 @@ class DeviceTrialsTest {
             OptionalInt.empty(),
             OptionalInt.empty(),
             Optional.empty(),
-            Optional.empty(),
+            selected,
             present.get(0).ports().get(0).addresses().get(0),
             routed,
             true,

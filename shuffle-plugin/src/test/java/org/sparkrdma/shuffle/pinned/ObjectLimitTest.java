@@ -4,25 +4,28 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The test at the start, on a scripted device that has few objects. */
@@ -34,31 +37,23 @@ class ObjectLimitTest {
       new ExecutorNeeds(1_000, 53, 33, 100_000, 14, 16_384, 1 << 20);
   private static final int REGIONS = 16;
 
-  private static ScriptedLibrary library;
+  @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
   @TempDir private Path root;
+  private ScriptedLibrary library;
 
-  @BeforeAll
-  static void load() throws Exception {
-    library = ScriptedLibrary.load();
-  }
-
-  @AfterEach
-  void leaveNothing() {
-    library.reset();
-    assertThat(library.outstanding()).as("objects left in the device").isZero();
+  @BeforeEach
+  void takeDevice() {
+    library = DEVICE.library();
   }
 
   /** Runs the test on a machine whose control group has this line in rdma.max. */
   private void check(String limits) throws Exception {
-    Path groups = Files.createDirectories(root.resolve("sys/fs/cgroup/spark"));
-    Files.writeString(groups.resolve("rdma.max"), limits + "\n");
-    Files.createDirectories(root.resolve("proc/self"));
-    Files.writeString(root.resolve("proc/self/cgroup"), "0::/spark\n");
+    ScriptedHost host = new ScriptedHost(root).inControlGroup(limits);
     MachineMemory machine = MachineMemory.under(root, 1 << 30, 2);
     PinnedLimit limit =
         PinnedLimit.of(Optional.of(64L << 20), machine, SparkMemory.of(key -> null), true);
-    try (VerbsEngine engine = ScriptedEngine.over(library);
+    try (VerbsEngine engine = host.engine(library);
         Device device = engine.open(ScriptedEngine.DEVICE);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), PAGE_BYTES)) {
       new Preflight(Map.of(), root).check(device, budget, limit, machine, NEEDS);
@@ -66,8 +61,9 @@ class ObjectLimitTest {
     }
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "the control group allows {0} objects of the device")
   @ValueSource(ints = {3, 5, 10, 19})
+  @ScriptedCase("none in this test: RDMA does not start")
   void shouldNameTheLimitAndTheRemedyWhenNotAllObjectsFitAtOnce(int objects) {
     library.limit("objects", objects);
 
@@ -83,14 +79,17 @@ class ObjectLimitTest {
   }
 
   @Test
+  @DisplayName("the control group allows as many objects as an executor needs")
+  @ScriptedCase("none in this test: RDMA starts")
   void shouldPassWithExactlyWhatAnExecutorNeeds() throws Exception {
     library.limit("objects", NEEDS.objects());
 
     check("scripted0 hca_handle=max hca_object=" + NEEDS.objects());
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "the device has room for too few memory regions ({0})")
   @ValueSource(ints = {1, REGIONS - 1})
+  @ScriptedCase("none in this test: RDMA does not start")
   void shouldRefuseADeviceWithFewerRegions(int regions) {
     library.limit("mr", regions);
 
@@ -99,6 +98,8 @@ class ObjectLimitTest {
   }
 
   @Test
+  @DisplayName("the device has room for the regions and queue pairs that an executor needs")
+  @ScriptedCase("none in this test: RDMA starts")
   void shouldPassWithExactlyTheRegionsAndQueuePairsThatAnExecutorNeeds() throws Exception {
     library.limit("mr", REGIONS);
     library.limit("qp", 1);
@@ -107,6 +108,8 @@ class ObjectLimitTest {
   }
 
   @Test
+  @DisplayName("ibv_create_qp fails for ever with errno 12")
+  @ScriptedCase("none in this test: RDMA does not start")
   void shouldRefuseADeviceWithoutAQueuePair() {
     library.fail("ibv_create_qp", 12, 1, ScriptedLibrary.FOR_EVER);
 

@@ -4,21 +4,22 @@ package org.sparkrdma.shuffle.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
-import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** The start on the ibverbs engine, loaded as its provider loads it, while no port is active. */
@@ -27,40 +28,29 @@ class InactivePortTest extends RuntimeFixture {
   /** IBV_PORT_INIT: the cable is there, and no subnet manager has configured the port. */
   private static final int INIT = 2;
 
-  private static ScriptedLibrary library;
+  @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
   @TempDir private Path root;
-
-  @BeforeAll
-  static void load() throws Exception {
-    library = ScriptedLibrary.load();
-  }
+  private ScriptedHost host;
 
   @BeforeEach
   void createSystemFiles() throws IOException {
-    Files.createDirectories(root.resolve("sys/class/infiniband").resolve(ScriptedEngine.DEVICE));
-    Path nodes = Files.createDirectories(root.resolve("dev/infiniband"));
-    Files.createFile(nodes.resolve("uverbs0"));
-    Files.createFile(nodes.resolve("rdma_cm"));
-  }
-
-  @AfterEach
-  void leaveNothing() {
-    library.reset();
-    assertThat(library.outstanding()).as("objects left in the device").isZero();
+    host = new ScriptedHost(root).withDeviceFiles();
   }
 
   private Verbs.Choice choose() {
     try {
-      return new Verbs.Choice(ScriptedEngine.load(library, root), List.of());
+      return new Verbs.Choice(host.load(DEVICE.library()), List.of());
     } catch (EngineUnavailableException e) {
       return new Verbs.Choice(null, List.of("ibverbs: " + e.getMessage()));
     }
   }
 
   @Test
+  @DisplayName("no port is active at the first start, and one becomes active later")
+  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenAPortThatWasDownAtTheStartBecomesActive() throws Exception {
-    library.limit("port_state", INIT);
+    DEVICE.library().limit("port_state", INIT);
     firstRestart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
@@ -73,7 +63,7 @@ class InactivePortTest extends RuntimeFixture {
           .contains(
               "until it can be started",
               ScriptedEngine.DEVICE + " port 1 is not active: state=INIT");
-      library.reset();
+      DEVICE.library().reset();
 
       awaitState(runtime, State.UP);
       runtime.require(WAIT);

@@ -51,7 +51,7 @@ final class TestExecutor implements AutoCloseable {
     private Path secondDirectory;
     private long incarnation;
     private int port;
-    private InetAddress address = TestEngine.address();
+    private List<NetworkAddress> addresses = List.of(NetworkAddress.ofHost(TestEngine.address()));
     private byte[] secret = {};
     private long pinnedBytes = 256L << 20;
     private long poolBytes = 64L << 20;
@@ -107,7 +107,11 @@ final class TestExecutor implements AutoCloseable {
     }
 
     Options address(InetAddress ofDevice) {
-      address = ofDevice;
+      return addresses(List.of(NetworkAddress.ofHost(ofDevice)));
+    }
+
+    Options addresses(List<NetworkAddress> ofDevice) {
+      addresses = ofDevice;
       return this;
     }
 
@@ -259,7 +263,7 @@ final class TestExecutor implements AutoCloseable {
             budget,
             outputs,
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            List.of(NetworkAddress.ofHost(options.address)),
+            options.addresses,
             options.port,
             0,
             addresses ->

@@ -130,6 +130,7 @@ public final class Layouts {
     public static final int GID_INDEX = 16;
     public static final int PORT_NUM = 20;
     public static final int GID_TYPE = 24;
+    public static final int NDEV_IFINDEX = 28;
 
     private IbvGidEntry() {}
   }

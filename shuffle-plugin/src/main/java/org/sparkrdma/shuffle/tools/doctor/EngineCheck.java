@@ -52,7 +52,7 @@ final class EngineCheck implements Check {
     if (reason.contains("ports are down")) {
       return PORT_UP;
     }
-    if (reason.contains("has no IP address")) {
+    if (reason.contains("has no IP address") || reason.contains("has only link-local")) {
       return "give the port an IP address as the sentence says, then run this again";
     }
     if (reason.contains("is not active")) {

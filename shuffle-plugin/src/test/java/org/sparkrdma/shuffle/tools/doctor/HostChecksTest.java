@@ -263,7 +263,9 @@ class HostChecksTest {
         Map.of(
             "no usable device: rxe0 port 1 is not active: state=DOWN",
                 "bring a port up: ip link set",
-            "no usable device: mlx5_0 port 1 has no IP address (link-local ones do not count)",
+            "no usable device: mlx5_0 port 1 has no IP address in this network namespace: give",
+                "give the port an IP address as the sentence says",
+            "no usable device: mlx5_0 port 1 has only link-local addresses, which",
                 "give the port an IP address as the sentence says",
             "no usable device: rxe0 is not in spark.shuffle.rdma.device",
                 "choose a device, a port and an address of those under ports",

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Network interfaces of this host, as they are at each call; others in tests. Safe for any thread.
+ *
+ * @param directory with a folder for each interface, /sys/class/net
+ * @param source lists the interfaces
+ */
+record NetworkLinks(Path directory, Source source) {
+  /**
+   * A network interface.
+   *
+   * @param name as in /sys/class/net
+   * @param index number of the interface, which is the scope of its link-local addresses
+   * @param addresses of the interface, in any order
+   */
+  record Link(String name, int index, List<InetAddress> addresses) {}
+
+  /** Lists all interfaces. */
+  @FunctionalInterface
+  interface Source {
+    List<Link> all() throws SocketException;
+  }
+
+  /** Those of the system. */
+  static NetworkLinks ofSystem() {
+    return new NetworkLinks(Path.of("/sys/class/net"), NetworkLinks::listAll);
+  }
+
+  private static List<Link> listAll() throws SocketException {
+    return NetworkInterface.networkInterfaces()
+        .map(link -> new Link(link.getName(), link.getIndex(), link.inetAddresses().toList()))
+        .toList();
+  }
+
+  /** All interfaces. */
+  List<Link> all() throws VerbsException {
+    try {
+      return source.all();
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+  }
+
+  /** The hardware address of an interface; empty when it has none. */
+  byte[] hardwareAddress(Link link) {
+    try {
+      String text = Files.readString(directory.resolve(link.name()).resolve("address"));
+      return HexFormat.ofDelimiter(":").parseHex(text.trim());
+    } catch (IOException | IllegalArgumentException e) {
+      return new byte[0];
+    }
+  }
+
+  /**
+   * An address as the connection manager needs it: a link-local IPv6 address with the interface as
+   * its scope, any other without a scope, which the JDK adds to every IPv6 address of an interface.
+   */
+  static InetAddress scoped(InetAddress address, int index) throws VerbsException {
+    try {
+      return address instanceof Inet6Address && address.isLinkLocalAddress()
+          ? Inet6Address.getByAddress(null, address.getAddress(), index)
+          : InetAddress.getByAddress(address.getAddress());
+    } catch (UnknownHostException e) {
+      throw new VerbsException("ibv_query_gid", "an address of a wrong length", e);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.faults.ScriptedCase;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
+
+/** The only address of each executor's RoCE port is a link-local IPv6 address. */
+class LinkLocalTest extends ScriptedExecutors {
+  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  /**
+   * The engine on a host whose network interface with the address has this number. Only the newest
+   * host's GID is in the device's table.
+   */
+  private VerbsEngine engine(int number, int link) throws Exception {
+    String address = "fe80::" + number;
+    library.gid(InetAddress.getByName(address).getAddress(), link);
+    ScriptedHost host = new ScriptedHost(newFolder("host-" + number));
+    for (int other = 1; other < link; other++) {
+      // As a VLAN of the interface has it, too.
+      host.withLink("eth0." + other, "02:00:00:00:00:0" + number, address);
+    }
+    return host.withLink("eth0", "02:00:00:00:00:0" + number, address).engine(library);
+  }
+
+  private static DeviceChoice choose(VerbsEngine engine, Optional<String> allowed)
+      throws Exception {
+    return DeviceChoice.of(
+        engine.devices(),
+        new DeviceSelector(
+            List.of(),
+            OptionalInt.empty(),
+            OptionalInt.empty(),
+            Optional.empty(),
+            allowed,
+            InetAddress.getByName("192.0.2.1"),
+            false,
+            false,
+            0),
+        address -> new NetworkAddress(address, 64));
+  }
+
+  private TestExecutor executor(int number, int link) throws Exception {
+    VerbsEngine engine = engine(number, link);
+    List<NetworkAddress> addresses = choose(engine, Optional.of("fe80::/10")).addresses();
+    assertThat(addresses)
+        .singleElement()
+        .satisfies(
+            found -> {
+              assertThat(found.address()).isEqualTo(InetAddress.getByName("fe80::" + number));
+              assertThat(((Inet6Address) found.address()).getScopeId()).isEqualTo(link);
+            });
+    return start(number, engine, options -> options.addresses(addresses));
+  }
+
+  /** The peer's scope means nothing here, so the directory does not have it. */
+  @Test
+  @DisplayName("ports have link-local addresses only, which listen.address selects")
+  @ScriptedCase("READ")
+  void shouldConnectWithTheScopeOfItsOwnInterface() throws Exception {
+    TestExecutor reader = executor(5, 3);
+    TestExecutor server = executor(7, 2);
+    server.outputs().write(1, new Random(1), 1000);
+
+    CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
+
+    assertThat(blocks.reasons()).isEmpty();
+    assertThat(blocks.bytes(0)).isEqualTo(server.outputs().expected(BLOCKS.get(0)));
+  }
+
+  @Test
+  @DisplayName("a port has a link-local address only")
+  @ScriptedCase("none in this test: RDMA does not start")
+  void shouldSayWhyADeviceIsNotUsedAndHowItCouldBe() throws Exception {
+    try (VerbsEngine engine = engine(5, 2)) {
+      assertThatThrownBy(() -> choose(engine, Optional.empty()))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("scripted0 port 1 has only link-local addresses")
+          .hasMessageContaining("addresses=fe80:0:0:0:0:0:0:5%2: ")
+          .hasMessageContaining("spark.shuffle.rdma.listen.address=fe80::/10");
+    }
+  }
+}
