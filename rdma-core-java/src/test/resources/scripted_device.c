@@ -42,7 +42,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -865,6 +865,15 @@ int rdma_listen(struct rdma_cm_id *id, int backlog) {
   return 0;
 }
 
+/* Whether two IPv4 addresses are of interfaces in different partitions: the script says how many of their first bits are the
+   same in one partition. */
+static int are_partitioned(struct sockaddr *one, struct sockaddr *other) {
+  struct sockaddr_in *from = (struct sockaddr_in *)one, *to = (struct sockaddr_in *)other;
+  long bits = limits[LIMIT_partition_bits];
+  return bits && from->sin_family == AF_INET && to->sin_family == AF_INET
+         && (ntohl(from->sin_addr.s_addr) ^ ntohl(to->sin_addr.s_addr)) >> (32 - bits);
+}
+
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
   struct identifier *initiator = (struct identifier *)id;
   (void)ms;
@@ -879,6 +888,10 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
   pthread_mutex_lock(&lock);
   if (limits[LIMIT_unanswered] > 0) {
     limits[LIMIT_unanswered]--;
+    hit();
+    notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+  } else if (are_partitioned(&id->route.addr.src_addr, to) && !limits[LIMIT_foreign_answers]) {
+    /* The neighbour is not asked in its own partition. */
     hit();
     notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
   } else {
@@ -1005,6 +1018,10 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     limits[LIMIT_stale]--;
     hit();
     notify(initiator, RDMA_CM_EVENT_REJECTED, 10);
+  } else if (are_partitioned(&id->route.addr.src_addr, &id->route.addr.dst_addr)) {
+    /* The peer's host has no route from there (validate_ipv4_net_dev in the kernel's cma.c). */
+    hit();
+    notify(initiator, RDMA_CM_EVENT_REJECTED, 28);
   } else if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
     lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
     hit();
