@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.faults.ScriptedCase;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.transport.DeviceFailure.Effect;
+import org.sparkrdma.shuffle.transport.DeviceFailure.When;
+
+/**
+ * Calls of a device fail or are slow, and its events are lost or come unasked, while blocks are
+ * fetched. In every case each block is answered once, with the right bytes if it was read; later
+ * blocks are read again, unless RDMA has stopped; agents are idle then; nothing is left.
+ */
+class DeviceFailureTest extends ScriptedExecutors {
+  private static final int BYTES = 100_000;
+
+  /** From the failure to the last answer; the connect time-out is 1 s. */
+  private static final Duration BOUND = Duration.ofSeconds(10);
+
+  static Stream<DeviceFailure> failures() {
+    return DeviceFailure.all();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("failures")
+  @ScriptedCase
+  void shouldAnswerEveryBlockOnce(DeviceFailure failure) throws Exception {
+    library.limit("odp", 1);
+    if (failure.when() == When.FROM_THE_START) {
+      failure.script().accept(library);
+    }
+    TestExecutor reader = start(1, options -> reader(options, failure.effect()));
+    TestExecutor server = start(2, options -> options.mode(failure.serve()));
+    int[] partitions = IntStream.generate(() -> BYTES).limit(10).toArray();
+    server.outputs().write(1, new Random(1), partitions);
+    server.outputs().write(2, new Random(2), partitions);
+    if (failure.when() == When.CONNECTED || failure.when() == When.CONNECTED_OTHER_OUTPUT) {
+      awaitReads(reader, server, List.of(new BlockRange(0, 1, 0, 1)));
+    }
+    int mapId = failure.when() == When.CONNECTED_OTHER_OUTPUT ? 2 : 1;
+    List<BlockRange> blocks =
+        IntStream.range(1, 10).mapToObj(i -> new BlockRange(0, mapId, i, i + 1)).toList();
+
+    if (failure.when() != When.FROM_THE_START) {
+      failure.script().accept(library);
+    }
+    long startNs = System.nanoTime();
+    CollectedBlocks collected = fetch(reader, server, blocks).await();
+    Duration duration = Duration.ofNanos(System.nanoTime() - startNs);
+
+    assertThat(library.hits()).as("the script took effect").isPositive();
+    for (int i = 0; i < blocks.size(); i++) {
+      if (!collected.failed(i)) {
+        assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+      }
+    }
+    System.out.printf("%s: %s of %d%n", failure, collected.reasons(), blocks.size());
+    assertThat(List.of(failure.reasons().split(" "))).containsAll(collected.reasons().keySet());
+    assertThat(duration).isLessThan(BOUND);
+    if (failure.effect().allByTcp()) {
+      assertThat(collected.reasons().values().stream().mapToLong(Long::longValue).sum())
+          .isEqualTo(blocks.size());
+    }
+    if (failure.effect() == Effect.STOPS) {
+      while (reader.outOfService().isEmpty() && server.outOfService().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      return;
+    }
+    requireEffect(failure.effect(), reader);
+    library.reset();
+    awaitReads(reader, server, blocks);
+    assertThat(reader.outOfService()).isEmpty();
+    assertThat(server.outOfService()).isEmpty();
+    assertAgentsIdle();
+  }
+
+  /** Only a case in which memory is short leaves blocks without memory. */
+  private static TestExecutor.Options reader(TestExecutor.Options options, Effect effect) {
+    return options
+        .pinned(256L << 20, effect == Effect.WAITS ? 1 << 20 : 4 << 20)
+        .connectTimeout(Duration.ofSeconds(1));
+  }
+
+  private static void requireEffect(Effect effect, TestExecutor reader) {
+    long closed = reader.count(Counter.CONNECTIONS_CLOSED);
+    long quarantines = reader.count(Counter.PEERS_QUARANTINED);
+    switch (effect) {
+      case GOES_ON, REPEATS -> assertThat(closed + quarantines).isZero();
+      case RECONNECTS, READS_FAIL -> assertThat(closed).isPositive();
+      case GIVES_UP -> assertThat(quarantines).isPositive();
+      case WAITS, WAITS_ON, SERVES_OTHERWISE, GIVES_UP_FOR_NOW -> assertThat(quarantines).isZero();
+      case STOPS -> throw new IllegalStateException("handled above");
+    }
+  }
+}
