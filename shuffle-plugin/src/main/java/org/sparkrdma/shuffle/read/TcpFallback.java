@@ -92,14 +92,20 @@ public final class TcpFallback implements AutoCloseable {
   void fetch(TcpRequest request) {
     if (request.hasPeerAnswered()) {
       answering.fetch(request);
-    } else if (!others.isExhausted() || !ReadingTask.isOnThisThread() || !tryIssue(request)) {
+    } else if (!others.isExhausted() || !tryIssue(request)) {
       others.fetch(request);
     }
   }
 
-  /** Issues a request on its task's thread; false when its lane must issue it again. */
+  /**
+   * Issues a request on the thread of a task; false when a lane must issue it: on another thread,
+   * or after an Error, such as the lack of memory for the look-up of the task.
+   */
   private boolean tryIssue(TcpRequest request) {
     try {
+      if (!ReadingTask.isOnThisThread()) {
+        return false;
+      }
       issue(request);
       return true;
     } catch (Throwable e) {

@@ -334,11 +334,7 @@ public final class TaskThreads implements Executor, AutoCloseable {
 
   private void waitAtMost(long ns) {
     try {
-      if (ns == NEVER_NS) {
-        wait();
-      } else {
-        TimeUnit.NANOSECONDS.timedWait(this, ns);
-      }
+      TimeUnit.NANOSECONDS.timedWait(this, ns);
     } catch (InterruptedException e) {
       // Only the close ends a thread.
     }
