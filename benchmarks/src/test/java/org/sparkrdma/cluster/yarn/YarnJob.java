@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import org.apache.spark.HashPartitioner;
@@ -121,11 +121,11 @@ public final class YarnJob {
 
   /** Ends an executor when some reducers of the job have ended. */
   private static YarnResult end(
-      JavaSparkContext spark, ExecutorEvents events, Function<ProcessHandle, Boolean> signal) {
+      JavaSparkContext spark, ExecutorEvents events, Consumer<ProcessHandle> signal) {
     Map<String, Long> processes = ofEachExecutor(spark, () -> ProcessHandle.current().pid());
     long pid = processes.values().iterator().next();
     waitUntilEmpty(spark);
-    events.afterReducers(3, () -> ProcessHandle.of(pid).ifPresent(signal::apply));
+    events.afterReducers(3, () -> ProcessHandle.of(pid).ifPresent(signal));
     List<String> answer = answer(spark, Shuffle.WIDE);
     return result(spark, events, answer);
   }
