@@ -66,7 +66,7 @@ final class FailingAllocations {
         + (run.file(REFUSED) + " || true; }; }");
   }
 
-  /** How many allocations the kernel has refused in a run that has ended. */
+  /** The allocations that the kernel has refused in a run that has ended. */
   static int refused(ClusterRun run) throws IOException {
     return Integer.parseInt(run.content(REFUSED).strip());
   }

@@ -26,7 +26,7 @@ record LeakLog(int added, List<Executor> executors) {
 
   private static final long PAUSE_MS = 50;
 
-  /** What is known of an executor. */
+  /** The state of an executor according to its log. */
   enum State {
     /** It is running, or was killed. */
     RUNNING,

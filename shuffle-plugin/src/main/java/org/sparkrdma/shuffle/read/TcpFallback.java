@@ -34,7 +34,7 @@ public final class TcpFallback implements AutoCloseable {
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
 
-  /** Of peers that have just answered, so that Spark's client should connect soon. */
+  /** Lanes of peers that have just answered, so that Spark's client should connect soon. */
   private final TcpLanes answering;
 
   private final TcpLanes others;

@@ -14,7 +14,7 @@ final class TcpLanes implements AutoCloseable {
   /** Pauses of lanes on these threads. */
   @FunctionalInterface
   interface Pause {
-    /** As {@link TaskThreads#tryExecuteAfter}. */
+    /** Same as {@link TaskThreads#tryExecuteAfter}. */
     boolean tryStart(TaskThreads threads, TaskThreads.Task lane, long ms);
   }
 
@@ -22,7 +22,7 @@ final class TcpLanes implements AutoCloseable {
   private final Consumer<TcpRequest> issue;
   private final TcpLane.Pause pause;
 
-  /** With requests that are queued or being issued. */
+  /** Lanes whose requests are queued or being issued. */
   private final Map<String, TcpLane> lanes;
 
   /** Takes requests whose address has no lane, while there is no memory for one. */

@@ -44,7 +44,7 @@ final class Peer {
   private int failedAttempts;
   private int shortRetries;
 
-  /** Why the last one was needed; null without one since blocks wait. */
+  /** The reason why the last one was needed; null without one since blocks wait. */
   private Refused refused;
 
   private int collisions;

@@ -251,7 +251,7 @@ class TcpFallbackTest {
     dead.awaitAnswers(5);
   }
 
-  /** As in Spark's own fetch: other tasks do not wait for it. */
+  /** Other tasks do not wait for it, as in Spark's own fetch. */
   @Test
   void shouldFetchOnATasksThreadWhileAddressesWithoutAnAnswerHoldAllThreads()
       throws InterruptedException {

@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.device.Capability;
 /** Deregistration of idle memory, with a manual clock. */
 @Timeout(60)
 class IdleMemoryTest {
-  /** As large as the regions of slots, so that each has a region of its own. */
+  /** The size of a region of slots, so that each slot has a region of its own. */
   private static final int LARGE_SLOT = 4 << 20;
 
   @TempDir Path folder;

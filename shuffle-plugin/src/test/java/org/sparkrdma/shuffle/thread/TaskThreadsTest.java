@@ -30,7 +30,7 @@ class TaskThreadsTest {
   private final List<Thread> created = new ArrayList<>();
   private final List<TaskThreads> opened = new ArrayList<>();
 
-  /** What runs a second after a refusal. */
+  /** The work that runs a second after a refusal. */
   private final List<Runnable> later = new ArrayList<>();
 
   @AfterEach

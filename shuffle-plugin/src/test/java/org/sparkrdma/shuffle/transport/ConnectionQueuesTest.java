@@ -81,7 +81,7 @@ class ConnectionQueuesTest {
     return ConnectionQueues.open(context, connection, buffers, 0, true, () -> {}).orElseThrow();
   }
 
-  /** Without the parts of an executor that the queues of a connection do not use. */
+  /** A context without the parts of an executor that the queues of a connection do not use. */
   private TransportContext context(CompletionQueues completions, ControlBuffers control) {
     return new TransportContext(
         settings,

@@ -23,7 +23,7 @@ final class VirtualFabric {
   /** Resolving an address; also a connection request or its answer in the kernels of both ends. */
   static final long SETUP_NS = 100_000;
 
-  /** How requests to an address are rejected. */
+  /** The rejection that requests to an address get. */
   record Rejection(ConnectionEvent.Type type, byte[] privateData, String reason) {}
 
   private record Event(long atNs, long order, Runnable work) {}
@@ -139,7 +139,7 @@ final class VirtualFabric {
         address, new Rejection(ConnectionEvent.Type.REJECTED_AS_STALE, new byte[0], reason));
   }
 
-  /** How each request to an address is rejected; null where it is not. */
+  /** The rejection of each request to an address; null without one. */
   Rejection rejection(InetAddress address) {
     return rejections.get(address);
   }
