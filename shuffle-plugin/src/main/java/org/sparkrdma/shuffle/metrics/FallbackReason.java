@@ -73,14 +73,7 @@ public enum FallbackReason {
   /** Whether the peer was connected and answered just before, so that its host is alive. */
   public boolean followsAnAnswer() {
     return switch (this) {
-      case PEER_BUSY,
-          PEER_OVERLOADED,
-          PEER_UNKNOWN_BLOCK,
-          POOL_EMPTY,
-          CORRUPT,
-          CHECKSUM_UNUSABLE,
-          DISK ->
-          true;
+      case PEER_BUSY, PEER_OVERLOADED, PEER_UNKNOWN_BLOCK, CORRUPT, CHECKSUM_UNUSABLE, DISK -> true;
       default -> false;
     };
   }

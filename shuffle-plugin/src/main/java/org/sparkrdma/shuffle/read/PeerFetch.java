@@ -47,6 +47,9 @@ final class PeerFetch implements FetchHandler {
   private final Runnable recheck;
   private final ReadingTask task;
 
+  /** The thread of that task; null without one. */
+  private final Thread taskThread;
+
   private final BitSet settled;
   private int settledBlocks;
   private long readBytes;
@@ -91,6 +94,7 @@ final class PeerFetch implements FetchHandler {
     this.counters = counters;
     this.recheck = recheck;
     this.task = ReadingTask.current();
+    this.taskThread = ReadingTask.threadHere();
     this.settled = new BitSet(blockIds.size());
     this.failed = new BitSet(blockIds.size());
     this.fallbackBytes = new FallbackBytes(listener, counters);
@@ -149,7 +153,7 @@ final class PeerFetch implements FetchHandler {
     try {
       report(reason, 1, detail);
     } finally {
-      fetchFailedByTcp(request, reason);
+      fetchFailedByTcp(request, reason, null);
     }
   }
 
@@ -184,7 +188,7 @@ final class PeerFetch implements FetchHandler {
       request = requestTcp();
     }
     counters.fellBack(FallbackReason.CORRUPT);
-    fetchFailedByTcp(request, FallbackReason.CORRUPT);
+    fetchFailedByTcp(request, FallbackReason.CORRUPT, null);
   }
 
   /** Sends all unanswered blocks to TCP, in one request. */
@@ -203,7 +207,7 @@ final class PeerFetch implements FetchHandler {
     try {
       report(reason, count, detail);
     } finally {
-      fetchFailedByTcp(request, reason);
+      fetchFailedByTcp(request, reason, taskThread);
     }
   }
 
@@ -230,9 +234,11 @@ final class PeerFetch implements FetchHandler {
    * @param request null when one is queued
    * @param reason of the first block; those that join it have one of the same kind, because a
    *     request without an endpoint fails as a whole
+   * @param asking as in {@link TcpRequest#askedBy}
    */
-  private void fetchFailedByTcp(TcpRequest request, FallbackReason reason) {
+  private void fetchFailedByTcp(TcpRequest request, FallbackReason reason, Thread asking) {
     if (request != null) {
+      request.askedBy(asking);
       request.answerTo(reason.isWithoutRdma() ? listener : fallbackBytes);
       request.peerHasAnswered(reason.followsAnAnswer());
       tcp.fetch(request);

@@ -92,7 +92,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
       names = new ArrayList<>(names);
       names.removeAll(Set.copyOf(others));
       String[] copy = others.toArray(String[]::new);
-      tcp.fetch(new TcpRequest(peer, ReadingTask.current().stage(), () -> copy, listener, files));
+      TcpRequest request =
+          new TcpRequest(peer, ReadingTask.current().stage(), () -> copy, listener, files);
+      request.askedBy(ReadingTask.threadHere());
+      tcp.fetch(request);
     }
     if (!names.isEmpty()) {
       begin(

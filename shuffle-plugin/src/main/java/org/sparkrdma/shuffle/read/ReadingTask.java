@@ -20,8 +20,8 @@ record ReadingTask(long reader, int stage) {
         : new ReadingTask(task.taskAttemptId(), task.stageId());
   }
 
-  /** Whether the calling thread runs a task. */
-  static boolean isOnThisThread() {
-    return TaskContext.get() != null;
+  /** The calling thread if it runs a task, else null. */
+  static Thread threadHere() {
+    return TaskContext.get() == null ? null : Thread.currentThread();
   }
 }

@@ -22,8 +22,9 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  *
  * <p>Many addresses without an answer can hold all these threads, until Spark's time-out of a
  * connect. Healthy ones must not wait for them: peers that have just answered have a few threads of
- * their own, and a task that finds no thread issues its request itself, as in Spark's own fetch.
- * Other callers never wait before the close.
+ * their own, and a task that asks for blocks and finds no thread issues that request itself, as in
+ * Spark's own fetch. Other callers never wait before the close, nor does a task for blocks of which
+ * it has learned one by one that RDMA does not bring them.
  */
 public final class TcpFallback implements AutoCloseable {
   private static final Duration MAX_IDLE = Duration.ofSeconds(30);
@@ -92,20 +93,14 @@ public final class TcpFallback implements AutoCloseable {
   void fetch(TcpRequest request) {
     if (request.hasPeerAnswered()) {
       answering.fetch(request);
-    } else if (!others.isExhausted() || !tryIssue(request)) {
+    } else if (!request.isAskedHere() || !others.isExhausted() || !tryIssue(request)) {
       others.fetch(request);
     }
   }
 
-  /**
-   * Issues a request on the thread of a task; false when a lane must issue it: on another thread,
-   * or after an Error, such as the lack of memory for the look-up of the task.
-   */
+  /** Issues a request on the caller's thread; false after an Error, when a lane must issue it. */
   private boolean tryIssue(TcpRequest request) {
     try {
-      if (!ReadingTask.isOnThisThread()) {
-        return false;
-      }
       issue(request);
       return true;
     } catch (Throwable e) {

@@ -142,15 +142,27 @@ final class TcpLane extends TaskThreads.Task {
           log("Issuing a request by TCP again after an Error in this executor", e);
         }
         pauses++;
-        repeated = request;
-        if (pause.tryStart(this, FIRST_PAUSE_MS << (pauses - 1))) {
+        if (tryPause(request)) {
           return false;
         }
-        repeated = null;
       }
       request.fail(e);
     }
     return true;
+  }
+
+  /** Issues a request again after a pause; false when there is none. */
+  private boolean tryPause(TcpRequest request) {
+    repeated = request;
+    try {
+      if (pause.tryStart(this, FIRST_PAUSE_MS << (pauses - 1))) {
+        return true;
+      }
+    } catch (Throwable e) {
+      // The request fails with its own Error.
+    }
+    repeated = null;
+    return false;
   }
 
   private static void log(String event, Throwable e) {

@@ -18,6 +18,9 @@ final class TcpRequest {
   private BlockFetchingListener listener;
   private boolean peerHasAnswered;
 
+  /** The thread of the task that asked for all its blocks; null where a lane must issue it. */
+  private Thread asking;
+
   /** Null until the blocks are taken. */
   private String[] blockIds;
 
@@ -57,6 +60,21 @@ final class TcpRequest {
   /** Records whether the peer has just answered by RDMA; before it is queued. */
   void peerHasAnswered(boolean answered) {
     peerHasAnswered = answered;
+  }
+
+  /**
+   * Lets the thread of a task issue the request itself: it asked for all blocks of the request and
+   * would wait for them. Others must not wait, or would wait for each block; before it is queued.
+   *
+   * @param thread null for none
+   */
+  void askedBy(Thread thread) {
+    asking = thread;
+  }
+
+  /** Whether the calling thread may wait for a connect. */
+  boolean isAskedHere() {
+    return asking == Thread.currentThread();
   }
 
   /** Whether the peer has just answered by RDMA, so that its host is alive. */

@@ -311,7 +311,7 @@ public final class TaskThreads implements Executor, AutoCloseable {
     long sinceNs = nowNs;
     long dueInNs = queueDue(nowNs);
     while (first == null) {
-      long idleLeftNs = threads > min ? sinceNs + idleNs - nowNs : NEVER_NS;
+      long idleLeftNs = mayEnd() ? sinceNs + idleNs - nowNs : NEVER_NS;
       if (closed || idleLeftNs <= 0) {
         idle--;
         threads--;
@@ -330,6 +330,11 @@ public final class TaskThreads implements Executor, AutoCloseable {
     idle--;
     provideThreads();
     return task;
+  }
+
+  /** The last idle thread stays for the delayed tasks: those that are busy may be so for long. */
+  private boolean mayEnd() {
+    return threads > min && (delayed == null || idle > 1);
   }
 
   private void waitAtMost(long ns) {

@@ -177,24 +177,15 @@ class RdmaBlockClientTest {
   @ParameterizedTest
   @EnumSource(
       value = FallbackReason.class,
-      names = {"PEER_BUSY", "PEER_OVERLOADED", "PEER_UNKNOWN_BLOCK", "POOL_EMPTY", "CORRUPT"})
+      names = {"PEER_BUSY", "PEER_OVERLOADED", "PEER_UNKNOWN_BLOCK", "CORRUPT"})
   void shouldFetchByTcpFromAPeerThatAnswersWhileDeadOnesHoldTheOtherThreads(FallbackReason reason)
       throws InterruptedException {
-    RecordingListener dead = new RecordingListener();
-    CountDownLatch never = new CountDownLatch(1);
-    for (int i = 0; i < 4; i++) {
-      spark.blackHoles.put("dead" + i, never);
-      String[] block = {"shuffle_9_" + i + "_0"};
-      PeerAddress peer = new PeerAddress("dead", "dead" + i, 7_337);
-      tcp.fetch(new TcpRequest(peer, 0, () -> block, dead, null));
-    }
-    spark.awaitCalls(4);
+    CountDownLatch never = holdAllTcpThreads();
     rdmaIsUp();
     fetch("shuffle_0_1_0");
     transport.requests.get(0).handler().onFailed(0, reason, "answered");
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
     never.countDown();
-    dead.awaitAnswers(4);
   }
 
   @Test
@@ -374,12 +365,7 @@ class RdmaBlockClientTest {
   @Test
   void shouldAddTheBytesOfARequestToTheStageOfTheTaskByPath() throws InterruptedException {
     rdmaIsUp();
-    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
-    try {
-      fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0", "rdd_1_2");
-    } finally {
-      TaskContext$.MODULE$.unset();
-    }
+    inATask(() -> fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0", "rdd_1_2"));
     listener.awaitAnswers(1);
     var handler = transport.requests.get(0).handler();
     handler.onFetched(2, new FakeBuffer(100), 60);
@@ -399,6 +385,74 @@ class RdmaBlockClientTest {
     transport.requests.get(0).handler().onFetched(0, new FakeBuffer(100), 60);
     listener.awaitAnswers(1);
     assertThat(counters.stages().list()).isEmpty();
+  }
+
+  @Test
+  void shouldIssueARequestOfATaskOnItsThreadWhileAddressesWithoutAnAnswerHoldAllThreads()
+      throws InterruptedException {
+    CountDownLatch never = holdAllTcpThreads();
+    up.complete(transport);
+    directory.put("7", CompletableFuture.completedFuture(Optional.empty()));
+    inATask(() -> fetch("shuffle_0_1_0", "shuffle_0_2_0", "rdd_1_2"));
+    assertThat(listener.awaitAnswers(3))
+        .containsExactly("rdd_1_2", "shuffle_0_1_0", "shuffle_0_2_0");
+    assertThat(spark.threads).contains(Thread.currentThread());
+    never.countDown();
+  }
+
+  @Test
+  void shouldNotWaitOnATasksThreadForSingleBlocksThatFail() throws InterruptedException {
+    CountDownLatch never = holdAllTcpThreads();
+    rdmaIsUp();
+    inATask(
+        () -> {
+          fetch("shuffle_0_1_0", "shuffle_0_2_0");
+          var handler = transport.requests.get(0).handler();
+          handler.onFailed(0, FallbackReason.STOPPED, "closed");
+          handler.onFailed(1, FallbackReason.STOPPED, "closed");
+        });
+    assertThat(spark.threads).doesNotContain(Thread.currentThread());
+    never.countDown();
+    assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_1_0", "shuffle_0_2_0");
+    assertThat(spark.threads).doesNotContain(Thread.currentThread());
+  }
+
+  @Test
+  void shouldNotWaitOnATasksThreadForTheRequestOfAnother() throws InterruptedException {
+    CountDownLatch never = holdAllTcpThreads();
+    up.complete(transport);
+    CompletableFuture<Optional<Endpoint>> found = new CompletableFuture<>();
+    directory.put("7", found);
+    Thread other = new Thread(() -> inATask(() -> fetch("shuffle_0_1_0")));
+    other.start();
+    other.join();
+    inATask(() -> found.complete(Optional.empty()));
+    assertThat(spark.threads).doesNotContain(Thread.currentThread());
+    never.countDown();
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
+  }
+
+  /** Requests blocks from as many addresses without an answer as there are threads. */
+  private CountDownLatch holdAllTcpThreads() throws InterruptedException {
+    CountDownLatch never = new CountDownLatch(1);
+    for (int i = 0; i < VirtualPause.THREADS; i++) {
+      String host = "dead" + i;
+      spark.blackHoles.put(host, never);
+      PeerAddress peer = new PeerAddress(host, host, 7_337);
+      String[] blockIds = {"shuffle_9_" + i + "_0"};
+      tcp.fetch(new TcpRequest(peer, 3, () -> blockIds, new RecordingListener(), null));
+    }
+    spark.awaitCalls(VirtualPause.THREADS);
+    return never;
+  }
+
+  private static void inATask(Runnable work) {
+    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
+    try {
+      work.run();
+    } finally {
+      TaskContext$.MODULE$.unset();
+    }
   }
 
   private void rdmaIsUp() {

@@ -11,7 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.apache.spark.TaskContext$;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -258,14 +257,9 @@ class TcpFallbackTest {
     RecordingListener dead = new RecordingListener();
     CountDownLatch never = holdAllThreads(dead);
     RecordingListener living = new RecordingListener();
-    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
-    try {
-      fetch("host", "shuffle_1_0_0", living);
-      spark.errors.add(new OutOfMemoryError("Java heap space"));
-      fetch("host", "shuffle_1_1_0", living);
-    } finally {
-      TaskContext$.MODULE$.unset();
-    }
+    fetchAsked("host", "shuffle_1_0_0", living);
+    spark.errors.add(new OutOfMemoryError("Java heap space"));
+    fetchAsked("host", "shuffle_1_1_0", living);
     assertThat(living.awaitAnswers(1)).containsExactly("shuffle_1_0_0");
     assertThat(spark.threads).contains(Thread.currentThread());
     never.countDown();
@@ -277,12 +271,7 @@ class TcpFallbackTest {
   @Test
   void shouldFetchOnItsOwnThreadsForATaskWhileOneIsIdle() throws InterruptedException {
     RecordingListener listener = new RecordingListener();
-    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
-    try {
-      fetch("host", "shuffle_0_0_0", listener);
-    } finally {
-      TaskContext$.MODULE$.unset();
-    }
+    fetchAsked("host", "shuffle_0_0_0", listener);
     listener.awaitAnswers(1);
     assertThat(spark.threads).doesNotContain(Thread.currentThread());
   }
@@ -352,6 +341,13 @@ class TcpFallbackTest {
 
   private long callsTo(String host) {
     return spark.calls().stream().filter(call -> call.host().equals(host)).count();
+  }
+
+  /** Fetches a block for which this thread asks. */
+  private void fetchAsked(String host, String blockId, RecordingListener listener) {
+    TcpRequest request = request(host, blockId, listener);
+    request.askedBy(Thread.currentThread());
+    tcp.fetch(request);
   }
 
   private void fetch(String host, String blockId, RecordingListener listener) {

@@ -10,6 +10,9 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /** Pauses that take no time. Safe for any thread. */
 final class VirtualPause implements TcpLanes.Pause {
+  /** Number of threads of these fallbacks for peers that have not answered. */
+  static final int THREADS = 4;
+
   private long totalMs;
 
   @Override
@@ -40,8 +43,8 @@ final class VirtualPause implements TcpLanes.Pause {
     return new TcpFallback(
         spark,
         counters,
-        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, 4, Duration.ofSeconds(30)),
-        new TaskThreads(factory, 1, 4, Duration.ofSeconds(30)),
+        new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, THREADS, Duration.ofSeconds(30)),
+        new TaskThreads(factory, 1, THREADS, Duration.ofSeconds(30)),
         pause,
         lanes);
   }

@@ -266,6 +266,18 @@ class TaskThreadsTest {
   }
 
   @Test
+  void shouldKeepTheLastIdleThreadWhileATaskIsDelayed() throws InterruptedException {
+    TaskThreads threads = threads(1, Duration.ofNanos(1));
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch due = new CountDownLatch(1);
+    threads.start();
+    threads.execute(() -> await(held));
+    threads.execute(() -> threads.tryExecuteAfter(TaskThreads.Task.of(due::countDown), 20));
+    due.await();
+    held.countDown();
+  }
+
+  @Test
   void shouldRunDelayedTasksAtOnceWhenDelaysEnd() throws InterruptedException {
     TaskThreads threads = threads(1, LONG);
     threads.start();
@@ -439,7 +451,7 @@ class TaskThreadsTest {
 
   /** A thread that has finished a task needs a moment until it waits for the next. */
   private static void awaitWaiting(Thread thread) {
-    while (thread.getState() != Thread.State.WAITING) {
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
     }
   }
