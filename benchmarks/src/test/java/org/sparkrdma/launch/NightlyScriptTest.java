@@ -28,7 +28,7 @@ class NightlyScriptTest {
     assertThat(help.exitCode()).isZero();
     assertThat(help.output())
         .contains(SCRIPT + " [--print] [--repeat N] [PART ...]")
-        .contains("  units ", "  fuzz ", "  jobs ", "  suites ", "  guest ");
+        .contains("  units ", "  turns ", "  fuzz ", "  jobs ", "  suites ", "  guest ");
     Outcome wrong = run("gest");
     assertThat(wrong.exitCode()).isEqualTo(2);
     assertThat(wrong.output()).contains("unknown part: gest");
@@ -46,7 +46,7 @@ class NightlyScriptTest {
 
     assertThat(printed.exitCode()).isZero();
     List<String> commands = printed.output().lines().toList();
-    assertThat(commands).hasSize(5).anyMatch(command -> command.contains(" -Pfuzz "));
+    assertThat(commands).hasSize(6).anyMatch(command -> command.contains(" -Pfuzz "));
     String page = Files.readString(DocumentationFiles.PROJECT.resolve("CONTRIBUTING.md"));
     assertThat(commands).allMatch(command -> page.contains("| `" + command + "` |"));
   }
@@ -58,7 +58,7 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(5);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(6);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
