@@ -135,6 +135,7 @@ class CommandsDocumentationTest {
               "ib_read_bw -d rxe0 -x 1 -F -t 16 -s .*",
               "read-bw.sh",
               "ib_read_bw -d rxe0 -x 1 -F -t 16 -s"),
+          nightly("\\./mvnw .*-Dtest=TurnTimeTest .*", ".ci/nightly", "-Dtest=TurnTimeTest "),
           nightly("\\./mvnw .*-Dit\\.test=ReadBwIT", "ReadBwIT.java", "shouldReadBesideIbReadBw("),
           by(JAR + "devices", "PlugInCommandsIT.java", "run(\"devices\""),
           by(
