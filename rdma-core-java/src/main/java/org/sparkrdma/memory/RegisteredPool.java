@@ -273,11 +273,6 @@ public final class RegisteredPool implements AutoCloseable {
     return (long) chunkBytes * chunksPerSlab;
   }
 
-  /** Deregisters slabs without a chunk in use. */
-  public synchronized void trim() {
-    trim(Integer.MAX_VALUE);
-  }
-
   /**
    * Deregisters slabs without a chunk in use, up to a number.
    *

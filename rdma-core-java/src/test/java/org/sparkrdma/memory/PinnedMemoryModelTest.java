@@ -149,7 +149,7 @@ class PinnedMemoryModelTest {
       } else {
         RegisteredPool pool = pools.get(random.nextInt(pools.size()));
         if (random.nextBoolean()) {
-          pool.trim();
+          pool.trim(Integer.MAX_VALUE);
         } else {
           pool.trimUnused();
         }

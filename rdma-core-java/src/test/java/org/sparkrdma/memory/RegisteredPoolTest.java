@@ -236,15 +236,15 @@ class RegisteredPoolTest {
   void shouldTrimOnlyIdleSlabs() {
     List<RegisteredChunk> chunks = take(PER_SLAB + 1);
     RegisteredChunk last = chunks.remove(PER_SLAB);
-    pool.trim();
+    pool.trim(Integer.MAX_VALUE);
     assertThat(pool.registeredBytes()).isEqualTo(2 * SLAB);
     release(chunks);
-    pool.trim();
+    pool.trim(Integer.MAX_VALUE);
     assertThat(pool.registeredBytes()).isEqualTo(SLAB);
     assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
     last.slice(0, 8).putLong(1);
     last.release();
-    pool.trim();
+    pool.trim(Integer.MAX_VALUE);
     assertThat(budget.pinnedBytes()).isZero();
     release(take(PER_SLAB));
   }
@@ -341,7 +341,7 @@ class RegisteredPoolTest {
             out.removeFirst().release();
           }
         }
-        default -> pool.trim();
+        default -> pool.trim(Integer.MAX_VALUE);
       }
       assertThat(pool.chunksOut()).isEqualTo(out.size());
       assertThat(pool.registeredBytes()).isEqualTo(budget.pinnedBytes());
