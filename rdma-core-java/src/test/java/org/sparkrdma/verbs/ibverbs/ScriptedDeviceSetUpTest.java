@@ -23,6 +23,9 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int CONNECT_ERROR = 6;
   private static final int UNREACHABLE = 7;
   private static final int REJECTED = 8;
+  private static final int ESTABLISHED = 9;
+  private static final int DISCONNECTED = 10;
+  private static final int TIMEWAIT_EXIT = 15;
 
   private static final int SLOW_MS = 1_000;
 
@@ -52,8 +55,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the answer to a connection request is lost")
   void shouldEndAnAttemptWhoseAnswerIsLost() {
-    int established = 9;
-    library.lose(established, 2);
+    library.lose(ESTABLISHED, 2);
 
     assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
   }
@@ -61,22 +63,14 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the responder gets no event that the connection is ready")
   void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
-    int established = 9;
-    library.lose(established, 1);
-
-    ScriptedExchange exchange = open();
-    exchange.bothEndsNotified = false;
+    ScriptedExchange exchange = openWithoutReadyMessage();
     exchange.run();
   }
 
   @Test
   @DisplayName("the ready message of a connection is lost, and its peer sends")
   void shouldEstablishAConnectionWhoseReadyMessageIsLostWhenItsPeerSends() throws Exception {
-    int established = 9;
-    library.lose(established, 1);
-
-    ScriptedExchange exchange = open();
-    exchange.bothEndsNotified = false;
+    ScriptedExchange exchange = openWithoutReadyMessage();
     exchange.connect();
 
     library.raise(COMM_EST, 0);
@@ -89,12 +83,8 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @ParameterizedTest(name = "the ready message is lost, and rdma_notify fails with errno {0}")
   @ValueSource(ints = {22, 107})
   void shouldTransferWhenTheKernelTakesNoNotice(int errno) throws Exception {
-    int established = 9;
-    library.lose(established, 1);
     library.fail("rdma_notify", errno, 1, ScriptedLibrary.FOR_EVER);
-
-    ScriptedExchange exchange = open();
-    exchange.bothEndsNotified = false;
+    ScriptedExchange exchange = openWithoutReadyMessage();
     exchange.connect();
 
     library.raise(COMM_EST, 0);
@@ -105,8 +95,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the kernel reports no end of a connection")
   void shouldReportTheEndOfAConnectionWithoutAnEventOfTheKernel() throws Exception {
-    int disconnected = 10;
-    library.lose(disconnected, 2);
+    library.lose(DISCONNECTED, 2);
 
     run();
   }
@@ -132,13 +121,12 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("many events of the connection manager come at once")
   void shouldTakeAFewOfManyEventsInEachTurn() throws Exception {
-    int timewaitExit = 15;
     int each = 20;
     String call = "rdma_get_cm_event";
     ScriptedExchange exchange = connect();
     exchange.expectNoEvent();
     for (int i = 0; i < each; i++) {
-      library.raiseOnConnections(timewaitExit);
+      library.raiseOnConnections(TIMEWAIT_EXIT);
     }
     long before = library.calls(call);
 
@@ -182,6 +170,14 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     library.delay("rdma_resolve_route", SLOW_MS / 2);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);
+  }
+
+  /** An exchange whose responder gets no event that the connection is ready. */
+  private ScriptedExchange openWithoutReadyMessage() throws Exception {
+    library.lose(ESTABLISHED, 1);
+    ScriptedExchange exchange = open();
+    exchange.bothEndsNotified = false;
+    return exchange;
   }
 
   private static void resolveUntilTheRouteIsAsked(ScriptedExchange exchange) throws Exception {
