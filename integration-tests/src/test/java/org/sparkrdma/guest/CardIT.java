@@ -27,10 +27,6 @@ final class CardIT {
       "cd /tmp && $JDK/bin/jar xf $ARCHIVE && chmod -R a+rX card-check && cd card-check && chmod 755 card; "
           + "export JAVA_HOME=$JDK CARD_JAVA_OPTIONS='$OPTIONS'; ";
 
-  /** Prefix of a command; it then runs as the user nobody, without any capability. */
-  private static final String AS_NOBODY =
-      "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
-
   @TempDir private Path shared;
 
   private String script(String lines) {
@@ -60,9 +56,11 @@ final class CardIT {
         run(
             "rocev2",
             "./card nosuch0 2>&1; echo exit $?; "
-                + ("(ulimit -l 64; " + AS_NOBODY + "./card rxe0 --report /tmp/r.json 2>&1); ")
+                + ("(ulimit -l 64; "
+                    + GuestTests.AS_NOBODY
+                    + "./card rxe0 --report /tmp/r.json 2>&1); ")
                 + "echo exit $?; "
-                + (AS_NOBODY + "./card rxe0 --report /tmp/report.json; echo exit $?; ")
+                + (GuestTests.AS_NOBODY + "./card rxe0 --report /tmp/report.json; echo exit $?; ")
                 + "cp /tmp/report.json $GUEST_SHARE/; "
                 + "ip link set wire1 down; ./card rxe0 2>&1; echo exit $?");
 

@@ -19,6 +19,10 @@ final class GuestTests {
   /** Assertions of this project, on every JVM whose speed is not measured. */
   static final String ASSERTIONS = "-ea:org.sparkrdma...";
 
+  /** Prefix of a command; it then runs as the user nobody, without any capability. */
+  static final String AS_NOBODY =
+      "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
+
   private static final String SUMMARY = "contract: ";
   private static final String SKIPPED = "SKIPPED ";
   private static final String AWAIT = "until [[ -e $GUEST_SHARE/";

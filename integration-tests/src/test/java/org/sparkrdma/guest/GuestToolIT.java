@@ -37,7 +37,11 @@ final class GuestToolIT {
   /** A command that prints a line when it runs and does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
-  private static final String AS_NOBODY =
+  /**
+   * Prefix of a command of the host; it then runs as the user nobody, with a home folder that
+   * exists.
+   */
+  private static final String AS_USER_OF_HOST =
       "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";
 
   @Test
@@ -255,7 +259,7 @@ final class GuestToolIT {
   @Test
   void shouldNeedNoRoot() throws Exception {
     assumeTrue(uid() == 0, "run by an ordinary user, as all the other tests are");
-    String mayMakeNamespaces = AS_NOBODY + "unshare --user --net --pid --fork true";
+    String mayMakeNamespaces = AS_USER_OF_HOST + "unshare --user --net --pid --fork true";
     assumeTrue(bashOnHost(mayMakeNamespaces).exitCode() == 0, "users may make no namespaces here");
     NodeResult result =
         bashOnHost(
@@ -263,7 +267,7 @@ final class GuestToolIT {
                 + " && cp -r ${TOOL%/*}/integration-tests/guest $copy/tool"
                 + " && mkdir $copy/cache && cp $($TOOL build) $copy/cache && chmod -R a+rX $copy"
                 + " && cd / && SPARKRDMA_GUEST_CACHE=$copy/cache "
-                + AS_NOBODY
+                + AS_USER_OF_HOST
                 + "$copy/tool/guest run --nodes 2 --memory 256M --timeout 30"
                 + " -- bash -c 'id -u; ping -c 1 -W 5 node2 >&2; ls -1 /sys/class/infiniband'");
     assertThat(result.exitCode()).as(result.err()).isZero();
