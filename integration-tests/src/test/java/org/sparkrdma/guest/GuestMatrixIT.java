@@ -104,7 +104,7 @@ final class GuestMatrixIT {
     if (cell.hasFault()) {
       assertAllByRead(later);
     }
-    if (cell.failsAllocations()) {
+    if (cell.hasFailingAllocations()) {
       int refused = FailingAllocations.refused(cluster);
       System.out.println(cell.name() + ": allocations that the kernel refused: " + refused);
       assertThat(refused).isPositive();

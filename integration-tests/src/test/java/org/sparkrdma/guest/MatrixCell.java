@@ -97,7 +97,8 @@ record MatrixCell(
     return Arrays.asList(name, kernel, transport, files, mtu, network, limit, fault, expected);
   }
 
-  boolean failsAllocations() {
+  /** Whether the kernel refuses allocations while memory is registered. */
+  boolean hasFailingAllocations() {
     return FailingAllocations.isFault(fault);
   }
 
@@ -140,7 +141,7 @@ record MatrixCell(
     if (limit.startsWith("memlock-")) {
       run = run.asUser("nobody").with("--ulimit-memlock", Integer.toString(memlockKib()));
     }
-    if (failsAllocations()) {
+    if (hasFailingAllocations()) {
       run = FailingAllocations.prepare(run);
     }
     return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine(run)) : run;
@@ -156,7 +157,7 @@ record MatrixCell(
         || files.equals("nfs")
         || network.equals("bond")
         || network.equals("vlan")
-        || failsAllocations()
+        || hasFailingAllocations()
         || limit.startsWith("objects-");
   }
 

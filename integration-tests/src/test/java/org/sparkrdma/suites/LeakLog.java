@@ -14,11 +14,11 @@ import org.sparkrdma.suites.HeldResources.Leak;
 import org.sparkrdma.suites.HeldResources.Owner;
 
 /**
- * Leak checks of a run, written by its executors ({@link ExecutorLeaks}), and the number of
- * executors by its drivers.
+ * Results of the leak checks of a run. Its executors write them ({@link ExecutorLeaks}); its
+ * drivers write the number of executors.
  *
- * @param added executors that the drivers' listeners have counted
- * @param executors those that have written a file
+ * @param added number of executors that Spark added, as the drivers' listeners counted them
+ * @param executors results of the executors that have written a file
  */
 record LeakLog(int added, List<Executor> executors) {
   /** Environment variable of all processes of a run that names the directory. */
@@ -28,23 +28,26 @@ record LeakLog(int added, List<Executor> executors) {
 
   /** The state of an executor according to its log. */
   enum State {
-    /** It is running, or was killed. */
+    /** It is running, or was killed before it wrote a result. */
     RUNNING,
-    /** It ended in the middle of a task, which held resources. */
+    /** It ended during a task, which may hold resources, so its leaks were not checked. */
     IN_TASK,
-    /** Its JVM keeps no records. */
+    /** Its JVM keeps no leak records. */
     WITHOUT_RECORDS,
-    /** It was judged. */
+    /** It ended without a running task, and its leaks were checked. */
     JUDGED
   }
 
   /**
-   * The check of one executor.
+   * The result of one executor.
    *
-   * @param leaks empty unless it was judged
+   * @param leaks always empty unless the state is {@link State#JUDGED}
    */
   record Executor(ProcessName name, State state, List<Leak> leaks) {
-    /** The state, then a line for each leak, followed by its place in lines with a tab. */
+    /**
+     * The state, then a line for each leak with its owner, count and place. Lines of the place
+     * after its first begin with a tab.
+     */
     String text() {
       return state.name()
           + leaks.stream()
@@ -63,20 +66,20 @@ record LeakLog(int added, List<Executor> executors) {
     }
   }
 
-  /** The text by which a driver reports its executors. */
+  /** Content of a driver's file: the number of its executors. */
   static String driverText(int executors) {
     return Integer.toString(executors);
   }
 
   /**
-   * Waits until the executors of a run have ended, which may take longer than its driver, and reads
-   * the directory.
+   * Waits until all executors of the run have ended, at most for a time, and reads the directory.
+   * Executors may end later than their driver.
    */
-  static LeakLog read(Path directory, Duration patience) throws IOException, InterruptedException {
+  static LeakLog read(Path directory, Duration limit) throws IOException, InterruptedException {
     long beginNs = System.nanoTime();
     LeakLog log = read(directory);
     while (log.executors.stream().anyMatch(LeakLog::mayWrite)
-        && System.nanoTime() - beginNs < patience.toNanos()) {
+        && System.nanoTime() - beginNs < limit.toNanos()) {
       Thread.sleep(PAUSE_MS);
       log = read(directory);
     }
@@ -111,7 +114,10 @@ record LeakLog(int added, List<Executor> executors) {
     return (int) executors.stream().filter(executor -> executor.state() == state).count();
   }
 
-  /** Leaks, and the reason if the check could find none; one sentence each. */
+  /**
+   * A sentence for each leak, and one when no executor was checked or an executor kept no records.
+   * Empty when the run passes.
+   */
   List<String> objections() {
     List<String> objections = new ArrayList<>();
     Set<String> inTask =
@@ -122,7 +128,7 @@ record LeakLog(int added, List<Executor> executors) {
     for (Executor executor : executors) {
       boolean peersInTask = inTask.contains(executor.name().application());
       for (Leak leak : executor.leaks()) {
-        // The peer ended with a task that held them.
+        // A peer that ended during a task did not release its leases.
         if (leak.owner() != Owner.PEER || !peersInTask) {
           objections.add(
               "leaked %d: application=%s executor=%s %s"

@@ -30,7 +30,7 @@ class TaskThreadsTest {
   private final List<Thread> created = new ArrayList<>();
   private final List<TaskThreads> opened = new ArrayList<>();
 
-  /** The work that runs a second after a refusal. */
+  /** The requests that {@link TaskThreads} runs one second after a refusal. */
   private final List<Runnable> later = new ArrayList<>();
 
   @AfterEach
@@ -123,7 +123,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldStartItsMinimumAndKeepIt() throws InterruptedException {
+  void shouldStartTheMinimumOfThreadsAndKeepThem() throws InterruptedException {
     TaskThreads threads = threads(2, Duration.ofNanos(1));
     threads.start();
     assertThat(created).hasSize(2);
@@ -163,7 +163,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldAskForAnotherThreadOnceInASecond() {
+  void shouldRequestAnotherThreadAtMostOnceASecond() {
     AtomicLong nowNs = new AtomicLong();
     RefusingThreads factory = new RefusingThreads(1);
     TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, nowNs::get, later::add));
@@ -178,12 +178,12 @@ class TaskThreadsTest {
       threads.execute(() -> await(held));
     }
     assertThat(factory.created()).isEqualTo(3);
-    assertThat(later).as("requested later, once").hasSize(1);
+    assertThat(later).as("later requests").hasSize(1);
     held.countDown();
   }
 
   @Test
-  void shouldAskForRefusedThreadsAgainWithoutAnotherTask() {
+  void shouldRequestRefusedThreadsAgainWithoutAnotherTask() {
     RefusingThreads factory = new RefusingThreads(1);
     TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, () -> 0, later::add));
     threads.start();
@@ -204,7 +204,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldAskForNoThreadWhenNoTaskWaitsAnyMore() throws InterruptedException {
+  void shouldRequestNoThreadWhenNoTaskWaits() throws InterruptedException {
     RefusingThreads factory = new RefusingThreads(1);
     TaskThreads threads = opened(new TaskThreads(factory, 1, MAX, LONG, () -> 0, later::add));
     threads.start();
@@ -238,7 +238,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldRunADelayedTaskInTimeWithoutAnother() throws InterruptedException {
+  void shouldRunADelayedTaskWhenItIsDueWithoutAnotherTask() throws InterruptedException {
     TaskThreads threads = threads(1, LONG);
     threads.start();
     CountDownLatch due = new CountDownLatch(1);
@@ -246,9 +246,13 @@ class TaskThreadsTest {
     due.await();
   }
 
-  /** The thread that waits for their time takes the next task, which may be queued before them. */
+  /**
+   * The thread that waits for the delayed tasks also takes the next task, which may be queued
+   * before they are due and hold that thread.
+   */
   @Test
-  void shouldRunDelayedTasksInTimeWhileAnotherTaskHoldsTheirThread() throws InterruptedException {
+  void shouldRunDelayedTasksWhenTheyAreDueWhileAnotherTaskHoldsTheThread()
+      throws InterruptedException {
     for (int round = 0; round < 100; round++) {
       TaskThreads threads = opened(new TaskThreads(TaskThreads.named("rdma-test"), 1, MAX, LONG));
       CountDownLatch held = new CountDownLatch(1);
@@ -291,7 +295,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldRunDelayedTasksBeforeItsThreadsEnd() throws InterruptedException {
+  void shouldRunDelayedTasksBeforeTheThreadsEnd() throws InterruptedException {
     TaskThreads threads = threads(1, LONG);
     assertThat(threads.tryExecuteAfter(TaskThreads.Task.of(() -> {}), 1))
         .as("no thread lives")
@@ -340,7 +344,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldNameTheThreadThatItsStartLacks() {
+  void shouldNameTheThreadThatTheSystemRefusesAtTheStart() {
     AtomicInteger left = new AtomicInteger(1);
     ThreadFactory named = TaskThreads.named("rdma-test");
     TaskThreads threads =
@@ -366,7 +370,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldThrowWhenNoThreadWouldEverRunTheTask() {
+  void shouldThrowWhenTheSystemRefusesTheFirstThread() {
     TaskThreads threads = opened(new TaskThreads(new RefusingThreads(0), 1, MAX, LONG));
     assertThatThrownBy(() -> threads.execute(() -> {})).isInstanceOf(ThreadShortageException.class);
   }
@@ -394,7 +398,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldRunWhatIsQueuedAndRejectWhatFollowsWhenItCloses() throws InterruptedException {
+  void shouldRunQueuedTasksAndRejectLaterTasksAfterTheClose() throws InterruptedException {
     TaskThreads threads = opened(new TaskThreads(new RefusingThreads(1), 1, MAX, LONG));
     CountDownLatch held = new CountDownLatch(1);
     CountDownLatch run = new CountDownLatch(2);
@@ -411,7 +415,7 @@ class TaskThreadsTest {
   }
 
   @Test
-  void shouldRunEachTaskOnceWhileThreadsComeAndGo() throws InterruptedException {
+  void shouldRunEachTaskOnceWhileThreadsStartAndEnd() throws InterruptedException {
     TaskThreads threads =
         opened(new TaskThreads(TaskThreads.named("rdma-test"), 1, MAX, Duration.ofNanos(1)));
     int tasks = 2_000;
@@ -449,7 +453,7 @@ class TaskThreadsTest {
     return created.stream().filter(Thread::isAlive).count();
   }
 
-  /** A thread that has finished a task needs a moment until it waits for the next. */
+  /** Waits until a thread that has finished a task waits for the next one. */
   private static void awaitWaiting(Thread thread) {
     while (thread.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
