@@ -31,7 +31,8 @@ final class MatrixReport {
       """
       # Guest matrix
 
-      A shuffle of 18 MB between two kernels with soft RDMA; about half of it is remote. **Only rows with a date have passed.** Each cell
+      A shuffle of 18 MB between two kernels with soft RDMA; about half of it is remote. **Only rows with a date have passed**, on that date.
+      All cells run with `copy.first=false`, `request.timeout=10s` and `peer.timeout=20s`, which are not the defaults. Each cell
       compares the answer with that of vanilla Spark and asserts what "expected" says:
 
       | expected | meaning |
@@ -42,14 +43,19 @@ final class MatrixReport {
       | back | the fault ends RDMA; afterwards all bytes come by READ again |
 
       The table is `integration-tests/src/test/resources/guest/matrix.csv`; `GuestMatrixIT` runs it and writes this page
-      (`-Dguest.cells=NAME,NAME` selects cells). It is run nightly:
+      (`-Dguest.cells=NAME,NAME` selects cells). `.ci/run` runs the cell `ci`. `.ci/nightly guest` runs the others, which are tagged `nightly`;
+      nothing in this repository starts that on a schedule. The command below needs Debian 12 or 13, a JDK of 17 or newer, the packages of `./guest packages`
+      ([the tool](../integration-tests/guest/README.md)), nfs-kernel-server and xfsprogs. Its first run builds three kernels.
+      All cells are run nightly or by hand, with
 
       ```bash
-      ./mvnw verify -Pguest,nightly -Dit.skipSuites=true -Dit.test=GuestMatrixIT -Dupdate.docs=true
+      ./mvnw verify -Pguest,nightly -Dit.skipSuites=true -DskipUnitTests=true -Dit.test=GuestMatrixIT -Dupdate.docs=true
       ```
 
-      `.ci/run` runs the cell `ci`. Kernel, transport, file system and MTU are pairwise complete. "bytes" are those of the job under the fault;
-      "Spark's own" are bytes read by an executor without RDMA. Rows without a commit are of a time when it was not recorded.
+      Kernel, transport, file system and MTU are pairwise complete: each two values of two of these columns are together in a cell. The pair
+      overlay and MTU 9000 is only in `memlock-64k`, where RDMA does not start, so no READ has used it.
+      "bytes" are those of the job under the fault; "Spark's own" are bytes read by an executor without RDMA. "tmpfs", "overlay" and so on are the
+      file system of `spark.local.dir`. Rows without a commit are of a time when it was not recorded.
 
       """;
 
@@ -65,14 +71,14 @@ final class MatrixReport {
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
       `old-nfs`: NFS 4.0 on one host, with two threads of the server. With `spark.local.dir` there and registered files, fetches took 182 and 186 s
       on 2026-11-22, by TCP as well, with the right answer. Linux 6.1 makes pages of registered files dirty. Writing them back breaks the
-      delegation that the client has of the same file; for that all threads of the server waited in `__break_lease`, for 45 s each
-      (`fs.lease-break-time`), and the client's return of the delegation needs one of them. Vanilla Spark took 5.9 and 7.3 s without a stall, as did the plug-in
+      delegation that the client has of the same file. All threads of the server waited for its return in `__break_lease`, for 45 s each
+      (`fs.lease-break-time`), and the client needs one of these threads to return it. Vanilla Spark took 5.9 and 7.3 s without a stall, as did the plug-in
       (7.1 s, files registered) on a server that gives no delegations (`fs.leases-enable=0`). Since then the plug-in serves map outputs on NFS by
       copies on Linux before 6.2. The logs of both executors must say so, and those of no other cell.
       `failslab`, `failpages`: in every second registration of memory by node 2's executor the kernel refuses one allocation, of small memory or of
       pages: the first one, then the second one and so on up to the twelfth (`fail-nth`, from a preloaded library). The cell asserts that the kernel reports refused
-      allocations. If the registering thread failed outside of that system call, the JVM itself would end, because a failed mmap of its own memory is fatal to it.
-      "not run" is a cell that has not passed since the results were last deleted.
+      allocations. Only that system call gets failures: elsewhere a failed mmap of the JVM's own memory would end the JVM.
+      A cell that has not passed since the results were last deleted has "not run" under "bytes" and no date.
       """;
 
   /** The commit that is checked out, read before this class changes the page. */

@@ -149,9 +149,10 @@ private[scenarios] object FaultTable {
       |more during a fault (not by the fault itself), the test still asserts the lower limits, but also
       |allows the reasons of a time-out. The longest pause of this run was PAUSE ms.
       |
-      |A bound is ten times the time on this page, and at least 10 s, because a busy machine pauses
-      |processes for seconds. When no executor pauses in this way, the test also asserts a second bound:
-      |ten times the time on this page, and at least 3 s.
+      |A bound is at most ten times the time on this page, or 10 s where that is more, because a busy machine
+      |pauses processes for seconds. When no executor pauses in this way, the test also asserts a second
+      |bound: ten times the time on this page, or 3 s where that is more. The fault of the driver's directory
+      |has no second bound.
       |
       |## Messages with wrong contents
       |

@@ -56,7 +56,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(seconds < MuteDirectoryBound)
       results += FaultResult(
         "the driver's directory does not answer",
-        "after the connect time-out, blocks use TCP; the missing endpoint is cached for a second",
+        "blocks use TCP",
         mute.asked,
         answer == expected(FaultJob.Usual),
         seconds,
