@@ -108,6 +108,11 @@ final class ExecutorFaults {
     stops.clear();
   }
 
+  /** Whether an executor is stopped now. */
+  boolean isAnyStopped() {
+    return !stops.isEmpty();
+  }
+
   Map<Kind, Integer> counts() {
     return counts;
   }

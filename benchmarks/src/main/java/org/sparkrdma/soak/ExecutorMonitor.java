@@ -11,8 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Samples the executors every few seconds and injects faults between samples, on a thread of its
- * own from {@link #start} to {@link #end}. The samples may be read after that.
+ * Samples the executors every few seconds, injects faults between samples and takes the snapshots
+ * of native memory, on a thread of its own from {@link #start} to {@link #end}. The samples and
+ * snapshots may be read after that.
  */
 final class ExecutorMonitor {
   private static final int TICKS_PER_SAMPLE = 5;
@@ -26,6 +27,7 @@ final class ExecutorMonitor {
           });
   private final Supplier<List<Long>> running;
   private final ExecutorFaults faults;
+  private final MemorySnapshots snapshots;
   private final int heapMib;
   private final double faultsUntilSeconds;
   private final List<Sample> samples = new ArrayList<>();
@@ -39,20 +41,25 @@ final class ExecutorMonitor {
    * @param faultsUntilSeconds seconds after the start from which no fault is injected
    */
   ExecutorMonitor(
-      Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
+      Supplier<List<Long>> running,
+      ExecutorFaults faults,
+      MemorySnapshots snapshots,
+      int heapMib,
+      double faultsUntilSeconds) {
     this.running = running;
     this.faults = faults;
+    this.snapshots = snapshots;
     this.heapMib = heapMib;
     this.faultsUntilSeconds = faultsUntilSeconds;
   }
 
   void start() {
     startNs = System.nanoTime();
-    ticking = thread.scheduleAtFixedRate(this::tick, 1, 1, TimeUnit.SECONDS);
+    ticking = thread.scheduleAtFixedRate(() -> tick(seconds()), 1, 1, TimeUnit.SECONDS);
   }
 
-  private void tick() {
-    double seconds = seconds();
+  /** Does what is due at this time, in seconds since the start. */
+  void tick(double seconds) {
     if (ticks++ % TICKS_PER_SAMPLE == 0) {
       running.get().forEach(pid -> Sample.take(pid, seconds, heapMib).ifPresent(samples::add));
     }
@@ -61,6 +68,10 @@ final class ExecutorMonitor {
         faults.apply(seconds);
       } else {
         faults.end();
+      }
+      // A stopped executor would give no account.
+      if (!faults.isAnyStopped() && snapshots.isDue(seconds)) {
+        snapshots.take(seconds, running.get());
       }
     } catch (IOException e) {
       failure = e;

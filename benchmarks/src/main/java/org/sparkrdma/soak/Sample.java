@@ -19,7 +19,6 @@ import java.util.stream.Stream;
  * @param executor the executor's id
  */
 record Sample(double seconds, String executor, long pid, Map<Measure, Double> values) {
-  private static final double KIB_PER_MIB = 1024;
   private static final String EXECUTOR_ID = "--executor-id";
 
   /** Empty when the process has ended or is not an executor. */
@@ -33,9 +32,8 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
       if (executor.isEmpty()) {
         return Optional.empty();
       }
-      List<String> status = Files.readAllLines(process.resolve("status"));
       Map<Measure, Double> values = new EnumMap<>(Measure.class);
-      values.put(Measure.NATIVE_MIB, number(status, "VmRSS:") / KIB_PER_MIB - heapMib);
+      values.put(Measure.NATIVE_MIB, ProcessStatus.of(process).mib("VmRSS") - heapMib);
       ThreadCounts threads = ThreadCounts.of(process.resolve("task"));
       values.put(Measure.THREADS, (double) threads.others());
       values.put(Measure.STORAGE_THREADS, (double) threads.storage());
@@ -48,20 +46,17 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
     }
   }
 
-  private static Optional<String> executorId(Path process) throws IOException {
+  /**
+   * Returns the id of the executor that a process is; empty when it is none.
+   *
+   * @param process directory of the process in /proc
+   * @throws IOException when the process has ended
+   */
+  static Optional<String> executorId(Path process) throws IOException {
     byte[] line = Files.readAllBytes(process.resolve("cmdline"));
     List<String> words = List.of(new String(line, StandardCharsets.UTF_8).split("\0", -1));
     int key = words.indexOf(EXECUTOR_ID);
     return key < 0 || key + 1 >= words.size() ? Optional.empty() : Optional.of(words.get(key + 1));
-  }
-
-  private static double number(List<String> status, String key) throws IOException {
-    String line =
-        status.stream()
-            .filter(each -> each.startsWith(key))
-            .findFirst()
-            .orElseThrow(() -> new IOException("the process has ended: no " + key));
-    return Double.parseDouble(line.substring(key.length()).strip().split(" ", -1)[0]);
   }
 
   private static int entries(Path directory) throws IOException {

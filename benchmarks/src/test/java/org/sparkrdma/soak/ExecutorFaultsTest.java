@@ -53,14 +53,34 @@ class ExecutorFaultsTest {
     assertThat(signals).isEmpty();
   }
 
+  @Test
+  void shouldReportAnExecutorAsStoppedUntilItIsContinued() throws Exception {
+    ExecutorFaults faults = faults(List.of(11L, 12L, 13L));
+    int stoppedSeconds = 0;
+    for (int second = 0; second < SECONDS; second++) {
+      faults.apply(second);
+      long stopped = count("STOP") - count("CONT");
+      assertThat(faults.isAnyStopped()).as("second %d", second).isEqualTo(stopped > 0);
+      stoppedSeconds += stopped > 0 ? 1 : 0;
+    }
+    assertThat(stoppedSeconds).isBetween(1, SECONDS - 1);
+  }
+
+  private long count(String signal) {
+    return signals.stream().filter(each -> each.startsWith(signal)).count();
+  }
+
   private ExecutorFaults run(List<Long> running) throws Exception {
-    ExecutorFaults faults =
-        new ExecutorFaults(
-            3, 3, () -> running, (signal, pid) -> signals.add(signal + " " + pid), sentence -> {});
+    ExecutorFaults faults = faults(running);
     for (int second = 0; second < SECONDS; second++) {
       faults.apply(second);
     }
     faults.end();
     return faults;
+  }
+
+  private ExecutorFaults faults(List<Long> running) {
+    return new ExecutorFaults(
+        3, 3, () -> running, (signal, pid) -> signals.add(signal + " " + pid), sentence -> {});
   }
 }

@@ -106,6 +106,7 @@ public final class SoakApplication {
                     seconds(), executor, usage.nonHeapBytes(), usage.counters())));
   }
 
+  /** Called once for each job: the launcher counts these lines. */
   private void printProgress() {
     int total = (int) plan.seconds();
     System.out.println(
