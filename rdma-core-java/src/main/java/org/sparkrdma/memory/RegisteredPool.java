@@ -27,9 +27,10 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
  * refusal the pool counts no more slabs as available, and registers none, until a region of the
- * budget is closed, or for {@value #FIRST_REFUSED_MS} ms, twice as long after each further refusal,
- * and at most {@value #MAX_REFUSED_MS} ms; meanwhile it reports the refusal to the budget. A slab
- * that is registered ends the doubling.
+ * budget is closed, or for {@value #FIRST_REFUSED_MS} ms; meanwhile it reports the refusal to the
+ * budget. A refusal after the end of a pause makes the next one twice as long, at most {@value
+ * #MAX_REFUSED_MS} ms; one before its end, after a region was closed, begins it anew. A slab that
+ * is registered ends the doubling.
  */
 public final class RegisteredPool implements AutoCloseable {
   /**
@@ -173,6 +174,7 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Returns null, without the grant, when the device refuses. */
   private Slab tryRegister(long lengthBytes, PinnedBudget.Grant grant) {
+    boolean pausing = isPausing();
     // Before the call: a region that is closed meanwhile is a reason to try again.
     closedRegions = budget.closedRegions();
     refused = false;
@@ -186,7 +188,9 @@ public final class RegisteredPool implements AutoCloseable {
     } catch (VerbsException e) {
       refused = true;
       refusedNs = nanoClock.getAsLong();
-      pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_REFUSED_NS), MAX_REFUSED_NS);
+      if (!pausing) {
+        pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_REFUSED_NS), MAX_REFUSED_NS);
+      }
       return null;
     } finally {
       if (region == null) {
@@ -200,9 +204,11 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Whether the device has refused a slab, and it is too early to try again. */
   private boolean isRefused() {
-    return refused
-        && budget.closedRegions() == closedRegions
-        && nanoClock.getAsLong() - refusedNs < pauseNs;
+    return budget.closedRegions() == closedRegions && isPausing();
+  }
+
+  private boolean isPausing() {
+    return refused && nanoClock.getAsLong() - refusedNs < pauseNs;
   }
 
   synchronized void release(RegisteredChunk chunk) {

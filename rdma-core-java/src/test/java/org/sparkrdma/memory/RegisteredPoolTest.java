@@ -147,6 +147,23 @@ class RegisteredPoolTest {
     release(chunks);
   }
 
+  @Test
+  void shouldNotDoubleThePauseForARefusalBeforeItsEnd() {
+    device.refuseRegions(true);
+    assertThat(pool.tryTake()).isEmpty();
+    for (int i = 0; i < 5; i++) {
+      nowNs += TimeUnit.MILLISECONDS.toNanos(1);
+      budget.tryGrant(CHUNK).orElseThrow().close();
+      assertThat(pool.tryTake()).isEmpty();
+    }
+    assertThat(device.refusals()).as("one after each region that was closed").isEqualTo(6);
+    nowNs += REFUSED_NS - 1;
+    assertThat(pool.availableBytes()).as("in a pause of 10 ms").isZero();
+    nowNs++;
+    assertThat(pool.availableBytes()).as("after it").isEqualTo(2 * SLAB);
+    assertThat(pauseMs()).as("refused after its end").isEqualTo(20);
+  }
+
   /** Lets the device refuse a slab; returns the time until the pool would try again. */
   private long pauseMs() {
     int refusals = device.refusals();
