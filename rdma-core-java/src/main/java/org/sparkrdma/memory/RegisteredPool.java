@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
@@ -280,15 +281,13 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /**
-   * Deregisters slabs without a chunk in use, up to a number.
+   * Deregisters slabs without a chunk in use, up to a number; the marks of the others stay.
    *
    * @param max maximum number of slabs
    * @return number of slabs that were deregistered
    */
   public synchronized int trim(int max) {
-    slabs.forEach(slab -> slab.used = false);
-    markIdle();
-    return trimIdle(max);
+    return trim(max, slab -> slab.chunksOut == 0);
   }
 
   /**
@@ -318,11 +317,15 @@ public final class RegisteredPool implements AutoCloseable {
    * @return number of slabs that were deregistered
    */
   public synchronized int trimIdle(int max) {
+    return trim(max, slab -> slab.idle);
+  }
+
+  private int trim(int max, Predicate<Slab> unused) {
     int trimmed = 0;
     Iterator<Slab> all = slabs.iterator();
     while (trimmed < max && all.hasNext()) {
       Slab slab = all.next();
-      if (slab.idle) {
+      if (unused.test(slab)) {
         all.remove();
         slab.closed = true;
         trimmed++;

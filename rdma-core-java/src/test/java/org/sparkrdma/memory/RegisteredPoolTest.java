@@ -284,6 +284,24 @@ class RegisteredPoolTest {
   }
 
   @Test
+  void shouldNotMarkSlabsAsIdleThatItDoesNotTrim() {
+    RegisteredPool large = pool(3 * SLAB);
+    List<RegisteredChunk> chunks = new ArrayList<>();
+    for (int i = 0; i < 3 * PER_SLAB; i++) {
+      chunks.add(large.tryTake().orElseThrow());
+    }
+    release(chunks.subList(0, 2 * PER_SLAB));
+    assertThat(large.trim(1)).isEqualTo(1);
+    assertThat(large.trimIdle(3)).as("used since the last check").isZero();
+    release(chunks.subList(2 * PER_SLAB, 3 * PER_SLAB));
+    large.trimUnused();
+    assertThat(large.registeredBytes()).as("used since the last check").isEqualTo(2 * SLAB);
+    large.trimUnused();
+    assertThat(large.registeredBytes()).isZero();
+    large.close();
+  }
+
+  @Test
   void shouldReportTheRefusalSoThatOthersReleaseMemory() {
     List<Long> wanted = new ArrayList<>();
     budget.onShortage(wanted::add);
