@@ -323,17 +323,21 @@ public final class RegisteredPool implements AutoCloseable {
   private int trim(int max, Predicate<Slab> unused) {
     int trimmed = 0;
     Iterator<Slab> all = slabs.iterator();
-    while (trimmed < max && all.hasNext()) {
-      Slab slab = all.next();
-      if (unused.test(slab)) {
-        all.remove();
-        slab.closed = true;
-        trimmed++;
-        slab.close();
+    try {
+      while (trimmed < max && all.hasNext()) {
+        Slab slab = all.next();
+        if (unused.test(slab)) {
+          all.remove();
+          slab.closed = true;
+          trimmed++;
+          slab.close();
+        }
       }
-    }
-    if (trimmed > 0) {
-      free.removeIf(chunk -> chunk.slab().closed);
+    } finally {
+      // Also when the device fails: no chunk of that slab may be taken.
+      if (trimmed > 0) {
+        free.removeIf(chunk -> chunk.slab().closed);
+      }
     }
     return trimmed;
   }
@@ -396,8 +400,12 @@ public final class RegisteredPool implements AutoCloseable {
 
     void close() {
       region.close();
-      memory.close();
-      grant.close();
+      try {
+        memory.close();
+      } finally {
+        // Nothing is registered any more.
+        grant.close();
+      }
     }
   }
 }

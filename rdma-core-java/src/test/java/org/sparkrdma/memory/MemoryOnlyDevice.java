@@ -21,6 +21,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   private boolean refusesMemory;
   private boolean refusesRegions;
   private boolean throwsOnRegister;
+  private boolean throwsOnFree;
   private int memoriesOpen;
   private int regionsOpen;
   private int registrations;
@@ -38,6 +39,11 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   /** Makes each registration throw an undeclared exception. */
   void throwOnRegister() {
     throwsOnRegister = true;
+  }
+
+  /** Makes the next memory that is freed throw an undeclared exception afterwards. */
+  void throwOnNextFree() {
+    throwsOnFree = true;
   }
 
   int memoriesOpen() {
@@ -134,6 +140,10 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
       if (!closed) {
         closed = true;
         memoriesOpen--;
+      }
+      if (throwsOnFree) {
+        throwsOnFree = false;
+        throw new IllegalStateException("thrown by the test");
       }
     }
   }

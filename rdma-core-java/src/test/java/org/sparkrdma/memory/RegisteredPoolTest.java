@@ -302,6 +302,17 @@ class RegisteredPoolTest {
   }
 
   @Test
+  void shouldLendNoChunkOfASlabWhoseReleaseThrows() {
+    release(take(1));
+    device.throwOnNextFree();
+    assertThatThrownBy(() -> pool.trim(1)).isInstanceOf(IllegalStateException.class);
+    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
+    assertThat(device.registrations()).as("of that slab and two others").isEqualTo(3);
+    assertThat(budget.pinnedBytes()).as("bytes of those two").isEqualTo(2 * SLAB);
+    release(chunks);
+  }
+
+  @Test
   void shouldReportTheRefusalSoThatOthersReleaseMemory() {
     List<Long> wanted = new ArrayList<>();
     budget.onShortage(wanted::add);
