@@ -157,20 +157,29 @@ final class EndpointCache implements EndpointLookup {
   /** Queries the changes and answers all look-ups that waited at its start. */
   private void refresh() {
     Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
-    try {
-      take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
-    } catch (Throwable e) {
-      // Also an Error, which the executor service would swallow: the look-ups need an answer.
-      LOG.debug("Driver's RDMA directory did not answer", e);
-    }
+    boolean answered = tryQuery();
     asked.forEach(
         (executorId, answer) -> {
           Optional<Endpoint> endpoint = known.get(executorId);
-          if (endpoint == null) {
+          if (endpoint == null && answered) {
             absences.addMiss(executorId);
+          } else if (endpoint == null) {
+            absences.addFailure(executorId);
           }
           answer.complete(endpoint == null ? Optional.empty() : endpoint);
         });
+  }
+
+  /** Whether the driver has answered. */
+  private boolean tryQuery() {
+    try {
+      take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
+      return true;
+    } catch (Throwable e) {
+      // Also an Error, which the executor service would swallow: the look-ups need an answer.
+      LOG.debug("Driver's RDMA directory did not answer", e);
+      return false;
+    }
   }
 
   private void take(Object answer) {

@@ -4,10 +4,12 @@ package org.sparkrdma.shuffle.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class EndpointCacheTest {
@@ -61,5 +63,68 @@ class EndpointCacheTest {
     lost.complete(Optional.empty());
 
     assertThat(losesFirst.find("1")).isCompletedWithValueMatching(Optional::isPresent);
+  }
+
+  /** A directory that the test may interrupt, as seen from a clock that it advances. */
+  private final class Interrupted {
+    final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1);
+    final AtomicInteger queries = new AtomicInteger();
+    boolean answers;
+    final EndpointCache cache =
+        new EndpointCache(this::ask, CompletableFuture::new, nowNs::get, Runnable::run);
+
+    private Object ask(Object request) {
+      queries.incrementAndGet();
+      if (!answers) {
+        throw new IllegalStateException("no answer in time");
+      }
+      return service.answer(request);
+    }
+
+    boolean finds(String executorId) {
+      return cache.find(executorId).join().isPresent();
+    }
+
+    void pass(Duration time) {
+      nowNs.addAndGet(time.toNanos());
+    }
+  }
+
+  @Test
+  void shouldQueryASecondAfterEachFailureHoweverOftenTheDriverHasNotAnswered() {
+    publish("1");
+    Interrupted directory = new Interrupted();
+    for (int failure = 1; failure <= 8; failure++) {
+      assertThat(directory.finds("1")).isFalse();
+      directory.pass(Duration.ofSeconds(1).minusNanos(1));
+      assertThat(directory.finds("1")).as("within the second").isFalse();
+      assertThat(directory.queries).hasValue(failure);
+      directory.pass(Duration.ofNanos(1));
+    }
+
+    directory.answers = true;
+
+    assertThat(directory.finds("1")).isTrue();
+  }
+
+  @Test
+  void shouldPauseTwiceAsLongAfterEachAnswerWithoutTheExecutorAlsoWhenFailuresCameBetween() {
+    Interrupted directory = new Interrupted();
+    directory.answers = true;
+    assertThat(directory.finds("1")).isFalse();
+    directory.pass(Duration.ofSeconds(1));
+    directory.answers = false;
+    assertThat(directory.finds("1")).isFalse();
+    directory.pass(Duration.ofSeconds(1));
+    directory.answers = true;
+    assertThat(directory.finds("1")).isFalse();
+    assertThat(directory.queries).hasValue(3);
+
+    directory.pass(Duration.ofSeconds(2).minusNanos(1));
+    assertThat(directory.finds("1")).isFalse();
+    assertThat(directory.queries).as("within two seconds").hasValue(3);
+    directory.pass(Duration.ofNanos(1));
+    assertThat(directory.finds("1")).isFalse();
+    assertThat(directory.queries).hasValue(4);
   }
 }
