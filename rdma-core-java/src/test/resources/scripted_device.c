@@ -42,7 +42,8 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers)
+  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
+  X(removal_after)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -639,6 +640,21 @@ void script_reset(void) {
 
 /* librdmacm */
 
+/* The device is removed right after an event of this type: the identifier of the event is told, then all listeners. */
+static void remove_after(struct identifier *id, enum rdma_cm_event_type type) {
+  if (limits[LIMIT_removal_after] != (long)type || type == RDMA_CM_EVENT_ADDR_RESOLVED) {
+    return;
+  }
+  limits[LIMIT_removal_after] = 0;
+  hit();
+  notify(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] && ids[i]->listening) {
+      notify(ids[i], RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+    }
+  }
+}
+
 static int queue_event(struct identifier *id, struct event *event) {
   struct event_channel *channel = (struct event_channel *)id->base.channel;
   struct event **last = &channel->first;
@@ -653,6 +669,7 @@ static int queue_event(struct identifier *id, struct event *event) {
   }
   *last = event;
   add_one(channel->base.fd);
+  remove_after(id, event->base.event);
   return 0;
 }
 

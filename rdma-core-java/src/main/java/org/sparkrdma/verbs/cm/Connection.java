@@ -39,7 +39,8 @@ public interface Connection extends AutoCloseable {
    * @return the queue pair, which {@link #close} destroys
    * @throws IllegalArgumentException when the settings exceed the device's limits
    * @throws IllegalStateException when the domain or a completion queue is closed
-   * @throws VerbsException when the device refuses
+   * @throws VerbsException when the device refuses, or the connection has ended: its event may not
+   *     have been polled yet
    */
   QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException;
@@ -55,7 +56,7 @@ public interface Connection extends AutoCloseable {
    * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is not resolved or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
-   * @throws VerbsException when the request cannot be sent
+   * @throws VerbsException when the request cannot be sent, or the connection has ended
    */
   void connect(ConnectionParameters parameters) throws VerbsException;
 
@@ -68,12 +69,13 @@ public interface Connection extends AutoCloseable {
    * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is no request or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
-   * @throws VerbsException when the reply cannot be sent
+   * @throws VerbsException when the reply cannot be sent, or the connection has ended
    */
   void accept(ConnectionParameters parameters) throws VerbsException;
 
   /**
-   * Rejects a connection request, see rdma_reject(3). The caller closes the connection afterwards.
+   * Rejects a connection request, see rdma_reject(3). Does nothing when the connection has ended.
+   * The caller closes the connection afterwards.
    *
    * @param privateData for the peer, at most the device's limit; not null
    * @throws IllegalStateException when it is no request

@@ -53,6 +53,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
   @Override
   public final synchronized QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairSettings settings) throws VerbsException {
+    checkNotEnded("rdma_create_qp");
     if (queuePair != null
         || closing
         || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
@@ -84,6 +85,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
 
   @Override
   public final synchronized void connect(ConnectionParameters parameters) throws VerbsException {
+    checkNotEnded("rdma_connect");
     require(isIn(ConnectionPhase.RESOLVED) && queuePair != null);
     checkPrivateData(parameters.privateData());
     phase = ConnectionPhase.CONNECTING;
@@ -95,6 +97,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
 
   @Override
   public final synchronized void accept(ConnectionParameters parameters) throws VerbsException {
+    checkNotEnded("rdma_accept");
     require(isIn(ConnectionPhase.REQUESTED) && queuePair != null);
     checkPrivateData(parameters.privateData());
     phase = ConnectionPhase.ACCEPTED;
@@ -111,6 +114,9 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
 
   @Override
   public final synchronized void reject(byte[] privateData) {
+    if (isIn(ConnectionPhase.ENDED)) {
+      return;
+    }
     require(isIn(ConnectionPhase.REQUESTED));
     checkPrivateData(privateData);
     phase = ConnectionPhase.ENDED;
@@ -119,6 +125,14 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
 
   /** Sends the rejection, where the close that follows does not; under the lock. */
   protected abstract void sendRejection(byte[] privateData);
+
+  /** It ends on any thread, so the owner may not know yet: a failure, and no misuse. */
+  private void checkNotEnded(String call) throws VerbsException {
+    if (isIn(ConnectionPhase.ENDED)) {
+      throw new VerbsException(
+          call, call + " failed: the connection has ended: remote=" + remoteAddress);
+    }
+  }
 
   private void checkPrivateData(byte[] privateData) {
     LimitChecks.checkPrivateData(privateData, device.info().limits().maxPrivateDataBytes());

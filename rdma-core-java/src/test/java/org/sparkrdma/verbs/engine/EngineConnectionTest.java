@@ -138,6 +138,29 @@ class EngineConnectionTest {
     assertThat(calls).containsExactly("create", "reject 3");
   }
 
+  /** It ends by an event that its owner has not polled yet. */
+  @Test
+  void shouldReportAConnectionThatHasEndedAsAFailureOfTheCall() throws VerbsException {
+    RecordedConnection initiator = new RecordedConnection(true);
+    initiator.moveTo(ConnectionPhase.ENDED);
+    RecordedConnection acceptor = new RecordedConnection(false);
+    create(acceptor);
+    acceptor.moveTo(ConnectionPhase.ENDED);
+
+    assertThatThrownBy(() -> create(initiator))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith("rdma_create_qp failed: the connection has ended");
+    assertThatThrownBy(() -> initiator.connect(PARAMETERS))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith("rdma_connect failed: the connection has ended");
+    assertThatThrownBy(() -> acceptor.accept(PARAMETERS))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith("rdma_accept failed: the connection has ended");
+    acceptor.reject(new byte[0]);
+
+    assertThat(calls).containsExactly("create");
+  }
+
   @Test
   void shouldRefuseTooMuchPrivateDataBeforeAnythingIsSent() throws VerbsException {
     byte[] tooMuch = new byte[device.info().limits().maxPrivateDataBytes() + 1];

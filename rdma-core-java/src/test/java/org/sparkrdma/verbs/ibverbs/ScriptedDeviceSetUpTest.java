@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -20,6 +21,8 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int DEVICE_FATAL = 8;
 
   // enum rdma_cm_event_type
+  private static final int ROUTE_RESOLVED = 2;
+  private static final int CONNECT_REQUEST = 4;
   private static final int CONNECT_ERROR = 6;
   private static final int UNREACHABLE = 7;
   private static final int REJECTED = 8;
@@ -137,6 +140,19 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
       exchange.turn();
     }
     exchange.transfer();
+  }
+
+  /**
+   * The owner polls both events in one turn, so the connection ends before it handles the first.
+   */
+  @ParameterizedTest(name = "the device is removed right after the event {1}")
+  @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
+  void shouldReportAQueuePairForAConnectionThatHasEndedAsAFailure(int event, String name) {
+    library.limit("removal_after", event);
+
+    assertThatThrownBy(this::run)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith("rdma_create_qp failed: the connection has ended: remote=");
   }
 
   /** librdmacm waits for the daemon ibacm in this call. */

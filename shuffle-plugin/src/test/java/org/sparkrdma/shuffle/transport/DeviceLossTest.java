@@ -15,10 +15,12 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The device of two connected executors is lost. */
@@ -27,6 +29,8 @@ class DeviceLossTest extends ScriptedExecutors {
 
   private static final String NOT_RELEASED = "The RDMA device does not release an object";
 
+  private static final String REMOVED = "the device was removed";
+
   private static final int EBUSY = 16;
 
   // enum ibv_event_type
@@ -34,6 +38,8 @@ class DeviceLossTest extends ScriptedExecutors {
   private static final int PORT_ERR = 10;
 
   // enum rdma_cm_event_type
+  private static final int ROUTE_RESOLVED = 2;
+  private static final int CONNECT_REQUEST = 4;
   private static final int DEVICE_REMOVAL = 11;
   private static final int ADDR_CHANGE = 14;
 
@@ -57,18 +63,18 @@ class DeviceLossTest extends ScriptedExecutors {
             device -> device.raise(PORT_ERR, 1)),
         loss(
             "the device is removed (DEVICE_REMOVAL of the listener)",
-            "the device was removed",
+            REMOVED,
             device -> device.raiseOnListeners(DEVICE_REMOVAL)),
         loss(
             "the device is removed (DEVICE_REMOVAL of connections and listeners)",
-            "the device was removed",
+            REMOVED,
             device -> {
               device.raiseOnListeners(DEVICE_REMOVAL);
               device.raiseOnConnections(DEVICE_REMOVAL);
             }),
         loss(
             "the device is removed, and the kernel refuses all commands",
-            "the device was removed",
+            REMOVED,
             device -> {
               device.limit("removed", 1);
               device.raiseOnListeners(DEVICE_REMOVAL);
@@ -79,7 +85,7 @@ class DeviceLossTest extends ScriptedExecutors {
             device -> device.raiseOnListeners(ADDR_CHANGE)),
         loss(
             "the descriptors of the device are ready for ever",
-            "the device was removed",
+            REMOVED,
             ScriptedLibrary::killDescriptors));
   }
 
@@ -105,6 +111,27 @@ class DeviceLossTest extends ScriptedExecutors {
     reader.transport().close();
     server.transport().close();
     open.await();
+  }
+
+  /** The agent handles the event of the set-up when the engine has taken the removal already. */
+  @ParameterizedTest(name = "the device is removed right after the event {1}")
+  @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
+  @ScriptedCase("TCP (connect-failed)")
+  void shouldReportTheRemovalDuringTheSetUpOfAConnection(int event, String name) throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 1000);
+    library.limit("removal_after", event);
+    try (CapturedLog log = new CapturedLog()) {
+      CollectedBlocks collected = fetch(reader, server, BLOCKS);
+      awaitLoss(reader, server);
+
+      assertThat(reader.outOfService()).allMatch(reason -> reason.startsWith(REMOVED));
+      assertThat(server.outOfService()).allMatch(reason -> reason.startsWith(REMOVED));
+      assertThat(log.warnings()).isEmpty();
+      assertThat(collected.await().reasons())
+          .containsOnlyKeys(FallbackReason.CONNECT_FAILED.label());
+    }
   }
 
   private static void awaitLoss(TestExecutor reader, TestExecutor server) {

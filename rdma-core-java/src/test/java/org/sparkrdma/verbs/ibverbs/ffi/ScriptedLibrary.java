@@ -118,9 +118,12 @@ public final class ScriptedLibrary {
    * error, port_state the state of its ports as in enum ibv_port_state; with kept_access queue
    * pairs keep the access that is removed; stale is the number of connection requests that the
    * peer's host rejects because of a stale connection; with removed the device is gone, so the
-   * kernel refuses all commands. IPv4 addresses whose first partition_bits bits differ belong to
-   * interfaces of different partitions: no neighbour answers between them, or with foreign_answers
-   * another interface of the peer's host does, which then rejects the request.
+   * kernel refuses all commands; removal_after is the number, not 0, of the event of enum
+   * rdma_cm_event_type right after which the device is removed, once: in the same batch the
+   * identifier of that event and all listeners get DEVICE_REMOVAL. IPv4 addresses whose first
+   * partition_bits bits differ belong to interfaces of different partitions: no neighbour answers
+   * between them, or with foreign_answers another interface of the peer's host does, which then
+   * rejects the request.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
