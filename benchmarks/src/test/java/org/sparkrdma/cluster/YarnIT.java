@@ -109,7 +109,8 @@ class YarnIT {
         .hasSize(2)
         .allMatch(line -> line.contains(OF_OVERHEAD + "768 MiB"));
     assertThat(deployMode.equals("client") ? application.driver() : application.logs())
-        .contains("Checks of executors: RDMA is used in 2")
+        // The checks of an executor may last longer than the job on a busy machine.
+        .containsPattern("Checks of executors: RDMA is used in [12], not used in 0")
         .contains("Shuffle of this application: readBytes=");
   }
 
