@@ -128,7 +128,7 @@ class PoolPressureTest {
     reader.run(LONGEST_WAIT_MS);
     assertThat(task.failures()).hasSize(10).containsOnly(FallbackReason.POOL_EMPTY);
     assertThat(reader.locates()).isLessThanOrEqualTo(LONGEST_WAIT_MS);
-    assertThat(reader.refusals()).as("registrations tried").isEqualTo(1);
+    assertThat(reader.refusals()).as("at once, then after 10 and 20 ms").isBetween(1, 3);
   }
 
   @Test
@@ -137,12 +137,12 @@ class PoolPressureTest {
     reader = new ScriptedReader(POOL, COPIES, blocks(2, 100 * KIB));
     reader.refuseMemory();
     Task task = reader.task(1).fetch(0, 1);
-    reader.run(10);
-    reader.allowMemory();
     reader.run(5);
+    reader.allowMemory();
+    reader.run(2);
     assertThat(task.blocksHeld()).as("no region is closed yet").isZero();
     reader.closeOtherRegion();
-    reader.run(5);
+    reader.run(2);
     assertThat(task.blocksHeld()).isEqualTo(2);
     assertThat(task.failures()).isEmpty();
     assertThat(reader.refusals()).isEqualTo(1);
