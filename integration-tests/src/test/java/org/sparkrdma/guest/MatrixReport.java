@@ -74,7 +74,7 @@ final class MatrixReport {
       delegation that the client has of the same file. All threads of the server waited for its return in `__break_lease`, for 45 s each
       (`fs.lease-break-time`), and the client needs one of these threads to return it. Vanilla Spark took 5.9 and 7.3 s without a stall, as did the plug-in
       (7.1 s, files registered) on a server that gives no delegations (`fs.leases-enable=0`). Since then the plug-in serves map outputs on NFS by
-      copies on Linux before 6.2. The logs of both executors must say so, and those of no other cell.
+      copies on Linux before 6.2. The cell asserts that the logs of both executors say so; all other cells assert that theirs do not.
       `failslab`, `failpages`: in every second registration of memory by node 2's executor the kernel refuses one allocation, of small memory or of
       pages: the first one, then the second one and so on up to the twelfth (`fail-nth`, from a preloaded library). The cell asserts that the kernel reports refused
       allocations. Only that system call gets failures: elsewhere a failed mmap of the JVM's own memory would end the JVM.
