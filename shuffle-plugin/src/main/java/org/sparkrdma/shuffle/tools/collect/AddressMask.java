@@ -20,12 +20,12 @@ public final class AddressMask {
    */
   private static final Pattern ADDRESS =
       Pattern.compile(
-          "(?<![\\w.:])(?<!(?:fw_ver|version|firmware|osrelease)[\": =]{1,4})(?:"
+          "(?<![\\w.])(?<!(?:fw_ver|version|firmware|osrelease|Java)[\": =]{1,4})(?:"
               + IPV4
               + "(?!\\w|\\.\\w)"
-              + "|(?!\\d\\d:\\d\\d:\\d\\d(?![\\w:]))(?:[0-9A-Fa-f]{0,4}:){2,7}(?:"
+              + "|(?<!:)(?!\\d\\d:\\d\\d:\\d\\d(?![\\w:]))(?:[0-9A-Fa-f]{0,4}:){2,7}(?:"
               + IPV4
-              + "|[0-9A-Fa-f]{0,4})(?!\\w|\\.\\d)|0x[0-9A-Fa-f]{16}(?!\\w))");
+              + "|[0-9A-Fa-f]{0,4})(?!\\w|\\.\\d)|(?<!:)0x[0-9A-Fa-f]{16}(?!\\w))");
 
   /** Says nothing about the network: an empty entry of a table, or the host itself. */
   private static final Pattern WELL_KNOWN =
