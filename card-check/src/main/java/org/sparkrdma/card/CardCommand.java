@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import org.sparkrdma.shuffle.tools.collect.AddressMask;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -207,10 +208,10 @@ final class CardCommand implements Callable<Integer> {
 
   private void finish(CardReport result, Path file) throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    Redaction redaction = Redaction.ofThisHost(files);
-    Files.writeString(file, result.json(redaction));
+    AddressMask mask = new AddressMask(files.system());
+    Files.writeString(file, result.json(mask));
     out.println("Row for docs/cards.md:");
-    out.println(redaction.clean(result.row()));
+    out.println(mask.mask(result.row()));
     out.println("The report is " + file + "; it has no addresses, keys or host names.");
     out.println(
         result.passed()

@@ -10,9 +10,11 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.sparkrdma.card.CaseResult.Outcome;
+import org.sparkrdma.shuffle.tools.collect.AddressMask;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
@@ -37,8 +39,11 @@ record CardReport(
     TransferResult peer) {
   private static final int SCHEMA = 1;
 
-  /** Its version may have the form of an IPv4 address. */
   private static final String FIRMWARE = "firmware";
+  private static final String JAVA = "java";
+
+  /** Versions that may have the form of an IPv4 address. */
+  private static final Set<String> VERSIONS = Set.of(FIRMWARE, JAVA);
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -47,8 +52,12 @@ record CardReport(
     return suite.passed() && loop.succeeded() && (peer == null || peer.succeeded());
   }
 
-  /** The report as indented JSON. */
-  String json(Redaction redaction) {
+  /**
+   * The report as indented JSON.
+   *
+   * @param mask second check: no value should have an address or the name of this host
+   */
+  String json(AddressMask mask) {
     ObjectNode report = JSON.createObjectNode();
     report.put("schema", SCHEMA);
     report.put("evidence", evidence());
@@ -59,7 +68,7 @@ record CardReport(
     versions.put("kernel", system.kernel());
     versions.put("architecture", System.getProperty("os.arch"));
     versions.put("rdmaCore", system.rdmaCore());
-    versions.put("java", system.java());
+    versions.put(JAVA, system.java());
     versions.put("plugin", system.plugin());
     ObjectNode summary = report.putObject("suite");
     summary.put("complete", selection.isEmpty() && suite.notRun() == 0);
@@ -76,8 +85,7 @@ record CardReport(
     }
     report.put("row", row());
     try {
-      return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(clean(report, redaction))
-          + "\n";
+      return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(masked(report, mask)) + "\n";
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("the report is no JSON", e);
     }
@@ -139,17 +147,17 @@ record CardReport(
     }
   }
 
-  private static JsonNode clean(JsonNode node, Redaction redaction) {
+  private static JsonNode masked(JsonNode node, AddressMask mask) {
     if (node.isTextual()) {
-      return TextNode.valueOf(redaction.clean(node.asText()));
+      return TextNode.valueOf(mask.mask(node.asText()));
     }
     if (node instanceof ObjectNode object) {
       object.properties().stream()
-          .filter(entry -> !entry.getKey().equals(FIRMWARE))
-          .forEach(entry -> entry.setValue(clean(entry.getValue(), redaction)));
+          .filter(entry -> !VERSIONS.contains(entry.getKey()))
+          .forEach(entry -> entry.setValue(masked(entry.getValue(), mask)));
     } else if (node instanceof ArrayNode array) {
       for (int i = 0; i < array.size(); i++) {
-        array.set(i, clean(array.get(i), redaction));
+        array.set(i, masked(array.get(i), mask));
       }
     }
     return node;

@@ -14,7 +14,7 @@ public final class Main {
     var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     var errors = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     var command =
-        new CardCommand(IbverbsDevices::list, new HostFiles(Path.of("/")), new JavaPrograms());
+        new CardCommand(IbverbsDevices::list, HostFiles.under(Path.of("/")), new JavaPrograms());
     System.exit(CardCommand.run(command, out, errors, arguments));
   }
 }

@@ -38,7 +38,7 @@ class CardCommandTest {
 
   private int run(DeviceSource devices, Programs started, String... arguments) {
     return CardCommand.run(
-        new CardCommand(devices, new HostFiles(root), started),
+        new CardCommand(devices, HostFiles.under(root), started),
         new PrintWriter(out, true),
         new PrintWriter(errors, true),
         arguments);

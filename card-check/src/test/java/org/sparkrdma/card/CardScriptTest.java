@@ -37,7 +37,7 @@ class CardScriptTest {
     assertThat(help.output()).startsWith("Usage: ./card DEVICE [options]\n");
     var command =
         new CommandLine(
-            new CardCommand(List::of, new HostFiles(Path.of("/")), FakePrograms.passing()));
+            new CardCommand(List::of, HostFiles.under(Path.of("/")), FakePrograms.passing()));
     assertThat(command.getCommandSpec().options())
         .isNotEmpty()
         .allSatisfy(

@@ -21,7 +21,7 @@ class HostFilesTest {
     Path driver = Files.createDirectories(root.resolve("sys/bus/pci/drivers/mlx5_core"));
     Files.createSymbolicLink(function.resolve("driver"), driver);
 
-    HostFiles files = new HostFiles(root);
+    HostFiles files = HostFiles.under(root);
     assertThat(files.rdmaCore()).isEqualTo("44.0");
     assertThat(files.pciDriver("mlx5_0")).hasValue("mlx5_core");
     assertThat(files.pciDriver("rxe0")).isEmpty();

@@ -64,7 +64,7 @@ public record MachineMemory(
   }
 
   /** RLIMIT_MEMLOCK if it applies, else empty. */
-  OptionalLong memlockLimit() {
+  public OptionalLong memlockLimit() {
     return locksUnlimited ? OptionalLong.empty() : lockableBytes;
   }
 
