@@ -1199,8 +1199,8 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
 int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port_attr *compat) {
   struct ibv_port_attr *attributes = (struct ibv_port_attr *)compat;
   (void)of;
-  (void)port;
-  attributes->state = (enum ibv_port_state)limited(LIMIT_port_state, IBV_PORT_ACTIVE);
+  attributes->state =
+      port == 1 ? (enum ibv_port_state)limited(LIMIT_port_state, IBV_PORT_ACTIVE) : IBV_PORT_ACTIVE;
   attributes->max_mtu = IBV_MTU_4096;
   attributes->active_mtu = IBV_MTU_1024;
   attributes->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;

@@ -43,7 +43,7 @@ public record DeviceChoice(
    * Chooses.
    *
    * @param host facts about the addresses of this host
-   * @throws InactivePortException when no selected port is active now, but one may become so
+   * @throws PortNotReadyException when no selected port is active and has a usable address now
    * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(

@@ -26,7 +26,7 @@ final class PortCandidates {
    * At least one candidate.
    *
    * @param host facts about the addresses of this host
-   * @throws InactivePortException when no selected port is active now, but one may become so
+   * @throws PortNotReadyException when no selected port is active and has a usable address now
    * @throws VerbsException when no device is usable, with a reason for each
    */
   static List<Candidate> of(List<DeviceInfo> devices, DeviceSelector selector, HostAddresses host)
@@ -34,8 +34,7 @@ final class PortCandidates {
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
-    boolean active = false;
-    boolean inactive = false;
+    boolean selected = false;
     for (DeviceInfo device : devices) {
       if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
         refused.add(device.name() + " is not in spark.shuffle.rdma.device");
@@ -43,10 +42,7 @@ final class PortCandidates {
       }
       for (PortInfo port : device.ports()) {
         String objection = objection(port, selector);
-        if (isSelected(port, selector)) {
-          active |= port.state() == PortState.ACTIVE;
-          inactive |= port.state() != PortState.ACTIVE;
-        }
+        selected |= isSelected(port, selector);
         if (objection == null) {
           objection = addCandidates(candidates, device, port, selector, allowed, host);
         }
@@ -62,8 +58,8 @@ final class PortCandidates {
     }
     if (candidates.isEmpty()) {
       String reason = "no usable device: " + String.join(", ", refused);
-      throw inactive && !active
-          ? new InactivePortException(reason)
+      throw selected
+          ? new PortNotReadyException(reason)
           : new VerbsException("open", reason);
     }
     return candidates;

@@ -31,7 +31,7 @@ final class RuntimeLifecycle {
     UP,
     /**
      * RDMA is not used, for the reasons given. Another start follows after the loss of a device,
-     * and where a port was not active.
+     * and where a port was not active or had no usable address.
      */
     OFF,
     /** The device was lost, and a later start is running. */

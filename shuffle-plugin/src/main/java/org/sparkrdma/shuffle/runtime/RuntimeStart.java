@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
-import org.sparkrdma.shuffle.device.InactivePortException;
+import org.sparkrdma.shuffle.device.PortNotReadyException;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -76,7 +76,7 @@ final class RuntimeStart {
 
   /**
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
-   * but a port that may become active, or the system refused a thread or memory.
+   * but a port that may become active or get an address, or the system refused a thread or memory.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -106,7 +106,7 @@ final class RuntimeStart {
       }
       return Optional.of(startOn(choice.engine(), outOfService, profile));
     } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
-      transientReason = e instanceof InactivePortException || e instanceof ThreadShortageException;
+      transientReason = e instanceof PortNotReadyException || e instanceof ThreadShortageException;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses

@@ -15,9 +15,9 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 
 /**
- * The starts of RDMA in one executor: the first one, and further ones while no port is active or
- * the system refuses threads, and after each loss of the device, when everything is closed. Each
- * outcome goes to readers and to the directory.
+ * The starts of RDMA in one executor: the first one, and further ones while no port is active and
+ * has an address or the system refuses threads, and after each loss of the device, when everything
+ * is closed. Each outcome goes to readers and to the directory.
  *
  * <p>Confined to the runtime's thread, which waits here for a loss, and each second checks that the
  * transport does not hang, except {@link #endWaits} and {@link #giveUp}, which any thread may call,
@@ -26,6 +26,10 @@ import org.sparkrdma.shuffle.transport.RdmaTransport;
  */
 final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
+
+  /** Ends the WARN of a first start that fails. */
+  private static final String RUN_DOCTOR =
+      "First run the command doctor of the plug-in's jar on this host: it says what to do";
 
   private final RuntimeStart start;
   private final Supplier<Map<String, Long>> profile;
@@ -168,25 +172,22 @@ final class StartLoop {
 
   /** Another start follows, and no task waits for it. */
   private void stayOffForNow() {
-    warnUntilItCanBeStarted();
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started: {}. {}",
+        String.join("; ", lifecycle.reasons()),
+        RUN_DOCTOR);
     transport.complete(current);
     published.withdraw(lifecycle.reasons());
     published.end();
     lifecycle.endWaits();
   }
 
-  private void warnUntilItCanBeStarted() {
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started: {}",
-        String.join("; ", lifecycle.reasons()));
-  }
-
   /** RDMA is off for the whole life of the executor. */
   void stayOff() {
     LOG.warn(
-        "RDMA is not used in this executor, its shuffle reads use TCP: {}. First run the command"
-            + " doctor of the plug-in's jar on this host: it says what to do",
-        String.join("; ", lifecycle.reasons()));
+        "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
+        String.join("; ", lifecycle.reasons()),
+        RUN_DOCTOR);
     giveUp("RDMA is off");
     published.withdraw(lifecycle.reasons());
     lifecycle.endWaits();
@@ -203,7 +204,9 @@ final class StartLoop {
       return Attempt.REFUSED;
     }
     backoff.onLoss(System.nanoTime());
-    warnUntilItCanBeStarted();
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started: {}",
+        String.join("; ", lifecycle.reasons()));
     published.withdraw(lifecycle.reasons());
     return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
   }

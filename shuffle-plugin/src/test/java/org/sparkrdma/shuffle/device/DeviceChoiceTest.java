@@ -200,15 +200,27 @@ class DeviceChoiceTest {
   }
 
   @Test
-  void shouldReportAPortThatMayBecomeActiveByItsOwnException() {
+  void shouldReportASelectedPortThatMayBecomeReadyByItsOwnException() {
     assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
-        .isInstanceOf(InactivePortException.class);
-    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK), active(2, "fe80::1"))))
-        .as("the other port needs an address")
-        .isNotInstanceOf(InactivePortException.class);
+        .isInstanceOf(PortNotReadyException.class);
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK), active(2))))
+        .as("the other port is active without an address")
+        .isInstanceOf(PortNotReadyException.class);
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1))))
+        .as("no address yet")
+        .isInstanceOf(PortNotReadyException.class);
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, "fe80::1"))))
+        .as("an IPv6 interface before DHCP")
+        .isInstanceOf(PortNotReadyException.class);
     port = OptionalInt.of(2);
     assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
-        .isNotInstanceOf(InactivePortException.class);
+        .as("no port is selected")
+        .isNotInstanceOf(PortNotReadyException.class);
+    port = OptionalInt.empty();
+    devices = List.of("mlx5_9");
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
+        .as("no device is selected")
+        .isNotInstanceOf(PortNotReadyException.class);
   }
 
   @Test

@@ -22,11 +22,16 @@ import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
 import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
-/** The start on the ibverbs engine, loaded as its provider loads it, while no port is active. */
+/** The start on the ibverbs engine, loaded as its provider loads it, while no port is ready. */
 @Tag("slow")
 class InactivePortTest extends RuntimeFixture {
   /** IBV_PORT_INIT: the cable is there, and no subnet manager has configured the port. */
   private static final int INIT = 2;
+
+  /** A link-local address, which the port has before DHCP. */
+  private static final byte[] LINK_LOCAL = {
+    (byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
+  };
 
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
@@ -51,6 +56,34 @@ class InactivePortTest extends RuntimeFixture {
   @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenAPortThatWasDownAtTheStartBecomesActive() throws Exception {
     DEVICE.library().limit("port_state", INIT);
+
+    assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 is not active: state=INIT");
+  }
+
+  /** As an InfiniBand port with a slow subnet manager beside an Ethernet port without address. */
+  @Test
+  @DisplayName("a port is not active at the first start, the other one has no address")
+  @ScriptedCase("none in this test: RDMA starts later")
+  void shouldStartWhenAPortBecomesActiveBesideOneWithoutAnAddress() throws Exception {
+    DEVICE.library().limit("ports", 2);
+    DEVICE.library().limit("port_state", INIT);
+
+    assertStartsWhenReady(
+        ScriptedEngine.DEVICE + " port 1 is not active: state=INIT",
+        ScriptedEngine.DEVICE + " port 2 has no IP address");
+  }
+
+  @Test
+  @DisplayName("the only port has no IP address at the first start, and gets one later")
+  @ScriptedCase("none in this test: RDMA starts later")
+  void shouldStartWhenAnActivePortGetsItsAddress() throws Exception {
+    DEVICE.library().gid(LINK_LOCAL, 0);
+
+    assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 has no IP address");
+  }
+
+  /** A reset of the device's script makes the port ready. */
+  private void assertStartsWhenReady(String... reasons) throws Exception {
     firstRestart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
@@ -60,9 +93,8 @@ class InactivePortTest extends RuntimeFixture {
       assertThat(log.awaitWarnings(1))
           .singleElement()
           .asString()
-          .contains(
-              "until it can be started",
-              ScriptedEngine.DEVICE + " port 1 is not active: state=INIT");
+          .contains("until it can be started")
+          .contains(reasons);
       DEVICE.library().reset();
 
       awaitState(runtime, State.UP);

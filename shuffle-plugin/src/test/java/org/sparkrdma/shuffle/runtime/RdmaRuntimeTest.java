@@ -143,7 +143,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
       assertThat(log.warnings())
           .singleElement()
           .asString()
-          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP")
+          .startsWith("RDMA is not used in this executor until it can be started: ")
           .contains("fake0 port 1 has no IP address", "IPoIB interface", "ip addr add")
           .endsWith(
               ". First run the command doctor of the plug-in's jar on this host: it says what to do");
