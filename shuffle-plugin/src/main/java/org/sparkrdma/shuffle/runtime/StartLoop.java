@@ -27,6 +27,9 @@ import org.sparkrdma.shuffle.transport.RdmaTransport;
 final class StartLoop {
   private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
 
+  /** Reason after a failure in {@link #announce}. */
+  private static final String NOT_ANNOUNCED = "an unexpected failure at the end of the start";
+
   /** Ends the WARN of a first start that fails. */
   private static final String RUN_DOCTOR =
       "First run the command doctor of the plug-in's jar on this host: it says what to do";
@@ -155,14 +158,37 @@ final class StartLoop {
     RunningParts started =
         start.run(reason -> lifecycle.reportLoss(number, reason), profile).orElse(null);
     if (lifecycle.endAttempt(started, start.reasons())) {
+      announce(number, started);
+      return Attempt.UP;
+    }
+    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  /** RDMA is up. A failure here counts as a loss: without this thread no loss would be noticed. */
+  private void announce(int number, RunningParts started) {
+    try {
       LOG.info("RDMA is up: {}", started.description());
       backoff.onUp(System.nanoTime());
       current.set(started.transport().fetches());
       published.publish(started.transport().endpoint());
       transport.complete(current);
-      return Attempt.UP;
+    } catch (Throwable e) {
+      // An Error too. Nothing is allocated before the report: there may be no memory.
+      lifecycle.reportLoss(number, NOT_ANNOUNCED);
+      transport.complete(current);
+      logNotAnnounced(e);
     }
-    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  private static void logNotAnnounced(Throwable failure) {
+    try {
+      LOG.warn(
+          "RDMA did not start in this executor; its shuffle reads use TCP until it is started"
+              + " again",
+          failure);
+    } catch (Throwable e) {
+      // The loss is reported, with a reason.
+    }
   }
 
   /** Whether the reason may be over soon, rather than a setting or the host. */

@@ -284,6 +284,27 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     runtime.close();
   }
 
+  /** An Error where the start is logged, before readers and peers are informed. */
+  @Test
+  void shouldTreatAFailureAtTheEndOfAStartAsALossAndNoticeLaterLosses() throws Exception {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    try (FailingLog log = new FailingLog("RDMA is up")) {
+      runtime.start();
+      transport.awaitStarts(2);
+      runtime.require(WAIT);
+      assertThat(log.failed()).isTrue();
+    }
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+
+    transport.lose(2, "the device was removed");
+
+    transport.awaitStarts(3);
+    runtime.require(WAIT);
+    runtime.close();
+  }
+
   @Test
   void shouldNotStartAgainAfterAnotherError() {
     firstRestart = Duration.ofMillis(1);
