@@ -117,7 +117,7 @@ class CommandsDocumentationTest {
           by(
               "yarn logs -applicationId ID \\| grep -E 'RDMA is\\|Checks of executors'",
               "YarnIT.java",
-              "\"Checks of executors: RDMA is used in 2\""),
+              "\"Checks of executors: RDMA is used in [12], "),
           by(
               "spark-submit .*--class org\\.sparkrdma\\.benchmarks\\.jobs\\.ShuffleBenchmark .*",
               "SubmittedBenchmarkIT.java",

@@ -58,9 +58,7 @@ final class PortCandidates {
     }
     if (candidates.isEmpty()) {
       String reason = "no usable device: " + String.join(", ", refused);
-      throw selected
-          ? new PortNotReadyException(reason)
-          : new VerbsException("open", reason);
+      throw selected ? new PortNotReadyException(reason) : new VerbsException("open", reason);
     }
     return candidates;
   }
