@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** Fetches with READs that fail or hang, and with blocks of a wrong checksum. */
+class FailedFetchTest extends TransportFixture {
+  @Test
+  void shouldDetectASilentDeviceLongBeforeTheRequestTimesOut() throws Exception {
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .faults("hang@1")
+                .requestTimeout(Duration.ofMinutes(10))
+                .peerTimeout(Duration.ofMillis(200)));
+    TestExecutor server = start(new TestExecutor.Options(2).lease(Duration.ofHours(1)));
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldWaitTheRequestTimeoutForAPeerWhoseDeviceAnswersWhileItsProcessDoesNot()
+      throws Exception {
+    Duration timeout = Duration.ofSeconds(3);
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1).requestTimeout(timeout).peerTimeout(Duration.ofSeconds(1)));
+    String answer = TestEngine.isHelloBySend() ? "send-hang@2" : "send-hang@1";
+    TestExecutor server = start(new TestExecutor.Options(2).faults(answer));
+    server.outputs().write(1, random, 1000);
+    long startNs = System.nanoTime();
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isGreaterThanOrEqualTo(timeout);
+  }
+
+  @Test
+  void shouldNotDeliverABlockWithAWrongChecksum() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000, 1000);
+    server.outputs().corrupt(1, 1500);
+    CollectedBlocks collected =
+        fetch(reader, server, List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3)));
+    assertThat(collected.bytes(0)).hasSize(1000);
+    assertThat(collected.bytes(2)).hasSize(1000);
+    assertThat(collected.suspect(1).compare(1000, 12345)).isFalse();
+    assertThat(reader.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).as("neighbours in one READ").isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotQuarantineAPeerWhenTcpDeliversTheSameBytes() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    server.outputs().corrupt(1, 500);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    CollectedBlocks first = fetch(reader, server, blocks);
+    byte[] inFile = Files.readAllBytes(server.outputs().open(0, 1).dataFile());
+    CRC32C crc = new CRC32C();
+    crc.update(inFile, 0, 1000);
+    assertThat(first.suspect(0).compare(1000, crc.getValue())).isTrue();
+    assertThat(reader.count(Counter.CHECKSUMS_UNUSABLE)).isEqualTo(1);
+    assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(Arrays.copyOf(inFile, 1000));
+  }
+
+  @Test
+  void shouldQuarantineAPeerAfterThreeCorruptBlocks() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    server.outputs().corrupt(1, 500);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    for (int i = 0; i < 3; i++) {
+      fetch(reader, server, blocks).suspect(0).compare(1000, 1);
+    }
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+  }
+
+  @Test
+  void shouldFetchOnlyTheBlocksOfAFailedReadByTcp() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@2"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    server.outputs().write(2, random, 1000, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    CollectedBlocks second = fetch(reader, server, List.of(block(2, 0, 1)));
+    assertThat(second.reason(0)).isEqualTo(FallbackReason.READ_ERROR);
+    List<BlockRange> third = List.of(block(2, 1, 2));
+    assertRight(server, third, fetch(reader, server, third));
+  }
+
+  @Test
+  void shouldAnswerEveryBlockOfAFailedReadOfNeighbours() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@1"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 2000, 3000, 4000);
+    List<BlockRange> blocks =
+        List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3), block(1, 3, 4));
+    CollectedBlocks failed = fetch(reader, server, blocks);
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(failed.reason(i)).isEqualTo(FallbackReason.READ_ERROR);
+    }
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(2);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(4);
+  }
+
+  @Test
+  void shouldReissueOpenRequestsOnANewConnection() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("drop-connection@3"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, random.ints(200, 50_000, 60_000).toArray());
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < 200; i += 2) {
+      blocks.add(block(1, i, i + 1));
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldTimeOutAHangingReadAndKeepItsSinkUntilThen() throws Exception {
+    TestExecutor reader =
+        start(new TestExecutor.Options(1).faults("hang@1").requestTimeout(Duration.ofMillis(300)));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+  }
+
+  @Test
+  void shouldAnswerEveryOpenBlockWithStoppedAtClose() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("hang@1+"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    reader.transport().close();
+    collected.await();
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.STOPPED);
+    CollectedBlocks late = fetch(reader, server, blocks);
+    assertThat(late.reason(1)).isEqualTo(FallbackReason.STOPPED);
+  }
+}
