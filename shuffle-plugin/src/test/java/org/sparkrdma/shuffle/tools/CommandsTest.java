@@ -7,9 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.io.Writer;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,38 +16,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands with their output and exit codes, on the loopback engine and without a device. */
-@Timeout(60)
-class CommandsTest {
+class CommandsTest extends CommandsFixture {
   private static final String ESCAPE = "\u001b[";
-
-  @TempDir private Path directory;
-  private final StringWriter output = new StringWriter();
-  private final StringWriter errors = new StringWriter();
-  private String soft;
-
-  @BeforeEach
-  void writeSettings() throws IOException {
-    soft =
-        settings(
-            """
-            spark.shuffle.manager org.sparkrdma.shuffle.RdmaShuffleManager
-            spark.shuffle.rdma.engine soft
-            spark.local.dir DIRECTORY
-            """
-                .replace("DIRECTORY", directory.toString()));
-  }
 
   @Test
   void shouldReportThatTheLoopbackDeviceWillBeUsed() {
@@ -118,25 +93,6 @@ class CommandsTest {
   }
 
   @Test
-  void shouldNameFileAndCauseBeforeItCollects() {
-    Path zip = directory.resolve("none").resolve("card.zip");
-    assertThat(run("doctor", "--conf", soft, "--collect", zip.toString()))
-        .isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString())
-        .startsWith("Cannot write --collect " + zip + ": its folder does not exist");
-    assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).contains("Cannot write --collect " + soft + ": it exists");
-    if (Files.isDirectory(Path.of("/proc/self"))) {
-      assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
-          .isEqualTo(Commands.WRONG_USAGE);
-      assertThat(errors.toString())
-          .contains("Cannot write --collect /proc/card.zip: its folder takes no new files");
-    }
-    assertThat(run("doctor", "--with-addresses")).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(output.toString()).isEmpty();
-  }
-
-  @Test
   void shouldAnswerInJson() throws IOException {
     assertThat(run("doctor", "--json", "--conf", soft)).isZero();
     JsonNode answer = new ObjectMapper().readTree(output.toString());
@@ -182,90 +138,6 @@ class CommandsTest {
   }
 
   @Test
-  void shouldNameAPeerThatIsNotReachedAsTheReason() {
-    assertThat(run("doctor", "--conf", soft, "--host", "127.0.0.1", "--peer", "127.0.0.1:1"))
-        .isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString())
-        .startsWith("RDMA will not be used: Peer 127.0.0.1 port 1 is not reached by TCP: ")
-        .contains("To do: start there: java -jar shuffle-plugin.jar doctor --listen 1, and let");
-  }
-
-  @Test
-  void shouldReportAPeerWhereNoDeviceOpens() throws IOException {
-    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
-    String notTested =
-        """
-         was not tested, because an executor would use no device here.
-                 To do: solve the problems under engine, then run this again
-        """;
-    assertThat(run("doctor", "--conf", none, "--peer", "127.0.0.1:1"))
-        .isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString())
-        .contains(
-            "\npeer\nproblem  Peer 127.0.0.1 port 1 is not reached by TCP: Connection refused")
-        .contains("note     RDMA to 127.0.0.1" + notTested);
-    assertThat(output.toString().lines().findFirst().orElseThrow())
-        .contains("none does not exist")
-        .endsWith("; Peer 127.0.0.1 port 1 is not reached by TCP: Connection refused");
-    output.getBuffer().setLength(0);
-    assertThat(run("doctor", "--conf", none, "--peer", "no.such.host.invalid"))
-        .isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString())
-        .contains(
-            "\nproblem  Peer no.such.host.invalid is an unknown host: its name has no address")
-        .contains("To do: correct the name, or give the address of the peer")
-        .contains("note     RDMA to no.such.host.invalid" + notTested);
-  }
-
-  @Test
-  void shouldPrintOneLineOfJsonWhenItListens() throws IOException {
-    String[] listen = {"doctor", "--json", "--host=127.0.0.1", "--listen=0", "--listen-for=1"};
-    assertThat(run(with(listen, "--conf", soft))).isZero();
-    assertThat(output.toString())
-        .hasLineCount(1)
-        .startsWith("{\"schema\": 1, \"usable\": true, \"port\": ");
-    JsonNode line = new ObjectMapper().readTree(output.toString());
-    assertThat(line.path("schema").asInt()).isEqualTo(1);
-    assertThat(line.path("usable").asBoolean()).isTrue();
-    assertThat(line.path("port").asInt()).isPositive();
-    assertThat(line.path("addresses").get(0).asText()).startsWith("127.0.0.1/8:");
-
-    output.getBuffer().setLength(0);
-    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
-    assertThat(run(with(listen, "--conf", none))).isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString()).hasLineCount(1);
-    JsonNode refusal = new ObjectMapper().readTree(output.toString());
-    assertThat(refusal.path("usable").asBoolean(true)).isFalse();
-    assertThat(refusal.path("summary").asText()).contains("none does not exist");
-  }
-
-  private static String[] with(String[] arguments, String... more) {
-    return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
-  }
-
-  @Test
-  void shouldListenForTheTimeGiven() {
-    assertThat(
-            run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", "0", "--listen-for", "1"))
-        .isZero();
-    assertThat(output.toString())
-        .startsWith("Listening at TCP port ")
-        .contains("[127.0.0.1/8:")
-        .contains(
-            ", for 1 s. On another host: java -jar shuffle-plugin.jar doctor --peer 127.0.0.1:");
-  }
-
-  @Test
-  void shouldReportAPortThatIsTakenAsWrongUsage() throws IOException {
-    try (ServerSocket taken = new ServerSocket(0)) {
-      String port = Integer.toString(taken.getLocalPort());
-      assertThat(run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", port))
-          .isEqualTo(Commands.WRONG_USAGE);
-      assertThat(errors.toString()).hasLineCount(1).startsWith("Cannot listen at TCP port " + port);
-    }
-  }
-
-  @Test
   void shouldReportOutputThatCannotBeWritten() {
     Writer full =
         new Writer() {
@@ -290,17 +162,6 @@ class CommandsTest {
     assertThat(errors.toString())
         .hasLineCount(1)
         .startsWith("The output is not complete, because it could not be written: ");
-  }
-
-  @Test
-  void shouldRefuseNamesThatAreNoPath() {
-    for (String option : List.of("--conf", "--collect")) {
-      errors.getBuffer().setLength(0);
-      assertThat(run("doctor", option, "a\0b")).isEqualTo(Commands.WRONG_USAGE);
-      assertThat(errors.toString())
-          .hasLineCount(1)
-          .contains(option + " a\0b: its name has a NUL character (see ");
-    }
   }
 
   @Test
@@ -354,57 +215,6 @@ class CommandsTest {
         .contains("engine ibverbs", "engine disni", "maxReadSge:", "loopback 127.0.0.1");
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "",
-        "fly",
-        "doctor --jsn",
-        "doctor --color blue",
-        "doctor --conf /none",
-        "devices x",
-        "doctor --host no.such.host.invalid",
-        "doctor --peer a:b:c",
-        "doctor --peer host:70000",
-        "doctor --listen 70000",
-        "doctor --listen --listen-for 0",
-        "doctor --conf="
-      })
-  void shouldRefuseWrongUsageInOneSentence(String arguments) {
-    assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ", -1)))
-        .isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).hasLineCount(1).contains("--help)");
-    assertThat(output.toString()).isEmpty();
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          doctor --listen 0 --peer a | Wrong value: --listen with --peer allowed=one of them
-          doctor --listen 0 --all    | Wrong value: --listen with --all allowed=one of them
-          doctor --listen-for 5      | --listen-for has a meaning with --listen only
-          doctor --listen=abc        | Wrong value: --listen abc allowed=a port from 0 to 65535
-          doctor --listen= --listen-for=2s | Wrong value: --listen  allowed=a port from 0 to 65535
-          perf server --port x       | Wrong value: --port x allowed=a port from 0 to 65535
-          perf client a --at-once x  | Wrong value: --at-once x allowed=a whole number from 1 to 64
-          doctor --color=red         | Wrong value: --color red allowed=auto, always or never
-          doctor --conf /no/such     | Cannot read --conf /no/such: no such file
-          doctor --conf /            | Cannot read --conf /: Is a directory
-          doctor --conf /dev/null    | Cannot read --conf /dev/null: it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER
-          doctor --conf=             | --conf needs a value: the name of a file
-          bogus                      | Unknown command: bogus allowed=doctor, devices, perf
-          help              | Unknown command: help nearest=--help allowed=doctor, devices, perf
-          doctr --peer a | Unknown command: doctr nearest=doctor allowed=doctor, devices, perf
-          perf servr                 | Unknown command: servr nearest=server allowed=server, client
-          """)
-  void shouldNameTheMistakeAndWhatIsAllowed(String arguments, String sentence) {
-    assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).hasLineCount(1).startsWith(sentence + " (see ");
-    assertThat(output.toString()).isEmpty();
-  }
-
   @Test
   void shouldNameTheConditionInTheListOfDevices() throws IOException {
     String condition =
@@ -432,13 +242,6 @@ class CommandsTest {
   }
 
   @Test
-  void shouldRefuseWrongSettingsInTheListOfDevices() throws IOException {
-    String wrong = settings("spark.shuffle.rdma.engine cars\n");
-    assertThat(run("devices", "--conf", wrong)).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).contains("value=cars");
-  }
-
-  @Test
   void shouldWriteJsonThatOthersRead() throws IOException {
     String hard = "quote \" backslash \\ line\n tab\t \u00e9 \u2028";
     JsonNode read =
@@ -446,13 +249,5 @@ class CommandsTest {
             .readTree(Json.of(Map.of("text", hard, "list", List.of(1, true, List.of()))));
     assertThat(read.path("text").asText()).isEqualTo(hard);
     assertThat(read.path("list").toString()).isEqualTo("[1,true,[]]");
-  }
-
-  private int run(String... arguments) {
-    return Commands.run(new PrintWriter(output, true), new PrintWriter(errors, true), arguments);
-  }
-
-  private String settings(String text) throws IOException {
-    return Files.writeString(Files.createTempFile(directory, "spark", ".conf"), text).toString();
   }
 }
