@@ -10,6 +10,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
@@ -58,6 +59,7 @@ public final class Preflight {
       ExecutorNeeds needs)
       throws VerbsException {
     limit.warnings().forEach(objection -> LOG.warn("{}", objection));
+    checkDepth(device.info(), needs);
     if (device.info().transport() == Transport.LOOPBACK) {
       // It pins nothing, so no limit applies.
       return;
@@ -88,6 +90,24 @@ public final class Preflight {
           limitInWords(machine),
           limit.neededBytes(),
           MemlockRemedy.sentences(environment, root, limit.neededBytes()));
+    }
+  }
+
+  /**
+   * Rejects a device whose queue pairs have too few entries for the settings.
+   *
+   * @throws VerbsException that names the setting to reduce; another device may have more entries
+   */
+  public static void checkDepth(DeviceInfo device, ExecutorNeeds needs) throws VerbsException {
+    int depth = Math.max(needs.sendDepth(), needs.receiveDepth());
+    int limit = device.limits().maxQueuePairDepth();
+    if (depth > limit) {
+      throw new VerbsException(
+          "ibv_create_qp",
+          "the queue pairs of device "
+              + device.name()
+              + (" have at most " + limit + " entries, and the settings need " + depth)
+              + (": reduce spark.shuffle.rdma.reads.max by at least " + (depth - limit)));
     }
   }
 

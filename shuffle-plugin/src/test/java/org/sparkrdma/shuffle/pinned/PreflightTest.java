@@ -31,6 +31,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
 class PreflightTest {
@@ -46,6 +47,7 @@ class PreflightTest {
   private int refusal;
   private int queueRefusal;
   private int queuePairRefusal;
+  private int queuePairDepth = NEEDS.sendDepth();
 
   private MachineMemory machine(OptionalLong lockable) {
     return new MachineMemory(
@@ -74,7 +76,14 @@ class PreflightTest {
             (proxy, method, arguments) ->
                 switch (method.getName()) {
                   case "info" ->
-                      new DeviceInfo("rxe0", "ibverbs", transport, 1, null, Set.of(), List.of());
+                      new DeviceInfo(
+                          "rxe0",
+                          "ibverbs",
+                          transport,
+                          1,
+                          new DeviceLimits(1, queuePairDepth, 1, 1, 1, 1, 1, 1, 1, 0, 56, 1),
+                          Set.of(),
+                          List.of());
                   case "allocateProtectionDomain" -> fake(ProtectionDomain.class, "domain");
                   case "allocate" -> fake(HostMemory.class, "memory");
                   case "register" -> {
@@ -165,6 +174,17 @@ class PreflightTest {
         .hasMessageStartingWith(
             "memory cannot be registered: call=ibv_create_qp errno=12 RLIMIT_MEMLOCK=3000000");
     assertThat(closed).hasSize(10);
+  }
+
+  @Test
+  void shouldNameTheSettingWhenTheQueuePairsOfTheDeviceHaveTooFewEntries() {
+    queuePairDepth = NEEDS.sendDepth() - 3;
+    assertThatThrownBy(() -> check(Map.of(), Optional.empty(), OptionalLong.empty()))
+        .isInstanceOf(VerbsException.class)
+        .hasMessage(
+            "the queue pairs of device rxe0 have at most 50 entries, and the settings need 53:"
+                + " reduce spark.shuffle.rdma.reads.max by at least 3");
+    assertThat(closed).isEmpty();
   }
 
   @Test
