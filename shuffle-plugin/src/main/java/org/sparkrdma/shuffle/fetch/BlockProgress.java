@@ -20,7 +20,7 @@ public final class BlockProgress extends Reservation {
   /** Null before the first checksum. */
   private PartitionSums sums;
 
-  /** Null for nearly all blocks. */
+  /** Null for nearly all blocks; exists from the beginning for those that are written to disk. */
   private RareState rare;
 
   private long blockBytes = UNKNOWN;
@@ -38,6 +38,9 @@ public final class BlockProgress extends Reservation {
   BlockProgress(BlockFetch fetch, int index) {
     this.fetch = fetch;
     this.index = index;
+    if (toDisk()) {
+      rare().disk = new DiskBlock(fetch.files());
+    }
   }
 
   public BlockFetch fetch() {
@@ -111,13 +114,9 @@ public final class BlockProgress extends Reservation {
     return fetch.files() != null;
   }
 
-  /** Its file; null before the first piece. */
+  /** Its file; null unless it is written to disk. Any thread. */
   DiskBlock disk() {
     return rare == null ? null : rare.disk;
-  }
-
-  void disk(DiskBlock opened) {
-    rare().disk = opened;
   }
 
   /** Sets length and checksum kind from a LOCATED; false when they differ from an earlier one. */

@@ -137,11 +137,21 @@ public final class Delivery {
 
   private void writeOnce(DiskWrites.Write write, Consumer<BlockProgress> rest) {
     if (write.begin()) {
+      write.block().disk().beginWrite();
       try {
         writeNow(write.block(), rest);
       } finally {
         write.end();
+        endWrite(write.block());
       }
+    }
+  }
+
+  private void endWrite(BlockProgress block) {
+    try {
+      block.disk().endWrite();
+    } catch (Throwable e) {
+      log.notReleased(block, e);
     }
   }
 
@@ -167,7 +177,6 @@ public final class Delivery {
 
   /** Reports that a block must use TCP. */
   public void fail(BlockProgress block, FallbackReason reason, String detail) {
-    DiskBlock file = block.disk();
     execute(
         threads,
         Task.of(
@@ -175,9 +184,9 @@ public final class Delivery {
               release(block);
               answers.fail(block, reason, detail);
             }));
-    if (file != null) {
+    if (block.toDisk()) {
       // Its disk may hang.
-      execute(diskThreads, Task.of(() -> discard(block, file)));
+      execute(diskThreads, Task.of(() -> discard(block, log)));
     }
   }
 
@@ -243,9 +252,7 @@ public final class Delivery {
       if (dropAnswered(block)) {
         return;
       }
-      if (block.disk() == null) {
-        block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
-      }
+      block.disk().open(conf, block.checksumKind(), block.sums());
       block.disk().write(block.memory(), verify);
       if (dropAnswered(block)) {
         return;
@@ -266,8 +273,8 @@ public final class Delivery {
       file = block.disk().finish();
       if (verdict == Verdict.MISMATCH) {
         long crc = BlockSum.crc32c(file);
-        block.disk().discard();
         answers.suspect(block, crc);
+        discard(block, log);
         return;
       }
     } catch (Throwable e) {
@@ -278,7 +285,7 @@ public final class Delivery {
     if (answers.handOver(block, file)) {
       leaveToSpark(block);
     } else {
-      discard(block, block.disk());
+      discard(block, log);
     }
   }
 
@@ -287,7 +294,7 @@ public final class Delivery {
     boolean answered = block.isAnswered();
     if (answered) {
       release(block);
-      discard(block, block.disk());
+      discard(block, log);
     }
     return answered;
   }
@@ -296,7 +303,7 @@ public final class Delivery {
   private void failNow(BlockProgress block, FallbackReason reason, Throwable e) {
     release(block);
     answers.fail(block, reason, FailureText.of(e));
-    discard(block, block.disk());
+    discard(block, log);
   }
 
   private void release(BlockProgress block) {
@@ -307,10 +314,11 @@ public final class Delivery {
     }
   }
 
-  private void discard(BlockProgress block, DiskBlock file) {
+  /** Deletes the file of a block if it has one. Never throws. */
+  static void discard(BlockProgress block, DeliveryLog log) {
     try {
-      if (file != null) {
-        file.discard();
+      if (block.toDisk()) {
+        block.disk().discard();
       }
     } catch (Throwable e) {
       log.notReleased(block, e);

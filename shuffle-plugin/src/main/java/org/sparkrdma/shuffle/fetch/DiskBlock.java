@@ -9,24 +9,61 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
 import org.apache.spark.network.util.TransportConf;
 
-/** A block that is written to a file of Spark; owned by one delivery thread at a time. */
+/**
+ * The file of a block that is written to disk. It ends once: it is left to Spark or deleted. Any
+ * thread may discard it; while a write runs, the file is deleted when the write ends. All other
+ * methods are called by the thread that writes.
+ */
 final class DiskBlock {
   private final DownloadFileManager files;
-  private final DownloadFile file;
-  private final DownloadFileWritableChannel channel;
-  private final BlockVerifier verifier;
 
-  DiskBlock(DownloadFileManager files, TransportConf conf, int checksumKind, PartitionSums sums)
-      throws IOException {
+  /** Null before the first write; all three are used by one thread at a time. */
+  private DownloadFile file;
+
+  private DownloadFileWritableChannel channel;
+  private BlockVerifier verifier;
+
+  /** Writes that run: the next one may begin shortly before the end of the last. */
+  private int writes;
+
+  private boolean discarded;
+  private boolean ended;
+
+  DiskBlock(DownloadFileManager files) {
     this.files = files;
-    this.file = files.createTempFile(conf);
-    this.verifier = new BlockVerifier(checksumKind, sums);
-    try {
-      this.channel = file.openForWriting();
-    } catch (Throwable e) {
-      file.delete();
-      throw e;
+  }
+
+  /** From now until {@link #endWrite} the file is not deleted. */
+  synchronized void beginWrite() {
+    writes++;
+  }
+
+  /** Deletes the file when it was discarded meanwhile. */
+  void endWrite() {
+    synchronized (this) {
+      writes--;
     }
+    deleteIfUnused();
+  }
+
+  /**
+   * Creates the file before the first write; does nothing at later ones.
+   *
+   * @throws IOException when that fails, or the block was discarded
+   */
+  void open(TransportConf conf, int checksumKind, PartitionSums sums) throws IOException {
+    if (isDiscarded()) {
+      throw new IOException("the block was discarded");
+    }
+    if (file == null) {
+      file = files.createTempFile(conf);
+      verifier = new BlockVerifier(checksumKind, sums);
+      channel = file.openForWriting();
+    }
+  }
+
+  private synchronized boolean isDiscarded() {
+    return discarded;
   }
 
   void write(BlockMemory memory, boolean verify) throws IOException {
@@ -52,18 +89,40 @@ final class DiskBlock {
 
   /** Passes the file to Spark's cleaner; deletes it when the task has ended. */
   void leaveToSpark() {
+    synchronized (this) {
+      ended = true;
+    }
     if (!files.registerTempFileToClean(file)) {
       file.delete();
     }
   }
 
-  /** Deletes the file. */
+  /** Deletes the file if there is one, after the end of a write that runs. */
   void discard() {
+    synchronized (this) {
+      discarded = true;
+    }
+    deleteIfUnused();
+  }
+
+  private void deleteIfUnused() {
+    if (!mayDelete() || file == null) {
+      return;
+    }
     try {
-      channel.close();
+      if (channel != null) {
+        channel.close();
+      }
     } catch (IOException e) {
       // The file is deleted either way.
     }
     file.delete();
+  }
+
+  /** Returns true once. */
+  private synchronized boolean mayDelete() {
+    boolean may = discarded && writes == 0 && !ended;
+    ended |= may;
+    return may;
   }
 }

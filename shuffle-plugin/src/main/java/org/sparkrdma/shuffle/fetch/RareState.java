@@ -6,7 +6,7 @@ package org.sparkrdma.shuffle.fetch;
  * wait, or are requested again. Owned as its {@link BlockProgress}.
  */
 final class RareState {
-  /** Null before the first piece is written to disk. */
+  /** Its file; null for a block in memory. Not changed any more. */
   DiskBlock disk;
 
   /** Bytes that have been read from the server's copy pool, then those of the present part. */

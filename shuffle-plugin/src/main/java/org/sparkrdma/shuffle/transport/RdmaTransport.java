@@ -230,7 +230,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.add(fetch);
     if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
-      fetch.failRest(FallbackReason.STOPPED, hangs ? AGENT_HANGS : "executor stops", log);
+      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : "executor stops");
       return;
     }
     try {
@@ -240,13 +240,17 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       }
     } catch (Throwable e) {
       log.notHandedToAgent(fetch, e);
-      fetch.failRest(FallbackReason.READ_ERROR, FailureText.of(e), log);
+      failRest(fetch, FallbackReason.READ_ERROR, FailureText.of(e));
     }
   }
 
   /** Fails every outstanding block of every fetch. */
   private void failOpen(FallbackReason reason, String detail) {
-    open.forEach(fetch -> fetch.failRest(reason, detail, log));
+    open.forEach(fetch -> failRest(fetch, reason, detail));
+  }
+
+  private void failRest(BlockFetch fetch, FallbackReason reason, String detail) {
+    fetch.failRest(reason, detail, log, threads.diskWrite());
   }
 
   /**

@@ -65,7 +65,7 @@ class BlockedDiskTest {
     disk.reached.await();
     TestFile file = new TestFile();
     BlockProgress failed = block("failed", files(file));
-    failed.disk(new DiskBlock(files(file), conf, 0, failed.sums()));
+    failed.disk().open(conf, 0, failed.sums());
 
     delivery.fail(failed, FallbackReason.TIMEOUT, "on purpose");
 

@@ -82,7 +82,7 @@ class DeliveryTest implements FetchHandler {
             () -> {
               throw new OutOfMemoryError("thrown by the test");
             });
-    fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+    fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
     assertThat(answers).contains("0 stopped", "1 stopped");
   }
 
@@ -120,7 +120,8 @@ class DeliveryTest implements FetchHandler {
     BlockFetch fetch = fetch(null);
     BlockProgress first = located(fetch, 0);
     delivery.deliver(list(first));
-    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
+    fetch.failRest(
+        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), new Threads());
     delivery.deliver(list(located(fetch, 1)));
     delivery.fail(first, FallbackReason.LOST_PEER, "late");
     assertThat(answers).containsExactly("0 fetched", "1 stopped");
@@ -131,7 +132,8 @@ class DeliveryTest implements FetchHandler {
   void shouldAnswerTheOthersWhenAHandlerThrowsWhileTheAgentFails() {
     thrown = new OutOfMemoryError("thrown by the test");
     BlockFetch fetch = fetch(null);
-    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
+    fetch.failRest(
+        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), new Threads());
     assertThat(answers).containsExactly("0 stopped", "0 stopped", "1 stopped", "1 stopped");
   }
 
@@ -142,11 +144,11 @@ class DeliveryTest implements FetchHandler {
     DeliveryLog log = new DeliveryLog(() -> nowNs[0]);
     try (CapturedLog captured = new CapturedLog(DeliveryLog.class.getName())) {
       for (int i = 0; i < 50; i++) {
-        fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+        fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
         log.notHandedToAgent(fetch(null), thrown);
       }
       nowNs[0] = TimeUnit.SECONDS.toNanos(10);
-      fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+      fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
       log.notHandedToAgent(fetch(null), thrown);
       String agent = "Cannot hand a fetch to the transport agent; its blocks use TCP";
       String omitted = "; lines like this that were omitted before: ";

@@ -12,6 +12,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,7 +50,7 @@ class DeliveryThreadShortageTest implements FetchHandler {
     diskThreads.start();
     List<BlockRange> ranges =
         IntStream.range(0, 30).mapToObj(i -> new BlockRange(0, 0, i, i + 1)).toList();
-    BlockFetch fetch = new BlockFetch(null, ranges, null, this, done -> {});
+    BlockFetch fetch = new BlockFetch(null, ranges, new NoFiles(), this, done -> {});
     for (BlockProgress block : fetch.blocks()) {
       block.acceptLayout(0, 0);
       if (block.index() % 3 == 0) {
@@ -57,7 +60,7 @@ class DeliveryThreadShortageTest implements FetchHandler {
       } else if (block.index() % 3 == 1) {
         delivery.fail(block, FallbackReason.TIMEOUT, "late");
       } else {
-        // Fails, because there are no files.
+        // Fails, because there is no file.
         delivery.writeToDisk(block, rest -> {});
       }
     }
@@ -70,6 +73,18 @@ class DeliveryThreadShortageTest implements FetchHandler {
         .contains("0 fetched", "1 timeout", "2 disk", "27 fetched", "28 timeout", "29 disk");
     assertThat(answers).isEmpty();
     assertThat(used).hasSize(2).doesNotContain(Thread.currentThread());
+  }
+
+  private static final class NoFiles implements DownloadFileManager {
+    @Override
+    public DownloadFile createTempFile(TransportConf conf) {
+      throw new IllegalStateException("thrown by the test");
+    }
+
+    @Override
+    public boolean registerTempFileToClean(DownloadFile file) {
+      return false;
+    }
   }
 
   @Override
