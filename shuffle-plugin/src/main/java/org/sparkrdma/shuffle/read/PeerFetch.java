@@ -170,7 +170,8 @@ final class PeerFetch implements FetchHandler {
               peer,
               task.stage(),
               () -> one,
-              new SuspectListener(peer, suspect, fallbackBytes, counters, fallbackLog),
+              new SuspectListener(
+                  peer, suspect, fallbackBytes, tcp.comparisons(), counters, fallbackLog),
               files);
     } catch (Throwable e) {
       fetchSuspectByTcp(index);

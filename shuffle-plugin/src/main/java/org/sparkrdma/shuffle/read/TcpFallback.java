@@ -40,6 +40,8 @@ public final class TcpFallback implements AutoCloseable {
 
   private final TcpLanes others;
 
+  private final Comparisons comparisons = new Comparisons();
+
   /**
    * @param client Spark's own client; not closed here
    * @param maxThreads maximum number of addresses with a connect in progress, without peers that
@@ -124,6 +126,11 @@ public final class TcpFallback implements AutoCloseable {
     }
   }
 
+  /** Threads that compare suspect blocks with the answers. */
+  Comparisons comparisons() {
+    return comparisons;
+  }
+
   private void issue(TcpRequest request) {
     request.issue(client, counters);
   }
@@ -135,13 +142,14 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   /**
-   * Ends the threads after all queued requests are issued; later requests are issued on their
-   * caller's thread.
+   * Ends the threads after all queued requests are issued, and suspect blocks compared; later ones
+   * are issued and compared on their caller's thread.
    */
   @Override
   public void close() {
     drain();
     answering.close();
     others.close();
+    comparisons.close();
   }
 }
