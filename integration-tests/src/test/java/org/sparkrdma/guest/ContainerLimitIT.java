@@ -3,6 +3,7 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -13,7 +14,7 @@ import org.sparkrdma.guest.cluster.StepResult;
 
 /**
  * Executors in a control group with less memory than the host, on a cluster whose settings contain
- * only IPv6 addresses.
+ * only IPv6 addresses. RoCE packets have the traffic class that was set; those of siw have not.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)
@@ -25,11 +26,24 @@ final class ContainerLimitIT {
   /** The heap that Java reports is a little smaller: one survivor space is always empty. */
   private static final long MAX_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
 
+  private static final String ROCE = "ip6 and udp dst port 4791";
+
+  /** The traffic class of IPv6, as the applications set it: DSCP 26. */
+  private static final String MARKED = "ip6[0:2] & 0x0ff0 == 0x680";
+
+  /** Same as in {@link RailsIT}, after the header of IPv6. */
+  private static final String DISCONNECT_ANSWER =
+      "(ip6[52:4] & 0xffffff == 1 and ip6[84:2] == 0x16)";
+
   private static final Pattern PINNED = Pattern.compile("may pin ([0-9]+) MiB: (.*)");
 
   @Test
   void shouldReadOverIpv6AndPinWithinTheContainersLimit() throws Exception {
-    ClusterRun cluster = ClusterRun.named("limited").limitedTo(LIMIT_MIB << 20);
+    Path capture = Path.of(Build.property("it.guest.directory"), "limited.pcap");
+    ClusterRun cluster =
+        ClusterRun.named("limited")
+            .limitedTo(LIMIT_MIB << 20)
+            .with("--capture", capture.toString());
     Map<String, StepResult> steps = cluster.run("rocev2-ipv6", "iwarp-ipv6");
 
     for (String application : new String[] {"rocev2-ipv6", "iwarp-ipv6"}) {
@@ -55,6 +69,14 @@ final class ContainerLimitIT {
         .as("the same executors without a limit")
         .hasSize(2)
         .allSatisfy(mib -> assertThat(mib).isGreaterThan(MAX_PINNED_MIB));
+    assertThat(Capture.packets(capture, ROCE + " and " + MARKED)).isPositive();
+    assertThat(
+            Capture.packets(capture, ROCE + " and not " + MARKED + " and not " + DISCONNECT_ANSWER))
+        .isZero();
+    assertThat(Capture.packets(capture, "ip6 and tcp and " + MARKED)).as("of siw").isZero();
+    assertThat(cluster.executorLogs(2))
+        .contains(
+            "spark.shuffle.rdma.tos has no effect: engine ibverbs cannot set it on device siw0");
     GuestFaultRows rows = new GuestFaultRows();
     for (String application : new String[] {"rocev2-ipv6", "iwarp-ipv6"}) {
       rows.add(

@@ -3,7 +3,6 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -50,11 +49,13 @@ final class RailsIT {
     assertThat(count(logs, DEVICE.formatted("rxe1"))).as(logs).isEqualTo(1);
     // Requests of connections go to queue pair 1, in the base transport header after IP and UDP.
     String request = "ip[32:4] & 0xffffff == 1";
-    assertThat(packets(capture, ROCE + " and " + MARKED + " and " + request)).isPositive();
+    assertThat(Capture.packets(capture, ROCE + " and " + MARKED + " and " + request)).isPositive();
     for (String node : new String[] {"10.99.1.1", "10.99.1.2"}) {
-      assertThat(packets(capture, ROCE + " and " + MARKED + " and src " + node)).isPositive();
+      assertThat(Capture.packets(capture, ROCE + " and " + MARKED + " and src " + node))
+          .isPositive();
     }
-    assertThat(packets(capture, ROCE + " and not " + MARKED + " and not " + DISCONNECT_ANSWER))
+    assertThat(
+            Capture.packets(capture, ROCE + " and not " + MARKED + " and not " + DISCONNECT_ANSWER))
         .isZero();
   }
 
@@ -67,17 +68,5 @@ final class RailsIT {
 
   private static long count(String text, String part) {
     return Pattern.compile(part, Pattern.LITERAL).matcher(text).results().count();
-  }
-
-  private static long packets(Path capture, String filter) throws Exception {
-    Process tcpdump =
-        new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), filter)
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    try (BufferedReader lines = tcpdump.inputReader()) {
-      long count = lines.lines().count();
-      assertThat(tcpdump.waitFor()).isZero();
-      return count;
-    }
   }
 }

@@ -230,7 +230,7 @@ public final class ClusterNode {
       // does.
       conf.set("spark.shuffle.rdma.connect.timeout", "3s");
     }
-    if (isOnRails(name)) {
+    if (isOnRails(name) || name.endsWith(IPV6)) {
       conf.set("spark.shuffle.rdma.tos", "104");
     }
     if (name.endsWith(DISNI)) {

@@ -94,8 +94,11 @@ final class DeviceFacts {
       }
       long extended = extended(arena, name);
       long nodeGuid = Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID));
-      if (Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)).keepsAccess()
-          || AccessRefusals.contains(name, nodeGuid)) {
+      Driver driver = Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID));
+      if (driver.ignoresTrafficClass()) {
+        capabilities.remove(Capability.TRAFFIC_CLASS);
+      }
+      if (driver.keepsAccess() || AccessRefusals.contains(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (pagesOnDemand(extended)) {

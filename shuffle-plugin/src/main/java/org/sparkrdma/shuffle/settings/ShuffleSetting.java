@@ -333,7 +333,8 @@ public enum ShuffleSetting {
           + "IPv6 and InfiniBand; the upper six bits are the DSCP, so DSCP 26 is 104. Switches map it "
           + "to a priority, with RoCE usually one without loss (PFC); `auto` keeps the system's "
           + "default (`default_roce_tos` of `rdma_cm` in configfs). Set it to the value for which "
-          + "your network is configured; the loopback engine and `disni` ignore it."),
+          + "your network is configured; the loopback engine, `disni` and the kernel's soft iWARP "
+          + "ignore it, with a WARN."),
   /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",

@@ -16,7 +16,12 @@ import org.sparkrdma.verbs.device.Transport;
  */
 public enum Driver {
   /** Soft iWARP of the kernel; SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h. */
-  SIW(0x626d74, Quirk.COMPLETES_SENDS_BEFORE_READS, Quirk.REQUIRES_ELEMENT, Quirk.FAILS_SILENTLY),
+  SIW(
+      0x626d74,
+      Quirk.COMPLETES_SENDS_BEFORE_READS,
+      Quirk.REQUIRES_ELEMENT,
+      Quirk.FAILS_SILENTLY,
+      Quirk.IGNORES_TRAFFIC_CLASS),
   /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
   RXE(0xffffff),
   /** Intel's cards, which irdma (and i40iw before it) drives; PCI vendor id. */
@@ -51,6 +56,8 @@ public enum Driver {
      * unsignalled, nothing reports the loss (siw_qp_sq_process).
      */
     FAILS_SILENTLY,
+    /** Its TCP sockets keep the traffic class of the system (siw_connect, siw_accept). */
+    IGNORES_TRAFFIC_CLASS,
     /**
      * A connected queue pair keeps its remote access: a call that removes it returns 0 and has no
      * effect. irdma gives READ and WRITE at creation and modify only adds (irdma_modify_qp_roce in
@@ -67,6 +74,7 @@ public enum Driver {
   private final boolean completesSendsBeforeReads;
   private final boolean requiresElement;
   private final boolean failsSilently;
+  private final boolean ignoresTrafficClass;
   private final boolean keepsAccess;
 
   Driver(int vendorId, Quirk... quirks) {
@@ -75,6 +83,7 @@ public enum Driver {
     completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
     requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
     failsSilently = all.contains(Quirk.FAILS_SILENTLY);
+    ignoresTrafficClass = all.contains(Quirk.IGNORES_TRAFFIC_CLASS);
     keepsAccess = all.contains(Quirk.KEEPS_ACCESS);
   }
 
@@ -114,6 +123,11 @@ public enum Driver {
   /** Whether unsignalled work may fail without a completion. */
   public boolean mayFailSilently() {
     return failsSilently;
+  }
+
+  /** Whether the traffic class of a connection has no effect. */
+  public boolean ignoresTrafficClass() {
+    return ignoresTrafficClass;
   }
 
   /** Whether peers may keep remote access that was removed from a connected queue pair. */

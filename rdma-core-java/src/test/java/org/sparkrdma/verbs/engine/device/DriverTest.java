@@ -24,6 +24,13 @@ class DriverTest {
   }
 
   @Test
+  void shouldExpectThatOnlySoftIwarpIgnoresTheTrafficClass() {
+    assertThat(Driver.ofVendor(SIW).ignoresTrafficClass()).isTrue();
+    assertThat(Driver.ofVendor(RXE).ignoresTrafficClass()).isFalse();
+    assertThat(Driver.ofVendor(CHELSIO).ignoresTrafficClass()).isFalse();
+  }
+
+  @Test
   void shouldAssumeThatAnUnknownDriverFollowsItsSpecification() {
     Driver driver = Driver.ofVendor(CHELSIO);
 
