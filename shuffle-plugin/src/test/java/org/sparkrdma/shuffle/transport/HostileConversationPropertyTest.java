@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.OptionalInt;
@@ -25,7 +26,9 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.CountedFiles;
 import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.DeliveryLog;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
@@ -51,12 +54,17 @@ import org.sparkrdma.verbs.device.Transport;
 /**
  * All messages between a reader and a {@link LyingServer}, on one thread and without a device. Each
  * block is answered once, nothing leaks, the number of messages is bounded, and an honest server is
- * not quarantined.
+ * not quarantined. A third of the conversations read to disk: each temporary file is registered
+ * with Spark or deleted, once.
  */
 class HostileConversationPropertyTest {
   private static final int MESSAGES_PER_TRY = 20;
   private static final int MAX_STEPS = 20_000;
   private static final double[] LIES = {0, 0.02, 0.2, 0.6};
+
+  /** Time after which blocks use TCP whose disk is busy. */
+  private static final long DISK_LIMIT_NS = 20_000_000;
+
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
   private static final Endpoint SELF =
       new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
@@ -66,6 +74,8 @@ class HostileConversationPropertyTest {
   private static long messages;
   private static long conversations;
   private static long protocolErrors;
+  private static long filesRegistered;
+  private static long filesDeleted;
 
   private final DeviceInfo device =
       new DeviceInfo(
@@ -113,7 +123,6 @@ class HostileConversationPropertyTest {
   private long nowNs;
   private final BlockServer blocks = UnusedBlockServer.of(memory, domain, budget, () -> nowNs);
 
-  /** This end has no map outputs. */
   /** Counts the answers of each block. */
   private static final class Answers implements FetchHandler {
     private final int[] counts;
@@ -141,6 +150,11 @@ class HostileConversationPropertyTest {
       onFailed(index, FallbackReason.CORRUPT, "");
     }
 
+    /** Number of blocks that came by RDMA. */
+    long fetched() {
+      return Arrays.stream(lengths).filter(length -> length >= 0).count();
+    }
+
     boolean areComplete() {
       for (int count : counts) {
         if (count == 0) {
@@ -164,6 +178,18 @@ class HostileConversationPropertyTest {
     private final Peers peers;
     private final PeerConnection connection;
     private final MemoryQueue queue;
+    private final Delivery delivery;
+    private final BlockFetch fetch;
+
+    /** Null for blocks in memory. */
+    private final CountedFiles files;
+
+    private final boolean taskLives;
+    private final ArrayDeque<Runnable> diskTasks = new ArrayDeque<>();
+
+    /** The step at which every block is answered as if the agent hung. */
+    private final int hangsAt;
+
     private int unanswered;
     private int delivered;
 
@@ -177,8 +203,10 @@ class HostileConversationPropertyTest {
               count,
               settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE);
       answers = new Answers(count);
-      Delivery delivery =
-          TestDelivery.on(new SameThreadExecutor(), new SameThreadExecutor(), counters);
+      taskLives = random.nextInt(4) > 0;
+      files = random.nextInt(3) == 0 ? new CountedFiles(() -> taskLives) : null;
+      hangsAt = files != null && random.nextInt(3) == 0 ? random.nextInt(100) : -1;
+      delivery = TestDelivery.on(new SameThreadExecutor(), diskTasks::add, counters);
       ReadLimit reads = new ReadLimit(1L << 40);
       queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
       TransportContext context =
@@ -212,7 +240,8 @@ class HostileConversationPropertyTest {
       for (int i = 0; i < count; i++) {
         ranges.add(new BlockRange(0, i, 0, 1));
       }
-      new BlockFetch(SERVER, ranges, null, answers, done -> {}).blocks().forEach(peers::fetch);
+      fetch = new BlockFetch(SERVER, ranges, files, answers, done -> {});
+      fetch.blocks().forEach(peers::fetch);
     }
 
     void run() throws VerbsException {
@@ -234,6 +263,10 @@ class HostileConversationPropertyTest {
         peers.establish(connection);
       }
       for (int i = 0; i < MAX_STEPS && !answers.areComplete(); i++) {
+        if (i == hangsAt) {
+          fetch.failRest(
+              FallbackReason.STOPPED, "the agent hangs", new DeliveryLog(), diskTasks::add);
+        }
         step();
       }
       finish();
@@ -241,7 +274,10 @@ class HostileConversationPropertyTest {
 
     private void step() {
       nowNs += 1_000_000;
+      runDiskTasks(random.nextInt(3));
+      delivery.failOverdueWrites(nowNs, DISK_LIMIT_NS);
       if (connection.isClosed()) {
+        runCommands();
         return;
       }
       if (connection.broken() == null) {
@@ -271,6 +307,12 @@ class HostileConversationPropertyTest {
     private void runCommands() {
       while (!commands.isEmpty()) {
         commands.poll().run();
+      }
+    }
+
+    private void runDiskTasks(int count) {
+      for (int i = 0; i < count && !diskTasks.isEmpty(); i++) {
+        diskTasks.poll().run();
       }
     }
 
@@ -314,7 +356,10 @@ class HostileConversationPropertyTest {
         require(answers.areComplete(), "an honest server's blocks to come", unanswered);
       }
       peers.stop();
-      runCommands();
+      while (!commands.isEmpty() || !diskTasks.isEmpty()) {
+        runCommands();
+        runDiskTasks(1);
+      }
       require(
           server.hasLied() || counters.value(Counter.PROTOCOL_ERRORS) == 0 || delivered == 1,
           "no accusation of an honest server",
@@ -323,6 +368,9 @@ class HostileConversationPropertyTest {
         require(answers.counts[i] == 1, "one answer of block " + i, answers.counts[i]);
         boolean whole = answers.lengths[i] < 0 || answers.lengths[i] == server.blockBytes(i);
         require(whole || server.hasLied(), "a whole block " + i, answers.lengths[i]);
+      }
+      if (files != null) {
+        requireEndedFiles();
       }
       receive.closeOpenChunk();
       require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
@@ -334,6 +382,15 @@ class HostileConversationPropertyTest {
       messages += delivered;
       conversations++;
       protocolErrors += counters.value(Counter.PROTOCOL_ERRORS);
+    }
+
+    private void requireEndedFiles() {
+      require(files.open() == 0, "each file registered or deleted", files.open());
+      require(files.endedTwice() == 0, "no file registered or deleted twice", files.endedTwice());
+      long expected = taskLives ? answers.fetched() : 0;
+      require(files.registered() == expected, expected + " files for Spark", files.registered());
+      filesRegistered += files.registered();
+      filesDeleted += files.created() - files.registered();
     }
   }
 
@@ -357,7 +414,13 @@ class HostileConversationPropertyTest {
     Files.writeString(
         REPORTS.resolve("transport.HostileConversation.txt"),
         String.format(
-            "%-24s messages=%d conversations=%d protocolErrors=%d%n",
-            "hostile conversations", messages, conversations, protocolErrors));
+            "%-24s messages=%d conversations=%d protocolErrors=%d filesRegistered=%d"
+                + " filesDeleted=%d%n",
+            "hostile conversations",
+            messages,
+            conversations,
+            protocolErrors,
+            filesRegistered,
+            filesDeleted));
   }
 }
