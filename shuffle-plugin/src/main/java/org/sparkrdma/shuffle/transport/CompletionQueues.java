@@ -208,12 +208,17 @@ final class CompletionQueues implements AutoCloseable {
       budget.reportShortage(queuePairBytes);
       return Optional.empty();
     }
-    SharedQueue shared = withRoom();
-    if (shared == null) {
-      closeUnused(grant);
-      return Optional.empty();
+    Rings rings = null;
+    try {
+      SharedQueue shared = withRoom();
+      rings = shared == null ? null : new Rings(shared, grant);
+    } finally {
+      // Also after an Error.
+      if (rings == null) {
+        closeUnused(grant);
+      }
     }
-    return Optional.of(new Rings(shared, grant));
+    return Optional.ofNullable(rings);
   }
 
   /** The oldest queue with room, so that newer ones become unused; null when there is none. */

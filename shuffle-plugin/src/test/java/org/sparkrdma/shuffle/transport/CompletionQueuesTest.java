@@ -37,6 +37,9 @@ class CompletionQueuesTest {
 
   private boolean deviceRefuses;
 
+  /** Thrown by the device; null for none. */
+  private Error thrown;
+
   /** The device has fewer interrupts than it says. */
   private boolean deviceRefusesVector;
 
@@ -59,6 +62,9 @@ class CompletionQueuesTest {
       @Override
       public CompletionQueue createCompletionQueue(
           int capacity, CompletionChannel channel, int vector) throws VerbsException {
+        if (thrown != null) {
+          throw thrown;
+        }
         if (deviceRefuses) {
           throw new VerbsException("ibv_create_cq", ENOMEM, "ibv_create_cq failed", null);
         }
@@ -107,6 +113,16 @@ class CompletionQueuesTest {
   void shouldBeginWithLessThanAMebibyteAndCountIt() throws VerbsException {
     create(Transport.IWARP);
     assertThat(budget.pinnedBytes()).isBetween(5_440L * 64, MIB);
+  }
+
+  @Test
+  void shouldHoldNoGrantAfterAnError() throws VerbsException {
+    create(Transport.IWARP);
+    take(FIRST_QUEUE_CONNECTIONS);
+    long before = budget.pinnedBytes();
+    thrown = new OutOfMemoryError("thrown by the test");
+    assertThatThrownBy(() -> queues.tryTake()).isSameAs(thrown);
+    assertThat(budget.pinnedBytes()).isEqualTo(before);
   }
 
   @Test
