@@ -190,6 +190,14 @@ public final class Delivery {
     }
   }
 
+  /**
+   * Reports that a block must use TCP. Its memory and its file stay, because READs may still write:
+   * {@link #fail} releases them later.
+   */
+  public void failBeforeRelease(BlockProgress block, FallbackReason reason, String detail) {
+    execute(threads, Task.of(() -> answers.fail(block, reason, detail)));
+  }
+
   private static void execute(Executor on, Task work) {
     try {
       on.execute(work);

@@ -315,6 +315,14 @@ final class FetchSide {
     reads.stop();
   }
 
+  /** A new list of its blocks, but for those in the queue for receive memory. */
+  List<BlockProgress> blocks() {
+    assert context.owner().holds();
+    List<BlockProgress> blocks = wanted.all();
+    blocks.addAll(deadlines.blocksUnderWay());
+    return blocks;
+  }
+
   /**
    * Ends all requests after the queue pair is destroyed: releases the sinks and returns the blocks.
    */

@@ -229,6 +229,13 @@ final class MemoryQueue {
     delivery.fail(entry.block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
   }
 
+  /** A new list of all blocks that wait, of all connections. */
+  List<BlockProgress> all() {
+    List<BlockProgress> all = new ArrayList<>();
+    turns.forEach(waiting -> waiting.blocks.forEach(entry -> all.add(entry.block)));
+    return all;
+  }
+
   /** Removes the blocks of a connection that ends; returns them. */
   List<BlockProgress> takeAll(FetchSide side) {
     List<BlockProgress> taken = new ArrayList<>();

@@ -218,6 +218,11 @@ final class PeerConnection {
     return fetches;
   }
 
+  /** A new list of the blocks that it fetches, but for those in the queue for receive memory. */
+  List<BlockProgress> blocks() {
+    return fetches == null ? List.of() : fetches.blocks();
+  }
+
   /** Reason why it must be closed, or null. */
   BrokenConnection broken() {
     return broken;

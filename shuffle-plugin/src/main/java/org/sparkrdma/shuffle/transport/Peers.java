@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  */
 final class Peers {
   private static final int CORRUPTIONS_TOLERATED = 3;
+  private static final String EXECUTOR_STOPS = "executor stops";
   private static final Set<FallbackReason> QUARANTINING =
       EnumSet.of(
           FallbackReason.TIMEOUT, FallbackReason.PROTOCOL_ERROR, FallbackReason.CONNECT_FAILED);
@@ -291,18 +292,46 @@ final class Peers {
     context.peerLog().quarantined(peer, TimeUnit.NANOSECONDS.toMillis(forNs), reason, detail);
   }
 
-  /** Stops: closes every connection and fails every block, including later ones. */
+  /**
+   * Stops: fails every block, including later ones, before any connection ends by {@link #endNext}.
+   * The destruction of all queue pairs may take long, and no block waits for it.
+   */
   void stop() {
     assert context.owner().holds();
     stopped = true;
-    while (table.size() > 0) {
-      PeerConnection connection = table.get(0);
-      List<BlockProgress> left = close(connection);
-      left.forEach(
-          block -> context.delivery().fail(block, FallbackReason.STOPPED, "executor stops"));
-    }
     byIncarnation
         .values()
-        .forEach(peer -> failPending(peer, FallbackReason.STOPPED, "executor stops"));
+        .forEach(peer -> failPending(peer, FallbackReason.STOPPED, EXECUTOR_STOPS));
+    failBeforeRelease(context.memoryQueue().all());
+    for (int i = 0; i < table.size(); i++) {
+      failBeforeRelease(table.get(i).blocks());
+    }
+  }
+
+  private void failBeforeRelease(List<BlockProgress> blocks) {
+    blocks.forEach(
+        block ->
+            context.delivery().failBeforeRelease(block, FallbackReason.STOPPED, EXECUTOR_STOPS));
+  }
+
+  /**
+   * Ends a connection after {@link #stop}, also when that throws.
+   *
+   * @return false when there was none
+   */
+  boolean endNext() {
+    assert context.owner().holds();
+    if (table.size() == 0) {
+      return false;
+    }
+    PeerConnection connection = table.get(table.size() - 1);
+    try {
+      // Releases their memory: their answers are claimed.
+      close(connection)
+          .forEach(block -> context.delivery().fail(block, FallbackReason.STOPPED, EXECUTOR_STOPS));
+    } finally {
+      table.remove(connection);
+    }
+    return true;
   }
 }

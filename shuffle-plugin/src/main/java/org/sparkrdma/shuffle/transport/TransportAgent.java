@@ -72,7 +72,11 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private final Runnable reportCause = this::reportCause;
   private final Runnable stopPeers = this::stopPeers;
+  private final Runnable endNext = this::endNext;
   private final Runnable answerCommands = this::runCommands;
+
+  /** Whether all connections have ended, after the peers have stopped. */
+  private boolean ended;
 
   TransportAgent(
       TransportSettings settings,
@@ -180,6 +184,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       guarded(answerCommands);
     }
     guarded(stopPeers);
+    endConnections();
     owner.release();
   }
 
@@ -189,6 +194,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     guarded(logCause);
     guarded(stopPeers);
     guarded(reportCause);
+    endConnections();
     while (!stopping) {
       guarded(answerCommands);
       LockSupport.parkNanos(this, REFUSE_SLEEP_NS);
@@ -205,6 +211,18 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private void stopPeers() {
     peers.stop();
+  }
+
+  /** Blocks that are handed in meanwhile do not wait for the rest. */
+  private void endConnections() {
+    while (!ended) {
+      guarded(endNext);
+      guarded(answerCommands);
+    }
+  }
+
+  private void endNext() {
+    ended = !peers.endNext();
   }
 
   private static void guarded(Runnable step) {

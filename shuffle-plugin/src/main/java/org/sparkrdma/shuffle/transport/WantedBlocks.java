@@ -95,6 +95,14 @@ final class WantedBlocks {
     return taken;
   }
 
+  /** A new list of all blocks that do not wait for memory, which its queue holds. */
+  List<BlockProgress> all() {
+    List<BlockProgress> all = new ArrayList<>(apart);
+    all.addAll(queue);
+    all.addAll(ready);
+    return all;
+  }
+
   /** Removes all blocks. Returns those that do not wait for memory, which its queue holds. */
   List<BlockProgress> takeAll() {
     List<BlockProgress> taken = takeQueued();

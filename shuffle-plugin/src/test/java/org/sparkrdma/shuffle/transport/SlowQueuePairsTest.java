@@ -111,6 +111,61 @@ class SlowQueuePairsTest {
     assertThat(slowestNs).isLessThanOrEqualTo(MAX_BLOCK_NS);
   }
 
+  /** A block that uses TCP when the reader stops. */
+  private final class Stopped implements FetchHandler {
+    /** Open connections of the reader when the block was answered. */
+    private int connections;
+
+    @Override
+    public long reader() {
+      return 1;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      throw new IllegalStateException("not expected");
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      assertThat(reason).isEqualTo(FallbackReason.STOPPED);
+      connections = reader.connections();
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("no checksums here");
+    }
+  }
+
+  /** So that no block waits for the destruction of thousands of queue pairs after a loss. */
+  @Test
+  void shouldAnswerTheBlocksOfAllConnectionsBeforeTheFirstOneEndsWhenItStops() {
+    List<Fetch> fetches = new ArrayList<>();
+    for (int server = 0; server < SERVERS; server++) {
+      fetches.add(new Fetch(reader, server));
+    }
+    run(500 * MS);
+    assertThat(fetches).allMatch(fetch -> fetch.read);
+    assertThat(reader.connections()).isEqualTo(SERVERS);
+    List<Stopped> open = new ArrayList<>();
+    for (int server = 0; server < SERVERS; server++) {
+      Stopped block = new Stopped();
+      open.add(block);
+      reader.fetch(executors.get(server).endpoint(), List.of(new BlockRange(0, 1, 1, 2)), block);
+    }
+    // The requests are sent, and no answer has been received.
+    long sent = reader.messages();
+    fabric.runUntil(
+        () -> reader.messages() >= sent + SERVERS,
+        fabric.nowNs() + Duration.ofSeconds(1).toNanos());
+
+    reader.close();
+
+    assertThat(open).allMatch(block -> block.connections == SERVERS);
+    assertThat(reader.connections()).isZero();
+  }
+
   @Test
   void shouldFetchBlocksWhileManyPeersConnect() {
     List<Fetch> fetches = new ArrayList<>();

@@ -385,8 +385,12 @@ final class VirtualExecutor implements AutoCloseable {
 
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
     fabric.remove(address.getAddress());
-    peers.stop();
+    agent.stop();
+    agent.run();
     server.server().close();
     agent.drain();
     completions.close();
