@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
@@ -52,7 +53,8 @@ record RunningParts(
    * @param unregisterShuffle deregisters the files of a shuffle soon; does not block
    * @param check called each second by the runtime's thread: looks for a transport that hangs,
    *     which it reports as a loss
-   * @param close answers open blocks with STOPPED, ends all connections, releases everything
+   * @param close answers open blocks with STOPPED, ends all connections, releases everything; goes
+   *     on where an earlier call has thrown
    */
   record Transport(
       BlockTransport fetches,
@@ -217,20 +219,31 @@ record RunningParts(
    * @return whether the device is no longer used
    */
   boolean closeAll() {
-    if (!tryClose("transport", transport.close())) {
+    return tryCloseAll((part, e) -> LOG.warn("Cannot close RDMA part={}", part, e));
+  }
+
+  /** Goes on with a close that has failed, which is in the log; as {@link #closeAll}. */
+  boolean closeRest() {
+    return tryCloseAll((part, e) -> LOG.debug("Still cannot close RDMA part={}", part, e));
+  }
+
+  private boolean tryCloseAll(BiConsumer<String, Throwable> onFailure) {
+    if (!tryClose("transport", transport.close(), onFailure)) {
       return false;
     }
     LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
-    return tryClose("device", device::close) && tryClose("engine", engine::close);
+    return tryClose("device", device::close, onFailure)
+        && tryClose("engine", engine::close, onFailure);
   }
 
-  private static boolean tryClose(String name, Runnable close) {
+  private static boolean tryClose(
+      String name, Runnable close, BiConsumer<String, Throwable> onFailure) {
     try {
       close.run();
       return true;
     } catch (Throwable e) {
       // An Error too: the runtime's thread goes on.
-      LOG.warn("Cannot close RDMA part={}", name, e);
+      onFailure.accept(name, e);
       return false;
     }
   }

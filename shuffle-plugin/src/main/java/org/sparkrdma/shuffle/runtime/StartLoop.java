@@ -42,13 +42,8 @@ final class StartLoop {
   private final CompletableFuture<BlockTransport> transport;
   private final CurrentTransport current = new CurrentTransport();
 
-  /** Outcome of an attempt to start RDMA. */
-  private enum Attempt {
-    UP,
-    REFUSED,
-    /** A part did not close, so that another start would open the device a second time. */
-    NOT_CLOSED
-  }
+  /** Parts of which one has not closed: a start would open the device a second time. Else null. */
+  private RunningParts unclosed;
 
   /**
    * @param profile as for {@link RuntimeStart#run}
@@ -121,17 +116,18 @@ final class StartLoop {
   /** Starts RDMA, and again after each loss, until no start may follow. */
   void run() {
     try {
-      Attempt last = attempt();
+      boolean up = tryStart();
       if (lifecycle.state() == State.OFF) {
-        if (last == Attempt.REFUSED && mayStartLater()) {
+        if (mayStartLater()) {
           stayOffForNow();
-          last = restart(last);
+          up = restart();
         } else {
           stayOff();
         }
       }
-      while (last == Attempt.UP && lifecycle.awaitLoss(RdmaTransport.CHECK_INTERVAL, this::check)) {
-        last = restart(turnOff());
+      while (up && lifecycle.awaitLoss(RdmaTransport.CHECK_INTERVAL, this::check)) {
+        turnOff();
+        up = restart();
       }
     } catch (InterruptedException e) {
       LOG.debug("Interrupted: RDMA stays off", e);
@@ -149,19 +145,23 @@ final class StartLoop {
     }
   }
 
-  private Attempt attempt() {
+  /** Returns whether RDMA is up; otherwise everything is closed, but for {@link #unclosed}. */
+  private boolean tryStart() {
     OptionalInt begun = lifecycle.beginAttempt();
     if (begun.isEmpty()) {
-      return Attempt.REFUSED;
+      return false;
     }
     int number = begun.getAsInt();
     RunningParts started =
         start.run(reason -> lifecycle.reportLoss(number, reason), profile).orElse(null);
     if (lifecycle.endAttempt(started, start.reasons())) {
       announce(number, started);
-      return Attempt.UP;
+      return true;
     }
-    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+    if (started != null) {
+      close(started);
+    }
+    return false;
   }
 
   /** RDMA is up. A failure here counts as a loss: without this thread no loss would be noticed. */
@@ -219,35 +219,51 @@ final class StartLoop {
     lifecycle.endWaits();
   }
 
-  /**
-   * Open requests are answered by TCP. Releasing everything lets the system remove the device.
-   *
-   * @return {@link Attempt#REFUSED} when RDMA may be started again
-   */
-  private Attempt turnOff() {
+  /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
+  private void turnOff() {
     RunningParts lost = lifecycle.turnOff().orElse(null);
     if (lost == null) {
-      return Attempt.REFUSED;
+      return;
     }
     backoff.onLoss(System.nanoTime());
     LOG.warn(
         "RDMA is not used in this executor until it can be started: {}",
         String.join("; ", lifecycle.reasons()));
     published.withdraw(lifecycle.reasons());
-    return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+    close(lost);
+  }
+
+  private void close(RunningParts parts) {
+    if (!parts.closeAll()) {
+      unclosed = parts;
+      LOG.warn(
+          "RDMA stays off in this executor until it is closed completely; the close is repeated");
+    }
   }
 
   /**
-   * Starts RDMA again and again until it is up, a part does not close or the runtime ends.
-   *
-   * @param last outcome of what was before
+   * Goes on with a close, for which a device or a disk may have returned; whether all is closed.
    */
-  private Attempt restart(Attempt last) {
-    Attempt now = last;
+  private boolean closeRest() {
+    if (unclosed != null && unclosed.closeRest()) {
+      unclosed = null;
+    }
+    return unclosed == null;
+  }
+
+  /**
+   * Starts RDMA again and again until it is up or the runtime ends, after the parts that were lost
+   * have closed.
+   *
+   * @return whether it is up
+   */
+  private boolean restart() {
+    boolean up = false;
     String known = String.join("; ", lifecycle.reasons());
-    while (now == Attempt.REFUSED && backoff.await()) {
-      now = attempt();
-      if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
+    while (!up && backoff.await()) {
+      boolean closed = closeRest();
+      up = closed && tryStart();
+      if (closed && !up && lifecycle.state() == State.OFF) {
         String reasons = String.join("; ", lifecycle.reasons());
         if (reasons.equals(known)) {
           LOG.info("RDMA still cannot be started: nextAttemptMs={}", backoff.delayMs());
@@ -258,10 +274,7 @@ final class StartLoop {
         known = reasons;
       }
     }
-    if (now == Attempt.NOT_CLOSED) {
-      LOG.warn("RDMA stays off in this executor: it did not close completely after a failure");
-    }
-    return now;
+    return up;
   }
 
   /** Ends the wait for the next attempt, and all later ones. Any thread. */

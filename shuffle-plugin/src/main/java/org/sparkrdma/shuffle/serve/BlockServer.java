@@ -41,6 +41,9 @@ public final class BlockServer implements AutoCloseable {
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
 
+  /** Maximum wait of {@link #close} for a disk that hangs. */
+  public static final Duration CLOSE_LIMIT = Duration.ofSeconds(30);
+
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
 
   /** Maximum number of commands between two checks of the leases. */
@@ -414,11 +417,21 @@ public final class BlockServer implements AutoCloseable {
 
   /**
    * Executes the submitted commands, then deregisters everything, leased or not: from then on a
-   * peer's READ fails. Returns when that is done, or with a warning after 30 seconds. A second
-   * close does nothing.
+   * peer's READ fails. Returns when that is done, or with a warning after {@link #CLOSE_LIMIT}; the
+   * server's thread then goes on, see {@link #hasEnded}. A second close does nothing more.
    */
   @Override
   public void close() {
-    thread.close();
+    close(CLOSE_LIMIT);
+  }
+
+  /** The same with another limit. */
+  public void close(Duration limit) {
+    thread.close(limit);
+  }
+
+  /** Whether everything is deregistered, and no thread uses registered memory any more. */
+  public boolean hasEnded() {
+    return ended;
   }
 }

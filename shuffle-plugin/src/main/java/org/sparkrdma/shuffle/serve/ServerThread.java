@@ -12,10 +12,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * The thread of a {@link BlockServer}: works, and sleeps until the next deadline or {@link
  * #wakeUp}. The server starts and closes it. Safe for any thread.
  */
-final class ServerThread implements AutoCloseable {
+final class ServerThread {
   private static final Logger LOG = LoggerFactory.getLogger(ServerThread.class);
-
-  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
   /** Pause after an Error. */
   private static final long PAUSE_NS = 10_000_000;
@@ -100,18 +98,19 @@ final class ServerThread implements AutoCloseable {
     asleep = false;
   }
 
-  /** Ends the work. Returns when that is done, or with a warning after 30 seconds. */
-  @Override
-  public void close() {
+  /** Ends the work. Returns when that is done, or with a warning after the limit. */
+  void close(Duration limit) {
     closing = true;
     if (thread.getState() == Thread.State.NEW) {
       server.shutDown();
       return;
     }
     LockSupport.unpark(thread);
-    if (!ThreadEnd.await(thread, CLOSE_TIMEOUT)) {
+    if (!ThreadEnd.await(thread, limit)) {
       LOG.warn(
-          "The block server did not stop within 30 s; its memory stays registered, closing continues");
+          "The block server did not stop in time; its memory stays registered until its disk"
+              + " returns: limitMs={}",
+          limit.toMillis());
     }
   }
 }

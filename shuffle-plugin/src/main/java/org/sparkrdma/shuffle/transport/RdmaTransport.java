@@ -46,11 +46,14 @@ import org.sparkrdma.verbs.device.DeviceLimits;
  */
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
+
+  /** Maximum wait of a close for each kind of threads. */
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
   /** Interval between calls of {@link #checkAgent}. */
   public static final Duration CHECK_INTERVAL = AgentWatch.INTERVAL;
 
+  private static final String EXECUTOR_STOPS = "executor stops";
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
 
   private final ProtectionDomain domain;
@@ -70,6 +73,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Consumer<String> outOfService;
   private final DeliveryLog log = new DeliveryLog();
   private final AgentWatch watch;
+  private final ClosingSteps closing = new ClosingSteps();
   private volatile boolean hangs;
   private volatile boolean closed;
 
@@ -230,7 +234,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.add(fetch);
     if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
-      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : "executor stops");
+      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : EXECUTOR_STOPS);
       return;
     }
     try {
@@ -296,34 +300,59 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     server.unregisterShuffle(shuffleId, done);
   }
 
-  /** Closes everything; outstanding blocks fail with {@link FallbackReason#STOPPED}. */
+  /**
+   * Closes everything; outstanding blocks fail with {@link FallbackReason#STOPPED}. When the agent
+   * or a disk does not return in time, this throws, and a later call goes on without another wait.
+   */
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
+    close(closed ? Duration.ZERO : STOP_LIMIT, BlockServer.CLOSE_LIMIT);
+  }
+
+  /** The same with other limits of the waits for the agent and the block server. */
+  void close(Duration agentLimit, Duration serverLimit) {
     closed = true;
+    closing.run(
+        List.of(
+            () -> endAgent(agentLimit),
+            () -> endServer(serverLimit),
+            this::endThreads,
+            manager::close,
+            completions::close,
+            channel::close,
+            () -> agent.drainThen(memory::close),
+            this::closeDomain));
+  }
+
+  private void endAgent(Duration limit) {
     agent.stop();
-    boolean ended = ThreadEnd.await(agentThread, STOP_LIMIT);
-    boolean interrupted = Thread.interrupted();
-    if (!ended) {
-      failOpen(FallbackReason.STOPPED, "executor stops");
+    if (!ThreadEnd.await(agentThread, limit)) {
+      failOpen(FallbackReason.STOPPED, EXECUTOR_STOPS);
       threads.close();
-      throw new IllegalStateException(
-          "the transport agent did not end within "
-              + STOP_LIMIT.toSeconds()
-              + " s; the device's resources are left to the system");
+      throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
-    server.close();
+  }
+
+  private void endServer(Duration limit) {
+    server.close(limit);
     agent.drain();
+  }
+
+  private void endThreads() {
     threads.close();
+    boolean interrupted = Thread.interrupted();
     interrupted |= !threads.await(STOP_LIMIT);
     // Blocks behind a write that hangs: the agent, which sends overdue ones to TCP, has ended.
-    failOpen(FallbackReason.STOPPED, "executor stops");
-    manager.close();
-    completions.close();
-    channel.close();
-    agent.drainThen(memory::close);
+    failOpen(FallbackReason.STOPPED, EXECUTOR_STOPS);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void closeDomain() {
+    if (!server.hasEnded()) {
+      throw new IllegalStateException("a disk hangs; its thread may use registered memory");
+    }
     if (memory.chunksOut() == 0) {
       domain.close();
     } else {
@@ -331,9 +360,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
           "Transport stopped while Spark still reads chunks={} of receive memory; the protection domain"
               + " stays open",
           memory.chunksOut());
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

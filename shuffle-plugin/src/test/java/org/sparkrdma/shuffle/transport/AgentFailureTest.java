@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.BlockServer;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
 @Timeout(60)
@@ -152,6 +154,39 @@ class AgentFailureTest {
       assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       armed.set(false);
       end.countDown();
+    }
+  }
+
+  /**
+   * The clock of the agent stands for a call of the device, such as the last of many that are slow.
+   */
+  @Test
+  void shouldGoOnWithACloseWhenTheCallOfTheDeviceHasReturned() throws Exception {
+    AtomicBoolean armed = new AtomicBoolean();
+    CountDownLatch hangs = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    LongSupplier clock =
+        () -> {
+          if (armed.get() && Thread.currentThread().getName().startsWith("rdma-agent")) {
+            hangs.countDown();
+            awaitUninterruptibly(end);
+          }
+          return System.nanoTime();
+        };
+    try (TestExecutor executor =
+        new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
+      armed.set(true);
+      hangs.await();
+      assertThatThrownBy(
+              () -> executor.transport().close(Duration.ofMillis(1), BlockServer.CLOSE_LIMIT))
+          .hasMessageContaining("the transport agent has not ended");
+      assertThatThrownBy(() -> executor.transport().close())
+          .as("without a wait")
+          .hasMessageContaining("the transport agent has not ended");
+      armed.set(false);
+      end.countDown();
+
+      executor.transport().close(Duration.ofMinutes(1), BlockServer.CLOSE_LIMIT);
     }
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,6 +63,49 @@ class HungDiskFetchTest {
       CollectedBlocks collected = new CollectedBlocks(later);
       reader.transport().fetch(server.endpoint(), later, null, collected);
       assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(later.get(0)));
+    }
+  }
+
+  @Test
+  void shouldGoOnWithTheCloseOfAServerWhenTheHungDiskHasReturned() throws Exception {
+    Path first = Files.createDirectory(directory.resolve("first"));
+    Path second = Files.createDirectory(directory.resolve("second"));
+    Random random = new Random(7);
+    try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
+        TestExecutor reader = new TestExecutor(first, options(2))) {
+      server.outputs().writeIn(second, HUNG, random, BYTES);
+      server.outputs().write(1, random, BYTES);
+      List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
+      List<BlockRange> hung = List.of(new BlockRange(0, HUNG, 0, 1));
+      CountDownLatch returns = server.outputs().blockUntil(HUNG);
+      CollectedBlocks read = new CollectedBlocks(registered);
+      reader.transport().fetch(server.endpoint(), registered, null, read);
+      assertThat(read.await().bytes(0)).hasSize(BYTES);
+      CollectedBlocks waits = new CollectedBlocks(hung);
+      reader.transport().fetch(server.endpoint(), hung, null, waits);
+      waits.await();
+
+      assertThatThrownBy(
+              () -> server.transport().close(Duration.ofMinutes(1), Duration.ofMillis(1)))
+          .hasMessageContaining("a disk hangs");
+      assertThatThrownBy(() -> server.transport().close())
+          .as("without a wait")
+          .hasMessageContaining("a disk hangs");
+      returns.countDown();
+
+      // The end of the executor checks that nothing is left.
+      while (!tryClose(server)) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static boolean tryClose(TestExecutor executor) {
+    try {
+      executor.transport().close();
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
     }
   }
 
