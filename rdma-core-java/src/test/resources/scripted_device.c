@@ -30,7 +30,7 @@
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
   X(ibv_get_async_event) X(ibv_query_device_ex) X(ibv_destroy_qp) X(rdma_destroy_qp) X(ibv_destroy_cq)    \
-  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel)
+  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel) X(rdma_destroy_id)
 
 #define IN_ENUM(name) CALL_##name,
 #define AS_NAME(name) #name,
@@ -200,10 +200,10 @@ static void destroy(enum kind kind, void *object) {
 /* Counts a call that destroys an object; returns the error it has to fail with, or 0. The script's error, and EIO without the
    device, are the kernel's answer to the command. libibverbs takes EIO for success with a variable of the environment,
    whether there is a device or not (verbs_is_destroy_err in its cmd_write.h), and frees its object. With any other error it
-   keeps the object. ibv_destroy_comp_channel is no command. */
+   keeps the object. ibv_destroy_comp_channel is no command, and rdma_destroy_id one of ib_uccm. */
 static int enter_destruction(enum call call, enum kind kind, void *object) {
   int error = enter(call);
-  if (error == EIO && kind != KIND_comp_channel && getenv("RDMAV_ALLOW_DISASSOC_DESTROY")) {
+  if (error == EIO && kind != KIND_comp_channel && kind != KIND_id && getenv("RDMAV_ALLOW_DISASSOC_DESTROY")) {
     error = 0;
   }
   if (error) {
@@ -803,7 +803,7 @@ static void end_connection(struct identifier *id) {
   id->connected = 0;
 }
 
-static void forget_identifier(struct identifier *id) {
+static void unlink_identifier(struct identifier *id) {
   for (int i = 0; i < MAX_IDS; i++) {
     if (ids[i] == id) {
       ids[i] = NULL;
@@ -812,19 +812,24 @@ static void forget_identifier(struct identifier *id) {
   if (id->peer) {
     id->peer->peer = NULL;
   }
+}
+
+static void forget_identifier(struct identifier *id) {
+  unlink_identifier(id);
   destroy(KIND_id, id);
 }
 
+/* An identifier that is not destroyed only stays as an object: the kernel ends it with its channel. */
 int rdma_destroy_id(struct rdma_cm_id *id) {
   struct identifier *gone = (struct identifier *)id;
   struct event **at = &((struct event_channel *)id->channel)->first;
-  pthread_mutex_lock(&lock);
   if (id->qp) {
     /* librdmacm would free it under its queue pair; it stays as an object that the test finds. */
-    pthread_mutex_unlock(&lock);
     errno = EBUSY;
     return -1;
   }
+  int error = enter_destruction(CALL_rdma_destroy_id, KIND_id, gone);
+  pthread_mutex_lock(&lock);
   if (gone->peer && !gone->connected && !gone->asked) {
     notify(gone->peer, RDMA_CM_EVENT_REJECTED, 28);
   }
@@ -838,9 +843,13 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
       at = &event->next;
     }
   }
-  forget_identifier(gone);
+  unlink_identifier(gone);
+  if (!error) {
+    destroy(KIND_id, gone);
+  }
   pthread_mutex_unlock(&lock);
-  return 0;
+  errno = error;
+  return error ? -1 : 0;
 }
 
 static void set_port(struct sockaddr *address) {

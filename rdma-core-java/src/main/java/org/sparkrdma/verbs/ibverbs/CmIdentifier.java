@@ -182,7 +182,7 @@ final class CmIdentifier {
   /** Removes a user; the last one destroys the identifier. Any thread. */
   void release() {
     if (users.decrementAndGet() == 0) {
-      cm.destroyId(id);
+      device.destroyIdentifier(id);
     }
   }
 }

@@ -127,7 +127,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       }
     } finally {
       if (!listening) {
-        cm.destroyId(id);
+        device.destroyIdentifier(id);
       }
     }
   }
@@ -170,7 +170,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       return id;
     } finally {
       if (!set) {
-        cm.destroyId(id);
+        device.destroyIdentifier(id);
       }
     }
   }
@@ -305,7 +305,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     EngineListener listener = listener(event.listenId());
     if (listener == null || otherDevice(event.id()) != null) {
       cm.reject(event.id(), 0, 0);
-      cm.destroyId(event.id());
+      device.destroyIdentifier(event.id());
       return;
     }
     IbverbsConnection connection = IbverbsConnection.requested(device, this, event);
@@ -314,7 +314,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   @Override
   protected void destroyListener(Object id) {
-    cm.destroyId((Long) id);
+    device.destroyIdentifier((Long) id);
   }
 
   @Override

@@ -16,6 +16,7 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.engine.device.RdmaDevice;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 
 /** An open device of libibverbs. Safe for any thread. */
 final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQueuePair> {
@@ -131,6 +132,12 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     } else {
       LOG.debug("The RDMA device does not release an object: {}", failure);
     }
+  }
+
+  /** Destroys an identifier of librdmacm, without a queue pair. Any thread. */
+  void destroyIdentifier(long id) {
+    int rc = libraries().cm().destroyId(id);
+    onReleased("rdma_destroy_id", rc == 0 ? 0 : Downcalls.errno(), "");
   }
 
   /** Bytes registered now; the system counts them against the memlock limit. */

@@ -96,7 +96,8 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
             "ibv_dereg_mr",
             "ibv_dealloc_pd",
             "ibv_destroy_cq",
-            "ibv_destroy_comp_channel")) {
+            "ibv_destroy_comp_channel",
+            "rdma_destroy_id")) {
       library.fail(also, EBUSY, 1, ScriptedLibrary.FOR_EVER);
     }
     library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
@@ -130,6 +131,7 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     "ibv_destroy_cq, 1, 99, 16",
     "ibv_dealloc_pd, 1, 99, 16",
     "ibv_destroy_comp_channel, 1, 99, 16",
+    "rdma_destroy_id, 1, 99, 22",
     "ibv_modify_qp, 3, 99, 5"
   })
   void shouldGoOnWithoutIt(String call, int number, int count, int errno) throws Exception {

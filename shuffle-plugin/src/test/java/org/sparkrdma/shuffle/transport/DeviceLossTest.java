@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -154,17 +155,17 @@ class DeviceLossTest extends ScriptedExecutors {
     }
   }
 
-  @Test
-  @DisplayName("the device is removed, and ibv_dereg_mr fails for ever with errno 16")
+  @ParameterizedTest(name = "the device is removed, and {0} fails for ever with errno 16")
+  @ValueSource(strings = {"ibv_dereg_mr", "rdma_destroy_id"})
   @ScriptedCase("READ before the loss")
-  void shouldLogOneErrorForEachDeviceThatReleasesNothing() throws Exception {
+  void shouldLogOneErrorForEachDeviceThatReleasesNothing(String call) throws Exception {
     try (CapturedLog log = new CapturedLog()) {
-      connectAndClose(() -> library.fail("ibv_dereg_mr", EBUSY, 1, ScriptedLibrary.FOR_EVER));
+      connectAndClose(() -> library.fail(call, EBUSY, 1, ScriptedLibrary.FOR_EVER));
 
       assertThat(library.outstanding()).as("objects left in the device").isGreaterThan(2);
       assertThat(log.warnings().stream().filter(line -> line.startsWith(NOT_RELEASED)))
           .hasSize(2)
-          .allMatch(line -> line.contains("ibv_dereg_mr failed: errno=16 ("));
+          .allMatch(line -> line.contains(call + " failed: errno=16 ("));
     }
   }
 
