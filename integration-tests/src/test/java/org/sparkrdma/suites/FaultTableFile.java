@@ -46,7 +46,7 @@ public final class FaultTableFile {
           "scripted-device-calls.json", 89,
           "scripted-device-limits.json", 12,
           "scripted-device-access.json", 10,
-          "scripted-device-set-up.json", 19,
+          "scripted-device-set-up.json", 20,
           "scripted-device-changes.json", 30);
 
   private final Path target;

@@ -190,6 +190,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   /** The owner's turn ends with the null that it gets when the limit is reached. */
   @Override
   protected void takeEvents() {
+    routes.reportSlowCall();
     synchronized (this) {
       int before = taken;
       taken += takeEvents(EVENTS_PER_TURN - before);

@@ -5,6 +5,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,11 +23,26 @@ final class RouteResolver {
 
   private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);
 
+  /** Duration of a call from which on it is reported; a subnet manager answers in milliseconds. */
+  static final long SLOW_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final String device;
+  private final LongSupplier nanoClock;
   private final ThreadPoolExecutor calls;
   private Thread thread;
   private volatile Runnable atEnd;
 
-  private RouteResolver(String device) {
+  /** Beginning of the call that runs; valid while {@link #running}. */
+  private volatile long startNs;
+
+  private volatile boolean running;
+
+  /** Whether a slow call was reported and none was in time since. */
+  private volatile boolean reported;
+
+  private RouteResolver(String device, LongSupplier nanoClock) {
+    this.device = device;
+    this.nanoClock = nanoClock;
     calls =
         new ThreadPoolExecutor(
             1,
@@ -51,7 +67,16 @@ final class RouteResolver {
   }
 
   static RouteResolver start(String device) {
-    RouteResolver started = new RouteResolver(device);
+    return start(device, System::nanoTime);
+  }
+
+  /**
+   * Starts the thread.
+   *
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  static RouteResolver start(String device, LongSupplier nanoClock) {
+    RouteResolver started = new RouteResolver(device, nanoClock);
     // So that close finds a thread that can run the last call.
     started.calls.prestartCoreThread();
     return started;
@@ -71,12 +96,40 @@ final class RouteResolver {
     }
   }
 
-  private static void guarded(Runnable call) {
+  private void guarded(Runnable call) {
+    startNs = nanoClock.getAsLong();
+    running = true;
     try {
       call.run();
     } catch (Throwable e) {
       // An Error too: the next call is another connection's.
       LOG.warn("Unexpected failure of a route resolution; the attempt ends at its time-out", e);
+    }
+    running = false;
+    if (nanoClock.getAsLong() - startNs < SLOW_NS) {
+      reported = false;
+    }
+  }
+
+  /**
+   * Logs a call that has not returned in time: once, and again only after one that was in time.
+   * Called by the owner of the connection manager when it polls, because the thread for routes
+   * waits inside of the call.
+   */
+  void reportSlowCall() {
+    if (!running || reported) {
+      return;
+    }
+    long elapsedNs = nanoClock.getAsLong() - startNs;
+    if (elapsedNs >= SLOW_NS) {
+      reported = true;
+      LOG.warn(
+          "rdma_resolve_route does not return; new connections wait for it and end at their"
+              + " time-outs, and their blocks use TCP: device={} seconds={}: look at the daemon"
+              + " ibacm of this host, which librdmacm asks first; without it librdmacm asks the"
+              + " kernel",
+          device,
+          TimeUnit.NANOSECONDS.toSeconds(elapsedNs));
     }
   }
 

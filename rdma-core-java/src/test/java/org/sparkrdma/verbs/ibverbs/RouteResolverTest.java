@@ -3,17 +3,22 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class RouteResolverTest {
   private final List<String> ran = new CopyOnWriteArrayList<>();
-  private final RouteResolver routes = RouteResolver.start("test0");
+  private final AtomicLong nowNs = new AtomicLong();
+  private final RouteResolver routes = RouteResolver.start("test0", nowNs::get);
 
   @Test
   void shouldRunTheCallsInTurnAndTheLastOneAtClose() {
@@ -72,6 +77,57 @@ class RouteResolverTest {
     answer.countDown();
     routes.close(() -> {});
     assertThat(ran).hasSize(added);
+  }
+
+  @Test
+  void shouldReportACallThatDoesNotReturnOnceAndTheNextOneAfterACallInTime() throws Exception {
+    CountDownLatch first = addHangingCall();
+    assertThat(reports(0)).isEmpty();
+    assertThat(reports(RouteResolver.SLOW_NS - 1)).isEmpty();
+    assertThat(reports(1))
+        .startsWith("rdma_resolve_route does not return;")
+        .contains("device=test0 seconds=5", "ibacm");
+    assertThat(reports(RouteResolver.SLOW_NS)).isEmpty();
+    first.countDown();
+
+    CountDownLatch second = addHangingCall();
+    assertThat(reports(RouteResolver.SLOW_NS)).as("no call was in time between").isEmpty();
+    second.countDown();
+
+    addHangingCall().countDown();
+    CountDownLatch last = addHangingCall();
+    assertThat(reports(RouteResolver.SLOW_NS)).startsWith("rdma_resolve_route does not return;");
+    last.countDown();
+    routes.close(() -> {});
+    assertThat(reports(RouteResolver.SLOW_NS)).as("no call runs").isEmpty();
+  }
+
+  /** Returns when the call runs; it ends with the latch. */
+  private CountDownLatch addHangingCall() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    routes.add(
+        () -> {
+          begun.countDown();
+          awaitUninterruptibly(end);
+        });
+    begun.await();
+    return end;
+  }
+
+  /** The lines that a check after this time logs, each from its text on. */
+  private String reports(long laterNs) {
+    nowNs.addAndGet(laterNs);
+    PrintStream before = System.err;
+    var bytes = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      routes.reportSlowCall();
+    } finally {
+      System.setErr(before);
+    }
+    String text = bytes.toString(StandardCharsets.UTF_8);
+    return text.substring(Math.max(0, text.indexOf("rdma_resolve_route")));
   }
 
   private static void awaitUninterruptibly(CountDownLatch latch) {

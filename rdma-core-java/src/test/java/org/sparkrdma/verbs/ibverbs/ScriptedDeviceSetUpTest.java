@@ -4,6 +4,9 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int TIMEWAIT_EXIT = 15;
 
   private static final int SLOW_MS = 1_000;
+  private static final int HANGING_MS = 5_100;
 
   @Test
   @DisplayName("the host of the peer rejects a request because of a stale connection")
@@ -167,6 +171,26 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
 
     exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
     exchange.expect(ConnectionEvent.Type.RESOLVED);
+  }
+
+  @Test
+  @DisplayName("the resolution of a route takes more than 5 s")
+  void shouldLogTheNameOfACallThatDoesNotReturnInTime() throws Exception {
+    library.delay("rdma_resolve_route", HANGING_MS);
+    ScriptedExchange exchange = open();
+    PrintStream before = System.err;
+    var bytes = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      exchange.resolve(Duration.ofSeconds(10));
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+    } finally {
+      System.setErr(before);
+    }
+
+    assertThat(bytes.toString(StandardCharsets.UTF_8))
+        .containsOnlyOnce("rdma_resolve_route does not return;")
+        .contains("device=scripted0 seconds=5", "ibacm");
   }
 
   @Test
