@@ -43,7 +43,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -69,12 +69,20 @@ struct receive {
   struct ibv_sge sge;
 };
 
+struct held {
+  uint64_t id;
+  enum ibv_wc_opcode opcode;
+};
+
 struct pair {
   struct ibv_qp base;
   struct pair *peer;
   struct completions *send_cq, *recv_cq;
   struct receive receives[RING];
   unsigned head, tail;
+  /* Requests that do not complete before the queue pair breaks. */
+  struct held held[RING];
+  unsigned held_head, held_tail;
   struct message *early;
   int access, broken;
   long charged;
@@ -302,6 +310,10 @@ static void break_pair(struct pair *pair) {
     return;
   }
   pair->broken = 1;
+  while (pair->held_head != pair->held_tail) {
+    struct held held = pair->held[pair->held_head++ % RING];
+    complete_with(pair->send_cq, pair, held.id, IBV_WC_WR_FLUSH_ERR, held.opcode, 0);
+  }
   while (pair->head != pair->tail) {
     uint64_t id = pair->receives[pair->head++ % RING].id;
     complete_with(pair->recv_cq, pair, id, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV, 0);
@@ -363,6 +375,20 @@ static int read_remote(struct pair *from, const struct ibv_send_wr *request) {
   return IBV_WC_SUCCESS;
 }
 
+/* Whether a request stays without a completion: a READ as the script says, and whatever follows it, since requests complete in
+   order. */
+static int is_held(struct pair *pair, const struct ibv_send_wr *request, int read) {
+  if (!(read && limits[LIMIT_held_reads]) && pair->held_head == pair->held_tail) {
+    return 0;
+  }
+  hit();
+  pair->held[pair->held_tail++ % RING] = (struct held){request->wr_id, read ? IBV_WC_RDMA_READ : IBV_WC_SEND};
+  if (!read) {
+    send_message(pair->peer, request);
+  }
+  return 1;
+}
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad) {
   struct pair *pair = (struct pair *)qp;
   int error = enter(CALL_ibv_post_send);
@@ -378,6 +404,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
       status = IBV_WC_WR_FLUSH_ERR;
     } else if (!pair->peer || pair->peer->broken) {
       status = IBV_WC_RETRY_EXC_ERR;
+    } else if (is_held(pair, request, read)) {
+      continue;
     } else if (read && limits[LIMIT_failing_reads] > 0) {
       limits[LIMIT_failing_reads]--;
       hit();
@@ -916,6 +944,11 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
     limits[LIMIT_unanswered]--;
     hit();
     notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+  } else if (limits[LIMIT_address_error]) {
+    int error = limits[LIMIT_address_error];
+    limits[LIMIT_address_error] = 0;
+    hit();
+    notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -error);
   } else if (are_partitioned(&id->route.addr.src_addr, to) && !limits[LIMIT_foreign_answers]) {
     /* The neighbour is not asked in its own partition. */
     hit();
@@ -1048,6 +1081,11 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     /* The peer's host has no route from there (validate_ipv4_net_dev in the kernel's cma.c). */
     hit();
     notify(initiator, RDMA_CM_EVENT_REJECTED, 28);
+  } else if (limits[LIMIT_connect_event]) {
+    enum rdma_cm_event_type type = limits[LIMIT_connect_event];
+    limits[LIMIT_connect_event] = 0;
+    hit();
+    notify(initiator, type, type == RDMA_CM_EVENT_REJECTED ? 8 : -ETIMEDOUT);
   } else if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
     lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
     hit();

@@ -87,7 +87,8 @@ record DeviceFailure(
     WAITS_ON("hands the blocks over after the connect time-out, and waits on for the peer"),
     GIVES_UP("ends the attempt, and quarantines the peer"),
     GIVES_UP_FOR_NOW("ends the attempt, without a quarantine"),
-    STOPS("ends RDMA in the executor until it starts again");
+    STOPS("ends RDMA in the executor until it starts again"),
+    STOPS_UNLESS_TRUSTED("ends RDMA in the executor, which starts again on a trusted fabric only");
 
     final String text;
 
@@ -98,6 +99,11 @@ record DeviceFailure(
     /** Whether the attempt of a connection fails, so that no block can come by READ. */
     boolean allByTcp() {
       return this == WAITS_ON || this == GIVES_UP || this == GIVES_UP_FOR_NOW;
+    }
+
+    /** Whether RDMA ends in an executor. */
+    boolean stops() {
+      return this == STOPS || this == STOPS_UNLESS_TRUSTED;
     }
   }
 
@@ -216,7 +222,14 @@ record DeviceFailure(
         fails("rdma_create_qp", ENOMEM, 2, 1, when, Effect.GIVES_UP, failed),
         fails("ibv_post_recv", EIO, 1, 1, when, Effect.RECONNECTS, ""),
         fails("ibv_post_recv", ENOMEM, 1, 1, when, Effect.GIVES_UP_FOR_NOW, "pool-empty"),
-        fails("ibv_modify_qp", EINVAL, 1, ALWAYS, when, Effect.STOPS, failed + " lost-peer"),
+        fails(
+            "ibv_modify_qp",
+            EINVAL,
+            1,
+            ALWAYS,
+            when,
+            Effect.STOPS_UNLESS_TRUSTED,
+            failed + " lost-peer"),
         fails("rdma_set_option", ENOSYS, 1, ALWAYS, when, Effect.GOES_ON, ""),
         fails("ibv_query_qp", EOPNOTSUPP, 1, 1, when, Effect.GOES_ON, ""),
         fails("rdma_get_cm_event", EAGAIN, 1, 3, when, Effect.GOES_ON, ""),

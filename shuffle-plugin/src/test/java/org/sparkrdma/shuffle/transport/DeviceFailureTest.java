@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,11 +16,13 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.transport.DeviceFailure.Effect;
 import org.sparkrdma.shuffle.transport.DeviceFailure.When;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Calls of a device fail or are slow, and its events are lost or come unasked, while blocks are
  * fetched. In every case each block is answered once, with the right bytes if it was read; later
- * blocks are read again, unless RDMA has stopped; agents are idle then; nothing is left.
+ * blocks are read again, unless RDMA has stopped; agents are idle then, also where RDMA has
+ * stopped; nothing is left.
  */
 class DeviceFailureTest extends ScriptedExecutors {
   private static final int BYTES = 100_000;
@@ -71,9 +74,13 @@ class DeviceFailureTest extends ScriptedExecutors {
       assertThat(collected.reasons().values().stream().mapToLong(Long::longValue).sum())
           .isEqualTo(blocks.size());
     }
-    if (failure.effect() == Effect.STOPS) {
+    if (failure.effect().stops()) {
       while (reader.outOfService().isEmpty() && server.outOfService().isEmpty()) {
         Thread.onSpinWait();
+      }
+      assertAgentsIdle();
+      if (failure.effect() == Effect.STOPS_UNLESS_TRUSTED) {
+        requireStartOnATrustedFabricOnly(blocks);
       }
       return;
     }
@@ -83,6 +90,20 @@ class DeviceFailureTest extends ScriptedExecutors {
     assertThat(reader.outOfService()).isEmpty();
     assertThat(server.outOfService()).isEmpty();
     assertAgentsIdle();
+  }
+
+  private void requireStartOnATrustedFabricOnly(List<BlockRange> blocks) throws Exception {
+    closeExecutors();
+    library.reset();
+    // The kernel's own access of a new connection, which nothing changes.
+    library.limit("kept_access", 1);
+    assertThatThrownBy(() -> start(3))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("spark.shuffle.rdma.fabric.trusted=true");
+    TestExecutor reader = start(4, TestExecutor.Options::trusted);
+    TestExecutor server = start(5, TestExecutor.Options::trusted);
+    server.outputs().write(1, new Random(1), IntStream.generate(() -> BYTES).limit(10).toArray());
+    awaitReads(reader, server, blocks);
   }
 
   /** Only a case in which memory is short leaves blocks without memory. */
@@ -100,7 +121,7 @@ class DeviceFailureTest extends ScriptedExecutors {
       case RECONNECTS, READS_FAIL -> assertThat(closed).isPositive();
       case GIVES_UP -> assertThat(quarantines).isPositive();
       case WAITS, WAITS_ON, SERVES_OTHERWISE, GIVES_UP_FOR_NOW -> assertThat(quarantines).isZero();
-      case STOPS -> throw new IllegalStateException("handled above");
+      case STOPS, STOPS_UNLESS_TRUSTED -> throw new IllegalStateException("handled above");
     }
   }
 }

@@ -8,6 +8,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -114,6 +115,31 @@ class DeviceLossTest extends ScriptedExecutors {
     open.await();
   }
 
+  @ParameterizedTest(name = "{0}, with READs in flight that complete only when they are flushed")
+  @MethodSource("losses")
+  @ScriptedCase("TCP (lost-peer, stopped)")
+  void shouldAnswerTheBlocksOfReadsInFlightOnce(Loss loss) throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 1000);
+    awaitReads(reader, server, BLOCKS);
+    library.limit("held_reads", 1);
+    CollectedBlocks collected = fetch(reader, server, BLOCKS);
+    while (library.hits() == 0) {
+      Thread.onSpinWait();
+    }
+
+    loss.event.accept(library);
+    awaitLoss(reader, server);
+
+    assertThat(reader.outOfService().get(0)).startsWith(loss.reason);
+    reader.transport().close();
+    server.transport().close();
+    Map<String, Long> reasons = collected.await().reasons();
+    assertThat(reasons).hasSize(1).containsValue(1L);
+    assertThat(reasons.keySet()).isSubsetOf("lost-peer", "stopped");
+  }
+
   /** The agent handles the event of the set-up when the engine has taken the removal already. */
   @ParameterizedTest(name = "the device is removed right after the event {1}")
   @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
@@ -135,10 +161,12 @@ class DeviceLossTest extends ScriptedExecutors {
     }
   }
 
-  private static void awaitLoss(TestExecutor reader, TestExecutor server) {
+  /** Waits until both executors know, and requires that both agents are idle then. */
+  private static void awaitLoss(TestExecutor reader, TestExecutor server) throws Exception {
     while (reader.outOfService().isEmpty() || server.outOfService().isEmpty()) {
       Thread.onSpinWait();
     }
+    assertAgentsIdle();
   }
 
   @Test

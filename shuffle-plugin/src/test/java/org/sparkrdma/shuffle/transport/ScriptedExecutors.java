@@ -32,7 +32,11 @@ abstract class ScriptedExecutors {
   private static final double MAX_IDLE_PERCENT = 1;
 
   private static final long IDLE_MS = 100;
-  private static final int IDLE_MEASUREMENTS = 10;
+
+  /**
+   * For longer than an attempt of a connection, which keeps its agent busy, outlasts its blocks.
+   */
+  private static final int IDLE_MEASUREMENTS = 50;
 
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 

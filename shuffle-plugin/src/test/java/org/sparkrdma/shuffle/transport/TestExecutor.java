@@ -101,6 +101,12 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    /** The administrator trusts all hosts of the fabric. */
+    Options trusted() {
+      fabricTrusted = true;
+      return this;
+    }
+
     Options secret(String text) {
       secret = text.getBytes(StandardCharsets.UTF_8);
       return this;

@@ -120,10 +120,12 @@ public final class ScriptedLibrary {
    * peer's host rejects because of a stale connection; with removed the device is gone, so the
    * kernel refuses all commands; removal_after is the number, not 0, of the event of enum
    * rdma_cm_event_type right after which the device is removed, once: in the same batch the
-   * identifier of that event and all listeners get DEVICE_REMOVAL. IPv4 addresses whose first
-   * partition_bits bits differ belong to interfaces of different partitions: no neighbour answers
-   * between them, or with foreign_answers another interface of the peer's host does, which then
-   * rejects the request.
+   * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
+   * completes before its queue pair breaks; connect_event is the number of the event that answers
+   * the next connection request, which the peer does not get; address_error is the errno with which
+   * the next address is not resolved. IPv4 addresses whose first partition_bits bits differ belong
+   * to interfaces of different partitions: no neighbour answers between them, or with
+   * foreign_answers another interface of the peer's host does, which then rejects the request.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
