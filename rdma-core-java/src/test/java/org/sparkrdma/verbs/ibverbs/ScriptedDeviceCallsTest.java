@@ -192,7 +192,11 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
         "rdma_connect",
         "rdma_accept",
         "ibv_modify_qp",
-        "ibv_post_send"
+        "ibv_post_send",
+        "rdma_destroy_qp",
+        "ibv_dereg_mr",
+        "ibv_destroy_cq",
+        "rdma_destroy_id"
       })
   void shouldTransferOnASlowDevice(String call) throws Exception {
     library.delay(call, 30);

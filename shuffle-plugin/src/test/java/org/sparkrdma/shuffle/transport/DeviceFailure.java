@@ -125,7 +125,7 @@ record DeviceFailure(
     return device + ", " + when.text;
   }
 
-  private static DeviceFailure of(
+  static DeviceFailure of(
       String device, When when, Effect effect, String reasons, Consumer<ScriptedLibrary> script) {
     return new DeviceFailure(device, when, ServeSettings.Mode.COPY, effect, reasons, script);
   }
@@ -199,7 +199,8 @@ record DeviceFailure(
   }
 
   static Stream<DeviceFailure> all() {
-    return Stream.of(setUps(), connections(), memory(), events(), devices()).flatMap(List::stream);
+    return Stream.of(setUps(), SetUpFailures.all(), connections(), memory(), events(), devices())
+        .flatMap(List::stream);
   }
 
   private static List<DeviceFailure> setUps() {

@@ -57,6 +57,12 @@ abstract class ScriptedExecutors {
     executors.clear();
   }
 
+  /** Closes one of them before the end of the test. */
+  final void close(TestExecutor executor) {
+    executors.remove(executor);
+    executor.close();
+  }
+
   /** An empty folder of the test. */
   final Path newFolder(String name) throws Exception {
     return Files.createDirectory(directory.resolve(name));
