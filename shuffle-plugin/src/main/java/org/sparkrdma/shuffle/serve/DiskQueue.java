@@ -1,63 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
- * Jobs that wait for the threads of one disk, in the order of their arrival. Safe for any thread.
+ * Jobs for the threads of one disk, which peers get in turns, see {@link DiskTurns}: a peer with
+ * many jobs delays no other one by more than its turn. Jobs of a peer that has ended are taken in
+ * their turn, too; they find nothing to do.
+ *
+ * <p>The threads get no more jobs than they can run at once. A job that ends hands over the next
+ * ones, or runs the next one itself when the threads take no more. So jobs wait here only while
+ * another one is in work. Safe for any thread.
  */
 final class DiskQueue {
   private final Executor threads;
   private final LongSupplier nanoClock;
+  private final DiskTurns turns;
 
-  /** Times of arrival of the jobs that have not begun. */
-  private final ArrayDeque<Long> waitingSinceNs = new ArrayDeque<>();
+  /** Time of the last hand-over, or of the first job that has waited since then. */
+  private long progressNs;
 
   /**
-   * @param threads must begin jobs in the order in which it gets them
+   * @param threads runs as many jobs at once
+   * @param maxInWork number of these threads
    */
-  DiskQueue(Executor threads, LongSupplier nanoClock) {
+  DiskQueue(Executor threads, int maxInWork, LongSupplier nanoClock) {
     this.threads = threads;
     this.nanoClock = nanoClock;
+    this.turns = new DiskTurns(maxInWork);
   }
 
   /**
-   * Runs a job on a thread of this disk.
+   * Runs a job of a peer on a thread of this disk.
    *
    * @throws java.util.concurrent.RejectedExecutionException when the threads are stopped
+   * @throws org.sparkrdma.shuffle.thread.ThreadShortageException when no thread would ever run it
    */
-  void execute(Runnable job) {
-    synchronized (waitingSinceNs) {
-      waitingSinceNs.add(nanoClock.getAsLong());
+  synchronized void execute(long peer, Runnable work) {
+    long nowNs = nanoClock.getAsLong();
+    boolean waited = turns.hasWaiting();
+    turns.add(peer, new Job(work, nowNs));
+    if (!waited) {
+      progressNs = nowNs;
     }
-    boolean accepted = false;
+    DiskTurns.Turn next = turns.poll();
+    if (next == null) {
+      return;
+    }
     try {
-      threads.execute(
-          () -> {
-            leave();
-            job.run();
-          });
-      accepted = true;
-    } finally {
-      if (!accepted) {
-        leave();
+      threads.execute((Job) next);
+      progressNs = nowNs;
+    } catch (Throwable e) {
+      if (turns.inWork() == 1) {
+        // Nothing else is in work, so nothing waited: it is the new job.
+        turns.end(next);
+        throw e;
+      }
+      turns.undoPoll(next);
+    }
+  }
+
+  /**
+   * Hands over the next jobs after the end of one.
+   *
+   * @return the job that this thread must run; null for none
+   */
+  private synchronized Job end(Job ended) {
+    turns.end(ended);
+    for (DiskTurns.Turn next = turns.poll(); next != null; next = turns.poll()) {
+      noteProgress();
+      try {
+        threads.execute((Job) next);
+      } catch (Throwable e) {
+        // They are stopped, or there is no memory.
+        return (Job) next;
       }
     }
+    return null;
   }
 
-  private void leave() {
-    synchronized (waitingSinceNs) {
-      waitingSinceNs.poll();
+  private void noteProgress() {
+    try {
+      progressNs = nanoClock.getAsLong();
+    } catch (Throwable e) {
+      // The next hand-over notes its time.
     }
   }
 
-  /** Time for which the oldest waiting job has been waiting; 0 without one. */
-  long waitNs(long nowNs) {
-    synchronized (waitingSinceNs) {
-      Long oldest = waitingSinceNs.peek();
-      return oldest == null ? 0 : nowNs - oldest;
+  /**
+   * Time for which a new job of this peer would wait at least, by what is known now: for which the
+   * peer's oldest job has been waiting, or all jobs while the threads of the disk hang; 0 without
+   * one.
+   */
+  synchronized long waitNs(long peer, long nowNs) {
+    long ownNs = nowNs - turns.oldestSinceNs(peer, nowNs);
+    return turns.isFull() && turns.hasWaiting() ? Math.max(ownNs, nowNs - progressNs) : ownNs;
+  }
+
+  /** Number of peers with jobs that wait or are in work. */
+  synchronized int peers() {
+    return turns.peers();
+  }
+
+  /** A job, which a thread takes without another object. */
+  private final class Job extends DiskTurns.Turn {
+    private final Runnable work;
+
+    Job(Runnable work, long sinceNs) {
+      super(sinceNs);
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      for (Job job = this; job != null; job = end(job)) {
+        TaskThreads.runSafely(job.work);
+      }
     }
   }
 }

@@ -40,7 +40,7 @@ final class DiskThreads implements AutoCloseable {
       TaskThreads threads =
           new TaskThreads(factories.apply("rdma-disk-" + i), 1, THREADS_PER_DISK, MAX_IDLE);
       disks.add(threads);
-      queues.add(new DiskQueue(threads, nanoClock));
+      queues.add(new DiskQueue(threads, THREADS_PER_DISK, nanoClock));
     }
     return List.copyOf(queues);
   }

@@ -96,7 +96,7 @@ final class LocateSteps {
 
   private void queue(LocateLane lane) {
     try {
-      disks.get(lane.disk()).execute(() -> run(lane));
+      disks.get(lane.disk()).execute(lane.task().call().peer(), () -> run(lane));
     } catch (Throwable e) {
       state.lock();
       runLocked(Step.GIVE_UP, lane.task(), lane);

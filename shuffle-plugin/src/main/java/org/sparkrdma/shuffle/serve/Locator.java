@@ -306,7 +306,7 @@ final class Locator {
     List<LocateLane> next = new ArrayList<>();
     for (LocateLane lane : task.lanes()) {
       if (lane.isIdle() && lane.hasWaiting()) {
-        if (disks.get(lane.disk()).waitNs(nowNs) > limits.maxWaitNs()) {
+        if (disks.get(lane.disk()).waitNs(task.call().peer(), nowNs) > limits.maxWaitNs()) {
           answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
         } else {
           lane.queue(nowNs);

@@ -277,16 +277,19 @@ public final class TaskThreads implements Executor, AutoCloseable {
   private void work() {
     Task task = take();
     while (task != null) {
-      run(task);
+      runSafely(task);
       task = takeNext();
     }
   }
 
-  private static void run(Task task) {
-    // A task may have left its thread as interrupted.
+  /**
+   * Runs work on the caller's thread, one of these, as they run their tasks: logs what it throws.
+   */
+  public static void runSafely(Runnable work) {
+    // Earlier work may have left its thread as interrupted.
     var unused = Thread.interrupted();
     try {
-      task.run();
+      work.run();
     } catch (Throwable e) {
       log(e);
     }

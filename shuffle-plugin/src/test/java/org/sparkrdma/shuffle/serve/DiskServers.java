@@ -17,8 +17,11 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.device.Capability;
 
-/** Creates and closes servers that register windows, on fakes; clock and disks are the test's. */
+/** Creates and closes servers on fakes; clock and disks are the test's. */
 final class DiskServers {
+  /** Number of threads of each disk. */
+  static final int THREADS = 4;
+
   /** Time of each lease. */
   static final Duration LEASE = Duration.ofMinutes(5);
 
@@ -56,7 +59,7 @@ final class DiskServers {
   }
 
   /**
-   * A server without a thread of its own, which the caller closes.
+   * A server that registers windows, without a thread of its own; the caller closes it.
    *
    * @param peerLeases see {@link ServeSettings}
    */
@@ -69,20 +72,23 @@ final class DiskServers {
       LongSupplier nanoClock,
       int peerLeases,
       List<DiskQueue> disks) {
+    return of(
+        outputs, domain, budget, counters, requestTimeout, nanoClock, windows(peerLeases), disks);
+  }
+
+  /** A server without a thread of its own, which the caller closes. */
+  static BlockServer of(
+      FakeMapOutputs outputs,
+      FakeDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      Duration requestTimeout,
+      LongSupplier nanoClock,
+      ServeSettings settings,
+      List<DiskQueue> disks) {
     return new BlockServer(
         new ServerParameters(
-            new ServeSettings(
-                ServeSettings.Mode.WINDOW,
-                ServerFixture.WINDOW,
-                ServerFixture.SLOT,
-                0,
-                LEASE,
-                1000,
-                peerLeases,
-                100,
-                Duration.ofHours(1),
-                false,
-                false),
+            settings,
             outputs,
             new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
             domain,
@@ -92,5 +98,30 @@ final class DiskServers {
             requestTimeout,
             nanoClock),
         disks);
+  }
+
+  /** Registers windows and copies nothing. */
+  static ServeSettings windows(int peerLeases) {
+    return settings(ServeSettings.Mode.WINDOW, 0, peerLeases);
+  }
+
+  /** Copies into slots and registers no file. */
+  static ServeSettings copies(int slots) {
+    return settings(ServeSettings.Mode.COPY, slots, slots);
+  }
+
+  private static ServeSettings settings(ServeSettings.Mode mode, int slots, int peerLeases) {
+    return new ServeSettings(
+        mode,
+        ServerFixture.WINDOW,
+        ServerFixture.SLOT,
+        slots,
+        LEASE,
+        1000,
+        peerLeases,
+        100,
+        Duration.ofHours(1),
+        false,
+        false);
   }
 }

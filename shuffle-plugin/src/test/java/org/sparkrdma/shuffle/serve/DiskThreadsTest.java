@@ -22,9 +22,10 @@ class DiskThreadsTest {
     Set<Thread> used = ConcurrentHashMap.newKeySet();
     try (DiskThreads threads = new DiskThreads(name -> new RefusingThreads(1))) {
       DiskQueue disk = threads.open(1, () -> 0).get(0);
-      disk.execute(() -> await(held));
+      disk.execute(1, () -> await(held));
       for (int i = 0; i < 9; i++) {
         disk.execute(
+            i,
             () -> {
               used.add(Thread.currentThread());
               run.countDown();
@@ -40,8 +41,9 @@ class DiskThreadsTest {
   void shouldThrowWhenNoThreadOfTheDiskWouldEverRunTheJob() {
     try (DiskThreads threads = new DiskThreads(name -> new RefusingThreads(0))) {
       DiskQueue disk = threads.open(1, () -> 0).get(0);
-      assertThatThrownBy(() -> disk.execute(() -> {})).isInstanceOf(ThreadShortageException.class);
-      assertThat(disk.waitNs(1)).as("nothing waits").isZero();
+      assertThatThrownBy(() -> disk.execute(1, () -> {}))
+          .isInstanceOf(ThreadShortageException.class);
+      assertThat(disk.peers()).as("nothing waits").isZero();
     }
   }
 

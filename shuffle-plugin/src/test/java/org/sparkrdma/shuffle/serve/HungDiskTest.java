@@ -34,6 +34,7 @@ class HungDiskTest {
   private static final int FAST = 1;
   private static final int HUNG = 2;
   private static final int MAPS = 8;
+  private static final int PIECES_BYTES = 1000;
 
   @TempDir Path folder;
   private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1_000_000);
@@ -58,7 +59,8 @@ class HungDiskTest {
             nowNs::get,
             1000,
             List.of(
-                new DiskQueue(Runnable::run, nowNs::get), new DiskQueue(jobs::add, nowNs::get)));
+                new DiskQueue(Runnable::run, DiskServers.THREADS, nowNs::get),
+                new DiskQueue(jobs::add, DiskServers.THREADS, nowNs::get)));
   }
 
   @AfterEach
@@ -78,7 +80,14 @@ class HungDiskTest {
   }
 
   private Call ask(int... shuffles) {
-    Call call = new Call(shuffles);
+    return locate(new Call(shuffles));
+  }
+
+  private Call askAs(long peer, int shuffle) {
+    return locate(new Call(peer, new int[] {shuffle}, PIECES_BYTES));
+  }
+
+  private Call locate(Call call) {
     server.locate(call);
     pass(0);
     return call;
@@ -221,7 +230,7 @@ class HungDiskTest {
 
   @Test
   void shouldSendOnlyBlocksOfTheOverloadedDiskToTcp() {
-    ask(HUNG);
+    fillDisk();
     nowNs.addAndGet(LIMITS.maxWaitNs() + OpenLocates.CHECK_NS);
 
     Call call = ask(FAST, HUNG, FAST, HUNG);
@@ -233,7 +242,34 @@ class HungDiskTest {
             Located.Kind.OVERLOADED,
             Located.Kind.LOCATED,
             Located.Kind.OVERLOADED);
-    assertThat(counters.value(Counter.LOCATES_OVERLOADED)).isEqualTo(2);
+    assertThat(counters.value(Counter.LOCATES_OVERLOADED)).isEqualTo(DiskServers.THREADS + 1);
+  }
+
+  /** One request more than the threads of the disk take from a single peer. */
+  private void fillDisk() {
+    for (int i = 0; i < DiskServers.THREADS; i++) {
+      ask(HUNG);
+    }
+  }
+
+  @Test
+  void shouldRefuseRequestsOfEachPeerAtOnceWhileAllThreadsOfADiskHang() {
+    fillDisk();
+    pass(LIMITS.maxWaitNs() + OpenLocates.CHECK_NS);
+    Call lastThread = askAs(2, HUNG);
+    assertThat(lastThread.answers).as("a thread is free for it").isZero();
+    Call waits = askAs(3, HUNG);
+    assertThat(waits.answers).as("the disk has begun a job just now").isZero();
+    pass(LIMITS.maxWaitNs() + OpenLocates.CHECK_NS);
+
+    assertThat(waits.kinds()).containsExactly(Located.Kind.OVERLOADED);
+    assertThat(askAs(4, HUNG).kinds()).as("at once").containsExactly(Located.Kind.OVERLOADED);
+
+    runJobs();
+    Call later = askAs(4, HUNG);
+    runJobs();
+    assertThat(later.kinds()).containsExactly(Located.Kind.LOCATED);
+    server.onPeerGone(4);
   }
 
   @Test
@@ -272,7 +308,8 @@ class HungDiskTest {
   @Test
   void shouldLeaveOutWhatDoesNotFitIntoTheAnswer() {
     Call call =
-        new Call(new int[] {HUNG, FAST, HUNG, FAST}, 3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
+        new Call(
+            1, new int[] {HUNG, FAST, HUNG, FAST}, 3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
     server.locate(call);
     pass(0);
     runJobs();
@@ -281,7 +318,7 @@ class HungDiskTest {
     assertThat(call.kinds()).containsOnly(Located.Kind.LOCATED);
   }
 
-  /** A LOCATE of peer 1 for one block of each of several map outputs. */
+  /** A LOCATE for one block of each of several map outputs. */
   private static final class Call extends TestLocateCall {
     private static final byte OTHER = 77;
 
@@ -290,11 +327,12 @@ class HungDiskTest {
     private boolean closed;
 
     Call(int... shuffles) {
-      this(shuffles, 1000);
+      this(1, shuffles, PIECES_BYTES);
     }
 
-    Call(int[] shuffles, int piecesBytes) {
-      super(1, ByteBuffer.allocate(1000), ByteBuffer.allocate(Located.HEADER_BYTES + piecesBytes));
+    Call(long peer, int[] shuffles, int piecesBytes) {
+      super(
+          peer, ByteBuffer.allocate(1000), ByteBuffer.allocate(Located.HEADER_BYTES + piecesBytes));
       Locate.Encoder encoder = new Locate.Encoder().begin(request(), 1);
       for (int i = 0; i < shuffles.length; i++) {
         encoder.block(shuffles[i], i, 0, 1, 0, false);

@@ -61,7 +61,9 @@ class LocateErrorsTest {
             TIMEOUT,
             this::now,
             1000,
-            List.of(new DiskQueue(Runnable::run, this::now), new DiskQueue(jobs::add, this::now)));
+            List.of(
+                new DiskQueue(Runnable::run, DiskServers.THREADS, this::now),
+                new DiskQueue(jobs::add, DiskServers.THREADS, this::now)));
   }
 
   private long now() {

@@ -186,7 +186,7 @@ final class ServerFixture implements AutoCloseable {
 
   /** One disk whose work runs at once, on the submitting thread. */
   static List<DiskQueue> direct(LongSupplier nanoClock) {
-    return List.of(new DiskQueue(Runnable::run, nanoClock));
+    return List.of(new DiskQueue(Runnable::run, DiskServers.THREADS, nanoClock));
   }
 
   void sleep(Duration time) {

@@ -16,19 +16,19 @@ import java.util.concurrent.Executor;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * A server in virtual time: its thread and the threads of one disk are simulated, each event starts
- * when its thread is free. Registering a cold file takes time of the thread that does it. For one
- * thread.
+ * A server in virtual time: its thread and the threads of one disk are simulated. Registering a
+ * cold file, or reading its index when files are copied, takes time of the thread that does it. For
+ * one thread.
  */
 final class SimulatedServer implements AutoCloseable {
   static final long COLD_NS = Duration.ofMillis(430).toNanos();
   static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long LOCATE_NS = Duration.ofNanos(10_000).toNanos();
-  private static final int DISK_THREADS = 2;
 
   private record Event(long atNs, long order, boolean onDisk, Runnable work) {}
 
@@ -39,17 +39,24 @@ final class SimulatedServer implements AutoCloseable {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final FakeMapOutputs outputs;
   private final BlockServer server;
-  private final long[] diskFreeNs = new long[DISK_THREADS];
+  private final SimulatedThreads diskThreads =
+      new SimulatedThreads(DiskServers.THREADS, (ns, event) -> add(now() + ns, true, event));
   private long serverFreeNs;
   private long nowNs;
   private long order;
 
   /**
+   * A server that registers windows.
+   *
    * @param onServersThread whether disk work is done by the server's thread
    */
   SimulatedServer(Path folder, boolean onServersThread) {
+    this(folder, onServersThread, DiskServers.windows(100_000));
+  }
+
+  private SimulatedServer(Path folder, boolean onServersThread, ServeSettings settings) {
     outputs = new FakeMapOutputs(folder);
-    Executor disk = onServersThread ? Runnable::run : job -> add(nowNs, true, job);
+    Executor disk = onServersThread ? Runnable::run : diskThreads;
     server =
         DiskServers.of(
             outputs,
@@ -58,14 +65,31 @@ final class SimulatedServer implements AutoCloseable {
             counters,
             TIMEOUT,
             () -> nowNs,
-            100_000,
-            List.of(new DiskQueue(disk, () -> nowNs)));
-    domain.beforeRegistration(
-        file -> {
-          if (file.getFileName().toString().contains("shuffle_2_")) {
-            nowNs += COLD_NS;
-          }
-        });
+            settings,
+            List.of(new DiskQueue(disk, DiskServers.THREADS, () -> nowNs)));
+    if (settings.mode() == ServeSettings.Mode.COPY) {
+      outputs.beforeOpen(shuffleId -> readDisk(shuffleId == 2));
+    } else {
+      domain.beforeRegistration(
+          file -> readDisk(file.getFileName().toString().contains("shuffle_2_")));
+    }
+  }
+
+  /** A server that registers no file: each block is copied by a thread of the disk. */
+  static SimulatedServer copying(Path folder) {
+    return new SimulatedServer(folder, false, DiskServers.copies(10_000));
+  }
+
+  private void readDisk(boolean cold) {
+    if (cold && diskThreads.isCurrent()) {
+      diskThreads.pause(COLD_NS);
+    } else if (cold) {
+      nowNs += COLD_NS;
+    }
+  }
+
+  private long now() {
+    return nowNs;
   }
 
   /** Writes map outputs: those of shuffle 1 are on a fast file system, those of 2 on a slow one. */
@@ -119,20 +143,13 @@ final class SimulatedServer implements AutoCloseable {
   void run() {
     while (!events.isEmpty()) {
       Event event = events.poll();
-      int thread = 0;
-      if (event.onDisk && diskFreeNs[1] < diskFreeNs[0]) {
-        thread = 1;
-      }
-      long freeNs = event.onDisk ? diskFreeNs[thread] : serverFreeNs;
-      if (freeNs > event.atNs) {
-        events.add(new Event(freeNs, event.order, event.onDisk, event.work));
+      if (!event.onDisk && serverFreeNs > event.atNs) {
+        events.add(new Event(serverFreeNs, event.order, false, event.work));
         continue;
       }
       nowNs = event.atNs + LOCATE_NS;
       event.work.run();
-      if (event.onDisk) {
-        diskFreeNs[thread] = nowNs;
-      } else {
+      if (!event.onDisk) {
         serverFreeNs = nowNs;
       }
     }

@@ -87,7 +87,9 @@ class SplitFilesTest {
             TIMEOUT,
             nowNs::get,
             1000,
-            jobs.stream().map(queue -> new DiskQueue(queue::add, nowNs::get)).toList());
+            jobs.stream()
+                .map(queue -> new DiskQueue(queue::add, DiskServers.THREADS, nowNs::get))
+                .toList());
   }
 
   @AfterEach

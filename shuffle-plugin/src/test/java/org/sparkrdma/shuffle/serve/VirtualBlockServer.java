@@ -9,7 +9,9 @@ public final class VirtualBlockServer {
 
   public VirtualBlockServer(ServerParameters parameters) {
     server =
-        new BlockServer(parameters, List.of(new DiskQueue(Runnable::run, parameters.nanoClock())));
+        new BlockServer(
+            parameters,
+            List.of(new DiskQueue(Runnable::run, DiskServers.THREADS, parameters.nanoClock())));
   }
 
   /** The server, which is never started. */
