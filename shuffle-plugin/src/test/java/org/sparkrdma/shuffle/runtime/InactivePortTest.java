@@ -60,7 +60,9 @@ class InactivePortTest extends RuntimeFixture {
     assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 is not active: state=INIT");
   }
 
-  /** As an InfiniBand port with a slow subnet manager beside an Ethernet port without address. */
+  /**
+   * An InfiniBand port with a slow subnet manager may be beside an Ethernet port without address.
+   */
   @Test
   @DisplayName("a port is not active at the first start, the other one has no address")
   @ScriptedCase("none in this test: RDMA starts later")
