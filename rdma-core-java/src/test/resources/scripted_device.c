@@ -668,7 +668,8 @@ void script_reset(void) {
 
 /* librdmacm */
 
-/* The device is removed right after an event of this type: first the event of its identifier, then those of all listeners. */
+/* The device is removed right after an event of this type: the identifier of the event gets DEVICE_REMOVAL, then
+   each listener. */
 static void remove_after(struct identifier *id, enum rdma_cm_event_type type) {
   if (limits[LIMIT_removal_after] != (long)type || type == RDMA_CM_EVENT_ADDR_RESOLVED) {
     return;

@@ -45,7 +45,7 @@ public final class FaultTableFile {
       Map.of(
           "scripted-device-calls.json", 93,
           "scripted-device-limits.json", 12,
-          "scripted-device-access.json", 10,
+          "scripted-device-access.json", 11,
           "scripted-device-set-up.json", 20,
           "scripted-device-changes.json", 30);
 

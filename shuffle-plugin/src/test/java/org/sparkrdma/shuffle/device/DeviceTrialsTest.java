@@ -107,7 +107,7 @@ class DeviceTrialsTest {
     assertThat(tried).containsExactly("a", "b");
   }
 
-  /** As with reads.max=16384, which the settings allow whatever the device has. */
+  /** The settings allow reads.max=16384 for every device. */
   @Test
   void shouldTryTheNextDeviceWhenTheQueuePairsOfTheFirstHaveTooFewEntries() throws Exception {
     shallow.add("a");

@@ -90,9 +90,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(12);
   }
 
-  /**
-   * As when a device destroys many queue pairs slowly, or a disk hangs, at the time of the loss.
-   */
+  /** A device may destroy many queue pairs slowly at the loss, or a disk may hang. */
   @Test
   void shouldStartAgainWhenAPartThatDidNotCloseHasClosed() {
     int failures = 3;
