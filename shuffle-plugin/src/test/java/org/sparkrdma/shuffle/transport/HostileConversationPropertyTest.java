@@ -355,7 +355,7 @@ class HostileConversationPropertyTest {
       if (!server.hasLied() && connection.broken() == null) {
         require(answers.areComplete(), "an honest server's blocks to come", unanswered);
       }
-      peers.stop();
+      ScriptedReader.stop(peers);
       while (!commands.isEmpty() || !diskTasks.isEmpty()) {
         runCommands();
         runDiskTasks(1);

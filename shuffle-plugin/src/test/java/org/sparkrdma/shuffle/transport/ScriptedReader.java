@@ -546,11 +546,20 @@ final class ScriptedReader {
 
   /** Ends the connection and closes the pools. */
   void close() {
-    peers.stop();
+    stop(peers);
     receive.closeOpenChunk();
     sinks.close();
     control.close();
     controlPool.close();
+  }
+
+  /** Answers all blocks, then ends all connections, as the agent does when it stops. */
+  static void stop(Peers peers) {
+    peers.stop();
+    boolean ended = true;
+    while (ended) {
+      ended = peers.endNext();
+    }
   }
 
   private RegisteredPool pool(
