@@ -23,7 +23,10 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  */
 final class Peers {
   private static final int CORRUPTIONS_TOLERATED = 3;
-  private static final String EXECUTOR_STOPS = "executor stops";
+
+  /** Detail of blocks that are answered when the transport stops. */
+  static final String EXECUTOR_STOPS = "executor stops";
+
   private static final Set<FallbackReason> QUARANTINING =
       EnumSet.of(
           FallbackReason.TIMEOUT, FallbackReason.PROTOCOL_ERROR, FallbackReason.CONNECT_FAILED);

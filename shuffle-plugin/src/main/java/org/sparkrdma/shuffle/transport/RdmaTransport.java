@@ -53,7 +53,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Interval between calls of {@link #checkAgent}. */
   public static final Duration CHECK_INTERVAL = AgentWatch.INTERVAL;
 
-  private static final String EXECUTOR_STOPS = "executor stops";
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
 
   private final ProtectionDomain domain;
@@ -234,7 +233,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.add(fetch);
     if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
-      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : EXECUTOR_STOPS);
+      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : Peers.EXECUTOR_STOPS);
       return;
     }
     try {
@@ -327,7 +326,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private void endAgent(Duration limit) {
     agent.stop();
     if (!ThreadEnd.await(agentThread, limit)) {
-      failOpen(FallbackReason.STOPPED, EXECUTOR_STOPS);
+      failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
       threads.close();
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
@@ -343,7 +342,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     boolean interrupted = Thread.interrupted();
     interrupted |= !threads.await(STOP_LIMIT);
     // Blocks behind a write that hangs: the agent, which sends overdue ones to TCP, has ended.
-    failOpen(FallbackReason.STOPPED, EXECUTOR_STOPS);
+    failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

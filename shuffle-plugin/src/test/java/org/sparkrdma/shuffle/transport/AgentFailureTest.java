@@ -113,17 +113,7 @@ class AgentFailureTest {
   /** The clock of the agent stands for a call of the device that does not return. */
   @Test
   void shouldAnswerEveryBlockAndReportTheLossWhenTheAgentHangs() throws Exception {
-    AtomicBoolean armed = new AtomicBoolean();
-    CountDownLatch hangs = new CountDownLatch(1);
-    CountDownLatch end = new CountDownLatch(1);
-    LongSupplier clock =
-        () -> {
-          if (armed.get() && Thread.currentThread().getName().startsWith("rdma-agent")) {
-            hangs.countDown();
-            awaitUninterruptibly(end);
-          }
-          return System.nanoTime();
-        };
+    HangingClock clock = new HangingClock();
     Path one = Files.createDirectory(directory.resolve("one"));
     Path two = Files.createDirectory(directory.resolve("two"));
     TestExecutor.Options options =
@@ -136,10 +126,10 @@ class AgentFailureTest {
       reader.transport().fetch(server.endpoint(), blocks, null, read);
       assertThat(read.await().bytes(0)).hasSize(100);
 
-      armed.set(true);
+      clock.arm();
       CollectedBlocks open = new CollectedBlocks(blocks);
       reader.transport().fetch(server.endpoint(), blocks, null, open);
-      hangs.await();
+      clock.awaitHang();
       // The first check sees the last iterations.
       for (int check = 0; check < CHECKS; check++) {
         reader.transport().checkAgent();
@@ -152,8 +142,7 @@ class AgentFailureTest {
       CollectedBlocks later = new CollectedBlocks(blocks);
       reader.transport().fetch(server.endpoint(), blocks, null, later);
       assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
-      armed.set(false);
-      end.countDown();
+      clock.end();
     }
   }
 
@@ -162,43 +151,61 @@ class AgentFailureTest {
    */
   @Test
   void shouldGoOnWithACloseWhenTheCallOfTheDeviceHasReturned() throws Exception {
-    AtomicBoolean armed = new AtomicBoolean();
-    CountDownLatch hangs = new CountDownLatch(1);
-    CountDownLatch end = new CountDownLatch(1);
-    LongSupplier clock =
-        () -> {
-          if (armed.get() && Thread.currentThread().getName().startsWith("rdma-agent")) {
-            hangs.countDown();
-            awaitUninterruptibly(end);
-          }
-          return System.nanoTime();
-        };
+    HangingClock clock = new HangingClock();
     try (TestExecutor executor =
         new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
-      armed.set(true);
-      hangs.await();
+      clock.arm();
+      clock.awaitHang();
       assertThatThrownBy(
               () -> executor.transport().close(Duration.ofMillis(1), BlockServer.CLOSE_LIMIT))
           .hasMessageContaining("the transport agent has not ended");
       assertThatThrownBy(() -> executor.transport().close())
           .as("without a wait")
           .hasMessageContaining("the transport agent has not ended");
-      armed.set(false);
-      end.countDown();
+      clock.end();
 
       executor.transport().close(Duration.ofMinutes(1), BlockServer.CLOSE_LIMIT);
     }
   }
 
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    boolean ended = false;
-    while (!ended) {
-      try {
-        latch.await();
-        ended = true;
-      } catch (InterruptedException e) {
-        // A call of the device ignores it, too.
-        ended = latch.getCount() == 0;
+  /** A clock that does not return to the agent between two calls of the test. */
+  private static final class HangingClock implements LongSupplier {
+    private final AtomicBoolean armed = new AtomicBoolean();
+    private final CountDownLatch hangs = new CountDownLatch(1);
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    @Override
+    public long getAsLong() {
+      if (armed.get() && Thread.currentThread().getName().startsWith("rdma-agent")) {
+        hangs.countDown();
+        awaitUninterruptibly(end);
+      }
+      return System.nanoTime();
+    }
+
+    void arm() {
+      armed.set(true);
+    }
+
+    void awaitHang() throws InterruptedException {
+      hangs.await();
+    }
+
+    void end() {
+      armed.set(false);
+      end.countDown();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+      boolean ended = false;
+      while (!ended) {
+        try {
+          latch.await();
+          ended = true;
+        } catch (InterruptedException e) {
+          // A call of the device ignores it, too.
+          ended = latch.getCount() == 0;
+        }
       }
     }
   }
