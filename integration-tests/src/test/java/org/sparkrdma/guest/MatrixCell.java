@@ -19,13 +19,23 @@ record MatrixCell(
     String files,
     String mtu,
     String network,
+    String settings,
     String limit,
     String fault,
     String expected) {
   /** Column names, in the order of the components. */
   static final List<String> COLUMNS =
       List.of(
-          "cell", "kernel", "transport", "files", "mtu", "network", "limit", "fault", "expected");
+          "cell",
+          "kernel",
+          "transport",
+          "files",
+          "mtu",
+          "network",
+          "settings",
+          "limit",
+          "fault",
+          "expected");
 
   private static final String TABLE = "/guest/matrix.csv";
 
@@ -43,13 +53,13 @@ record MatrixCell(
           + " && echo Y >/proc/fs/nfsd/v4_end_grace";
 
   /**
-   * Both wires as one, of which one carries all packets. The bond takes over the hardware address
-   * of that wire: only then does the kernel report that an address has moved (cma_netdev_change in
-   * drivers/infiniband/core/cma.c).
+   * Both wires as one, of which one carries all packets. With fail_over_mac active the bond takes
+   * over the hardware address of that wire: only then does the kernel report that an address has
+   * moved (cma_netdev_change in drivers/infiniband/core/cma.c).
    */
   private static final String BOND =
       "rdma link delete rxe0 && rdma link delete rxe1"
-          + " && ip link add pair type bond mode active-backup miimon 100 fail_over_mac active"
+          + " && ip link add pair type bond mode active-backup miimon 100 fail_over_mac %2$s"
           + " && for wire in wire1 wire3; do ip addr flush dev $wire && ip link set $wire down"
           + " && ip link set $wire master pair || exit; done"
           + " && ip link set pair up && ip addr add 10.99.1.%1$d/24 dev pair"
@@ -89,12 +99,13 @@ record MatrixCell(
     }
     return new MatrixCell(
         values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7],
-        values[8]);
+        values[8], values[9]);
   }
 
   /** The values in the order of {@link #COLUMNS}. */
   List<String> values() {
-    return Arrays.asList(name, kernel, transport, files, mtu, network, limit, fault, expected);
+    return Arrays.asList(
+        name, kernel, transport, files, mtu, network, settings, limit, fault, expected);
   }
 
   /** Whether the kernel refuses allocations while memory is registered. */
@@ -115,7 +126,8 @@ record MatrixCell(
   String application() {
     return transport
         + (network.equals("rails") ? "-rails" : "")
-        + (hasFault() ? "-cell-fault" : "-cell");
+        + (hasFault() ? "-cell-fault" : "-cell")
+        + (settings.equals("shipped") ? "-shipped" : "");
   }
 
   /** The run of the cell's cluster. */
@@ -135,7 +147,7 @@ record MatrixCell(
     if (needsMoreOptions()) {
       run = run.onKernelWith("kernel.matrix.config");
     }
-    if (network.equals("rails") || network.equals("bond")) {
+    if (network.equals("rails") || isOnBond()) {
       run = run.with("--rails", "2");
     }
     if (limit.startsWith("memlock-")) {
@@ -155,10 +167,14 @@ record MatrixCell(
     return kernel.equals("6.1")
         || files.equals("xfs")
         || files.equals("nfs")
-        || network.equals("bond")
+        || isOnBond()
         || network.equals("vlan")
         || hasFailingAllocations()
         || limit.startsWith("objects-");
+  }
+
+  private boolean isOnBond() {
+    return network.equals("bond") || network.equals("bond-keeps");
   }
 
   private int memlockKib() {
@@ -203,7 +219,8 @@ record MatrixCell(
     return switch (network) {
       case "wire", "rails" -> "true";
       case "netns" -> "rdma system set netns exclusive";
-      case "bond" -> BOND;
+      case "bond" -> BOND.replace("%2$s", "active");
+      case "bond-keeps" -> BOND.replace("%2$s", "none");
       case "vlan" -> VLAN;
       default -> throw unknown("network", network);
     };

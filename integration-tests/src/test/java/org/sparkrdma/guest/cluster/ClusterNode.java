@@ -22,6 +22,7 @@ import org.sparkrdma.scenarios.StandaloneCluster;
 public final class ClusterNode {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
   private static final int MASTER_PORT = 7077;
+  private static final String TRUSTED = "spark.shuffle.rdma.fabric.trusted";
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
 
   /** Options of executors. */
@@ -41,6 +42,9 @@ public final class ClusterNode {
 
   /** Same as {@link #TWO_SUBNETS}, in a cell of the guest matrix. */
   private static final String RAILS_CELL = "rocev2-rails-cell";
+
+  /** End of the names of applications that set no more than a user must. */
+  private static final String SHIPPED = "-shipped";
 
   private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
   private static final String FINISHED = "finished";
@@ -157,6 +161,8 @@ public final class ClusterNode {
             RAILS_CELL,
             "rocev2-cell",
             "iwarp-cell",
+            "rocev2-cell-shipped",
+            "iwarp-cell-shipped",
             "rocev2-ipv6",
             "iwarp-ipv6" ->
             application.blocks("blocks");
@@ -211,6 +217,12 @@ public final class ClusterNode {
           .set("spark.shuffle.io.retryWait", "1s")
           .set("spark.stage.maxConsecutiveAttempts", "8");
     }
+    if (name.endsWith(SHIPPED)) {
+      conf.set("spark.shuffle.manager", MANAGER);
+      return name.startsWith("iwarp")
+          ? conf.set(TRUSTED, "true").set("spark.shuffle.rdma.device", "siw0")
+          : conf;
+    }
     if (!authenticate) {
       // No node dies here; a slow wire between busy kernels must not count as a dead peer.
       conf.set("spark.shuffle.rdma.peer.timeout", "20s");
@@ -241,9 +253,7 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
         // siw and DiSNI cannot withhold remote access.
-        .set(
-            "spark.shuffle.rdma.fabric.trusted",
-            Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
+        .set(TRUSTED, Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
         .set("spark.shuffle.rdma.device", devices(name));
   }
 
