@@ -14,8 +14,8 @@ import org.sparkrdma.verbs.engine.device.Driver;
 /**
  * DiSNI's prepared calls that post receives. Their fields cannot be changed, so they are cached by
  * the memory that they name: receiving into the same buffers again allocates nothing. All have the
- * same number, because receives complete in the order posted. Confined to the queue pair's owner
- * thread; closed with the queue pair.
+ * same work request id, because receives complete in the order posted. Confined to the queue pair's
+ * owner thread; closed with the queue pair.
  */
 final class ReceiveCalls implements AutoCloseable {
   private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
@@ -23,10 +23,10 @@ final class ReceiveCalls implements AutoCloseable {
   private final IbvQP qp;
   private final Driver driver;
   private final long number;
-  private final Kept[] kept;
+  private final CachedCall[] cached;
   private final int shift;
 
-  private record Kept(long address, int length, int localKey, SVCPostRecv call) {
+  private record CachedCall(long address, int length, int localKey, SVCPostRecv call) {
     boolean isFor(long wantedAddress, int wantedLength, int wantedKey) {
       return address == wantedAddress && length == wantedLength && localKey == wantedKey;
     }
@@ -38,13 +38,13 @@ final class ReceiveCalls implements AutoCloseable {
     this.driver = driver;
     this.number = number;
     int size = Integer.highestOneBit(depth) * 4;
-    kept = new Kept[size];
+    cached = new CachedCall[size];
     shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
   }
 
   void post(WorkRequest request) throws IOException {
     if (request.elementCount() == 1) {
-      keptCall(request).execute();
+      cachedCall(request).execute();
     } else {
       SVCPostRecv once = prepare(request);
       once.execute();
@@ -52,15 +52,15 @@ final class ReceiveCalls implements AutoCloseable {
     }
   }
 
-  private SVCPostRecv keptCall(WorkRequest request) throws IOException {
+  private SVCPostRecv cachedCall(WorkRequest request) throws IOException {
     var region = (DisniRegion) request.region(0);
     long address = region.address() + request.offset(0);
     int length = request.length(0);
     int index = (int) ((address * SCATTER) >>> shift);
-    Kept there = kept[index];
+    CachedCall there = cached[index];
     if (there == null || !there.isFor(address, length, region.localKey())) {
-      var prepared = new Kept(address, length, region.localKey(), prepare(request));
-      kept[index] = prepared;
+      var prepared = new CachedCall(address, length, region.localKey(), prepare(request));
+      cached[index] = prepared;
       if (there != null) {
         there.call.free();
       }
@@ -92,7 +92,7 @@ final class ReceiveCalls implements AutoCloseable {
 
   @Override
   public void close() {
-    for (Kept call : kept) {
+    for (CachedCall call : cached) {
       if (call != null) {
         call.call.free();
       }

@@ -36,7 +36,7 @@ public abstract class EngineChannel implements CompletionChannel {
   }
 
   /** The time until the next deadline, at most the time-out; 0 when a deadline is over. */
-  public final long untilDeadline(long timeoutNs) {
+  public final long remainingNs(long timeoutNs) {
     long least = timeoutNs;
     for (LongSupplier deadline : deadlines) {
       long at = deadline.getAsLong();

@@ -27,7 +27,7 @@ public final class ParkingChannel extends EngineChannel {
   private void park(long timeoutNs) {
     long start = System.nanoTime();
     waiter = Thread.currentThread();
-    long allowedNs = untilDeadline(timeoutNs);
+    long allowedNs = remainingNs(timeoutNs);
     long leftNs = allowedNs;
     while (!signalled && leftNs > 0 && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(this, leftNs);

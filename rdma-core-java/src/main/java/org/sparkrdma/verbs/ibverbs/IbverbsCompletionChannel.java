@@ -106,7 +106,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
     checkOpen();
     long sleepNs = 0;
     if (timeoutNs > 0 && !signalled) {
-      sleepNs = untilDeadline(timeoutNs);
+      sleepNs = remainingNs(timeoutNs);
       sleeping = true;
       if (signalled) {
         sleepNs = 0;

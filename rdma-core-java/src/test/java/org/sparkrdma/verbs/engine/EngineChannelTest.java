@@ -29,8 +29,8 @@ class EngineChannelTest {
 
   @Test
   void shouldWaitForTheWholeTimeoutWithoutADeadline() {
-    assertThat(channel.untilDeadline(HOUR_NS)).isEqualTo(HOUR_NS);
-    assertThat(channel.untilDeadline(0)).isZero();
+    assertThat(channel.remainingNs(HOUR_NS)).isEqualTo(HOUR_NS);
+    assertThat(channel.remainingNs(0)).isZero();
   }
 
   @Test
@@ -38,37 +38,37 @@ class EngineChannelTest {
     channel.addDeadline(inHours(5));
     channel.addDeadline(inHours(2));
     channel.addDeadline(inHours(7));
-    assertThat(channel.untilDeadline(10 * HOUR_NS)).isBetween(HOUR_NS, 2 * HOUR_NS);
+    assertThat(channel.remainingNs(10 * HOUR_NS)).isBetween(HOUR_NS, 2 * HOUR_NS);
   }
 
   @Test
   void shouldWaitForTheTimeoutBeforeALaterDeadline() {
     channel.addDeadline(inHours(5));
-    assertThat(channel.untilDeadline(HOUR_NS)).isEqualTo(HOUR_NS);
+    assertThat(channel.remainingNs(HOUR_NS)).isEqualTo(HOUR_NS);
   }
 
   @Test
   void shouldNotWaitAtAllAfterADeadline() {
     channel.addDeadline(inHours(-5));
     channel.addDeadline(inHours(5));
-    assertThat(channel.untilDeadline(10 * HOUR_NS)).isZero();
+    assertThat(channel.remainingNs(10 * HOUR_NS)).isZero();
   }
 
   @Test
   void shouldIgnoreADeadlineThatNeverComes() {
     channel.addDeadline(() -> Long.MAX_VALUE);
-    assertThat(channel.untilDeadline(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
+    assertThat(channel.remainingNs(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     channel.addDeadline(inHours(2));
-    assertThat(channel.untilDeadline(Long.MAX_VALUE)).isBetween(HOUR_NS, 2 * HOUR_NS);
+    assertThat(channel.remainingNs(Long.MAX_VALUE)).isBetween(HOUR_NS, 2 * HOUR_NS);
   }
 
   @Test
   void shouldReadADeadlineAnewBeforeEachWait() {
     long[] at = {Long.MAX_VALUE};
     channel.addDeadline(() -> at[0]);
-    assertThat(channel.untilDeadline(HOUR_NS)).isEqualTo(HOUR_NS);
+    assertThat(channel.remainingNs(HOUR_NS)).isEqualTo(HOUR_NS);
     at[0] = System.nanoTime();
-    assertThat(channel.untilDeadline(HOUR_NS)).isZero();
+    assertThat(channel.remainingNs(HOUR_NS)).isZero();
   }
 
   @Test
@@ -77,10 +77,10 @@ class EngineChannelTest {
     LongSupplier unknown = inHours(-1);
     channel.addDeadline(passed);
     channel.removeDeadline(unknown);
-    assertThat(channel.untilDeadline(HOUR_NS)).isZero();
+    assertThat(channel.remainingNs(HOUR_NS)).isZero();
     channel.addDeadline(inHours(2));
     channel.removeDeadline(passed);
-    assertThat(channel.untilDeadline(10 * HOUR_NS)).isBetween(HOUR_NS, 2 * HOUR_NS);
+    assertThat(channel.remainingNs(10 * HOUR_NS)).isBetween(HOUR_NS, 2 * HOUR_NS);
   }
 
   @Test

@@ -43,13 +43,13 @@ class ParkingChannelTest {
     channel.await(HOUR_NS);
     assertThat(System.nanoTime() - now).isGreaterThanOrEqualTo(1_000_000);
     channel.removeDeadline(soon);
-    assertThat(channel.untilDeadline(HOUR_NS)).isEqualTo(HOUR_NS);
+    assertThat(channel.remainingNs(HOUR_NS)).isEqualTo(HOUR_NS);
   }
 
   @Test
   void shouldNotWaitForAPastDeadline() {
     channel.addDeadline(() -> System.nanoTime() - 1);
-    assertThat(channel.untilDeadline(HOUR_NS)).isZero();
+    assertThat(channel.remainingNs(HOUR_NS)).isZero();
     channel.await(HOUR_NS);
   }
 }

@@ -17,19 +17,19 @@ public final class QuarantinedPeers {
 
   QuarantinedPeers() {}
 
-  /** The peer is quarantined. */
+  /** Adds a peer, unless 1,000 are listed already. */
   public synchronized void add(String executorId) {
     if (executorIds.size() < MAX_PEERS) {
       executorIds.add(executorId);
     }
   }
 
-  /** A connection to the peer is established, or its state was dropped. */
+  /** Removes a peer, because a connection to it is established or its state was dropped. */
   public synchronized void remove(String executorId) {
     executorIds.remove(executorId);
   }
 
-  /** All connections have ended. */
+  /** Removes all peers, because all connections have ended. */
   public synchronized void clear() {
     executorIds.clear();
   }
@@ -37,7 +37,7 @@ public final class QuarantinedPeers {
   /**
    * The ids in their order, such as {@code 12, 3, 7}; of many the first ones, and how many more.
    */
-  public synchronized String text() {
+  public synchronized String shownIds() {
     List<String> shown = executorIds.stream().limit(MAX_SHOWN).toList();
     String text = String.join(", ", shown);
     int more = executorIds.size() - shown.size();

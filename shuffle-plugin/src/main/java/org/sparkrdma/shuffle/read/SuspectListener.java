@@ -10,13 +10,13 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Compares a suspect block with the TCP data, then delivers the TCP data. For one block, which is
- * answered once. Used by the thread of Spark's client, then by one of {@link Comparisons}.
+ * answered once. Used by the thread of Spark's client, then by one of {@link ComparisonThreads}.
  */
 final class SuspectListener extends TaskThreads.Task implements BlockFetchingListener {
   private final PeerAddress peer;
   private final SuspectBlock suspect;
   private final BlockFetchingListener listener;
-  private final Comparisons comparisons;
+  private final ComparisonThreads comparisons;
   private final ShuffleCounters counters;
   private final FallbackLog fallbackLog;
 
@@ -29,7 +29,7 @@ final class SuspectListener extends TaskThreads.Task implements BlockFetchingLis
       PeerAddress peer,
       SuspectBlock suspect,
       BlockFetchingListener listener,
-      Comparisons comparisons,
+      ComparisonThreads comparisons,
       ShuffleCounters counters,
       FallbackLog fallbackLog) {
     this.peer = peer;

@@ -40,7 +40,7 @@ public final class TcpFallback implements AutoCloseable {
 
   private final TcpLanes others;
 
-  private final Comparisons comparisons = new Comparisons();
+  private final ComparisonThreads comparisons = new ComparisonThreads();
 
   /**
    * @param client Spark's own client; not closed here
@@ -127,7 +127,7 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   /** Threads that compare suspect blocks with the answers. */
-  Comparisons comparisons() {
+  ComparisonThreads comparisons() {
     return comparisons;
   }
 

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 
 /**
  * CONFIRM: the last message of a handshake, and the first that is sent on a connection. By it the
- * initiator proves that it has seen the responder's nonce, so that it is no request sent again.
+ * initiator proves that it has seen the responder's nonce, so that the request is not a replay.
  *
  * <pre>
  *   0               1               2               3

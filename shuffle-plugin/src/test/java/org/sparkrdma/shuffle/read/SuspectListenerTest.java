@@ -61,14 +61,15 @@ class SuspectListenerTest {
 
   @Test
   void shouldCompareOnItsCallersThreadWhenManyWait() throws InterruptedException {
-    for (int i = 0; i < Comparisons.MAX_OPEN; i++) {
+    for (int i = 0; i < ComparisonThreads.MAX_OPEN; i++) {
       receive(new CountedBuffer(go));
     }
     CountedBuffer next = new CountedBuffer(new CountDownLatch(0));
     receive(next);
     assertThat(next.reader).isSameAs(Thread.currentThread());
     go.countDown();
-    assertThat(listener.awaitAnswers(Comparisons.MAX_OPEN + 1)).hasSize(Comparisons.MAX_OPEN + 1);
+    assertThat(listener.awaitAnswers(ComparisonThreads.MAX_OPEN + 1))
+        .hasSize(ComparisonThreads.MAX_OPEN + 1);
     // The last comparison may still be ending.
     while (!next.isReadElsewhere()) {
       next = new CountedBuffer(new CountDownLatch(0));

@@ -87,14 +87,14 @@ class PeerLifeTest {
     Endpoint silent = moved(real, 1);
     assertThat(fetch(reader, silent).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
     assertThat(fetch(reader, real).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
-    assertThat(reader.counters().quarantined().text()).isEqualTo(real.executorId());
+    assertThat(reader.counters().quarantined().shownIds()).isEqualTo(real.executorId());
     laterNs.addAndGet(Duration.ofSeconds(10).toNanos());
     // Its quarantine is over: this block does not wait for the connection that tests the peer.
     assertThat(fetch(reader, real).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
     while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
       Thread.onSpinWait();
     }
-    assertThat(reader.counters().quarantined().text()).isEmpty();
+    assertThat(reader.counters().quarantined().shownIds()).isEmpty();
     assertThat(fetch(reader, real).bytes(0)).hasSize(1000);
   }
 
@@ -104,9 +104,9 @@ class PeerLifeTest {
     TestExecutor server = start(new TestExecutor.Options(2));
     Endpoint silent = moved(server.endpoint(), 1);
     assertThat(fetch(reader, silent).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
-    assertThat(reader.counters().quarantined().text()).isNotEmpty();
+    assertThat(reader.counters().quarantined().shownIds()).isNotEmpty();
     laterNs.addAndGet(Duration.ofMinutes(10).toNanos());
-    while (!reader.counters().quarantined().text().isEmpty()) {
+    while (!reader.counters().quarantined().shownIds().isEmpty()) {
       Thread.onSpinWait();
     }
   }

@@ -80,7 +80,7 @@ class DeviceCompletionQueueTest {
 
   /** Time that the owner of that channel waits, of ten hours. */
   private static long waitNs(ParkingChannel channel) {
-    return channel.untilDeadline(10 * HOUR_NS);
+    return channel.remainingNs(10 * HOUR_NS);
   }
 
   @Test

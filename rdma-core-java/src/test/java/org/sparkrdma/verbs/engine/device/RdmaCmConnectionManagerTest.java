@@ -39,26 +39,26 @@ class RdmaCmConnectionManagerTest {
     return attempts;
   }
 
-  private long untilDeadline() {
-    return objects.channel.untilDeadline(100 * HOUR_NS);
+  private long remainingNs() {
+    return objects.channel.remainingNs(100 * HOUR_NS);
   }
 
   @Test
   void shouldWakeItsOwnerAtTheFirstDeadlineOfItsAttempts() throws VerbsException {
-    assertThat(untilDeadline()).isEqualTo(100 * HOUR_NS);
+    assertThat(remainingNs()).isEqualTo(100 * HOUR_NS);
     List<FakeConnection> attempts = connecting(7, 2, 5);
-    assertThat(untilDeadline()).isBetween(HOUR_NS, 2 * HOUR_NS);
+    assertThat(remainingNs()).isBetween(HOUR_NS, 2 * HOUR_NS);
     attempts.get(1).close();
-    assertThat(untilDeadline()).isBetween(4 * HOUR_NS, 5 * HOUR_NS);
+    assertThat(remainingNs()).isBetween(4 * HOUR_NS, 5 * HOUR_NS);
   }
 
   @Test
   void shouldGiveThreeTimesTheTimeoutToAddressAndRoute() {
     FakeConnection resolving =
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofHours(2));
-    assertThat(untilDeadline()).isBetween(5 * HOUR_NS, 6 * HOUR_NS);
+    assertThat(remainingNs()).isBetween(5 * HOUR_NS, 6 * HOUR_NS);
     resolving.resolved();
-    assertThat(untilDeadline()).isEqualTo(100 * HOUR_NS);
+    assertThat(remainingNs()).isEqualTo(100 * HOUR_NS);
   }
 
   @Test
@@ -68,16 +68,16 @@ class RdmaCmConnectionManagerTest {
     attempts.get(1).failed(ConnectionEvent.Type.REJECTED);
     attempts.get(2).close();
     objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofHours(1)).close();
-    assertThat(untilDeadline()).isEqualTo(100 * HOUR_NS);
+    assertThat(remainingNs()).isEqualTo(100 * HOUR_NS);
   }
 
   @Test
   void shouldEndAllLateAttemptsAndKeepTheOthers() throws VerbsException {
     connecting(0, 2, 0);
-    assertThat(untilDeadline()).isZero();
+    assertThat(remainingNs()).isZero();
     assertThat(objects.events())
         .containsExactly(ConnectionEvent.Type.UNREACHABLE, ConnectionEvent.Type.UNREACHABLE);
-    assertThat(untilDeadline()).isBetween(HOUR_NS, 2 * HOUR_NS);
+    assertThat(remainingNs()).isBetween(HOUR_NS, 2 * HOUR_NS);
   }
 
   @Test
@@ -97,7 +97,7 @@ class RdmaCmConnectionManagerTest {
     FakeConnection late = connecting(0).get(0);
     objects.manager.close();
     objects.manager.addAttempt(late);
-    assertThat(untilDeadline()).isEqualTo(100 * HOUR_NS);
+    assertThat(remainingNs()).isEqualTo(100 * HOUR_NS);
     assertThat(objects.device.openResources().connections()).isZero();
   }
 }

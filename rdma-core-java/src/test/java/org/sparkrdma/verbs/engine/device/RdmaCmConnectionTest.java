@@ -72,9 +72,9 @@ class RdmaCmConnectionTest {
     FakeConnection connection = objects.resolved();
     objects.events();
     connection.connect(NO_TIME);
-    assertThat(objects.channel.untilDeadline(1_000)).isZero();
+    assertThat(objects.channel.remainingNs(1_000)).isZero();
     assertThat(objects.events()).containsExactly(ConnectionEvent.Type.UNREACHABLE);
-    assertThat(objects.channel.untilDeadline(1_000)).isEqualTo(1_000);
+    assertThat(objects.channel.remainingNs(1_000)).isEqualTo(1_000);
     assertThat(objects.device.calls).doesNotContain("disconnect");
     connection.established();
     assertThat(objects.device.calls).contains("disconnect");

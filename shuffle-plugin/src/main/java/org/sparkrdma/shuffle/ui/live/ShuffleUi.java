@@ -33,7 +33,7 @@ final class ShuffleUi {
   }
 
   /**
-   * An executor has sent its figures.
+   * Takes the figures that an executor has sent.
    *
    * @param ofStages bytes by stage; null without any
    */

@@ -6,11 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
- * Threads that compare suspect blocks with the TCP data, which takes about a second for a GiB:
- * other blocks would wait on the thread of Spark's client that receives them. The first thread
- * starts with the first comparison. Safe for any thread; owned by {@link TcpFallback}.
+ * Threads that compare suspect blocks with the TCP data. A comparison takes about a second per GiB
+ * and would otherwise block the thread of Spark's client. The first thread starts with the first
+ * comparison. Safe for any thread; owned by {@link TcpFallback}.
  */
-final class Comparisons implements AutoCloseable {
+final class ComparisonThreads implements AutoCloseable {
   /** Maximum number of comparisons that run or wait. */
   static final int MAX_OPEN = 64;
 
