@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.MemlockRemedy;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** RLIMIT_MEMLOCK, soft and hard, and CAP_IPC_LOCK, against the memory that an executor may pin. */
 final class LockedMemoryCheck implements Check {
@@ -33,6 +34,14 @@ final class LockedMemoryCheck implements Check {
                   "An executor may pin %d MiB: %s.",
                   limit.bytes() >> 20,
                   limit.derivation())));
+      if (isClusterManagerUnknown(facts.spark())) {
+        findings.add(
+            Finding.note(
+                "spark.master is not set: the limit of spark.executor.memoryOverhead on YARN and"
+                    + " Kubernetes is not considered.",
+                "on YARN and Kubernetes add spark.master to the file of --conf, because an executor may"
+                    + " pin less there"));
+      }
     }
     limit
         .warnings()
@@ -68,6 +77,11 @@ final class LockedMemoryCheck implements Check {
     }
     String few = words + " An executor uses up to " + needed + "; with less, more blocks use TCP.";
     return facts.loopback() ? Finding.note(few, advice) : Finding.warning(few, advice);
+  }
+
+  /** False without any settings, because {@link SettingsCheck} says that there are none. */
+  private static boolean isClusterManagerUnknown(SparkSettings spark) {
+    return !spark.isUnknown() && spark.value("spark.master", "").isBlank();
   }
 
   private static boolean isTooLittle(MachineMemory memory) {

@@ -96,6 +96,21 @@ class HostChecksTest extends FakeMachineFixture {
   }
 
   @Test
+  void shouldNoteThatTheOverheadIsNotConsideredWithoutTheClusterManager() {
+    String note =
+        "NOTE spark.master is not set: the limit of spark.executor.memoryOverhead on YARN and"
+            + " Kubernetes is not considered. | on YARN and Kubernetes add spark.master to the file of"
+            + " --conf, because an executor may pin less there";
+    Check check = new LockedMemoryCheck();
+
+    assertThat(machine.memlock("unlimited", "unlimited").findings(check)).doesNotContain(note);
+    machine.setting("spark.executor.memoryOverhead", "1792m");
+    assertThat(machine.findings(check)).containsOnlyOnce(note);
+    machine.setting("spark.master", "yarn");
+    assertThat(machine.findings(check)).doesNotContain(note);
+  }
+
+  @Test
   void shouldAcceptASmallLimitOfLockedMemoryWithTheCapability() {
     machine
         .memlock("65536", "65536")
