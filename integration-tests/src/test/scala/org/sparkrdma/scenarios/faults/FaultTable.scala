@@ -136,8 +136,11 @@ private[scenarios] object FaultTable {
       || Hits | number of times that the fault fired |
       || By READ | blocks read by RDMA READ |
       || By TCP | blocks read by TCP, with the number for each reason ([metrics.md](metrics.md)) |
-      || Counters | other counters that grew ([metrics.md](metrics.md)); tasks that failed or were killed, stages that were retried |
+      || Counters | other counters that grew; tasks that failed or were killed, stages that were retried |
       || Seconds | time from the first firing to the answer, and the bound that the test asserts |
+      |
+      |The table leaves out the prefix `rdma.` of the metrics: `connections.closed` is the metric
+      |`rdma.connections.closed` ([metrics.md](metrics.md)). Only `rdma.blocks.read` is in full.
       |
       |Only blocks of the other executor count. Their number depends on where Spark runs the tasks: about
       |half of the 144 blocks of a job. So the sum of both columns differs from row to row. Blocks that Spark

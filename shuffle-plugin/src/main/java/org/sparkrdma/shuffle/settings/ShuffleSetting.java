@@ -146,8 +146,9 @@ public enum ShuffleSetting {
           + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
           + "`window` pins the most memory. `odp` needs a page fault of the device for each page "
           + "that is not in memory, and has not been tested on a real device. Change it only for "
-          + "measurements, or to `copy` on Linux 6.1, where registered pages are written to the disk "
-          + "again (docs/benchmarks.md), and for a file system whose files must not be registered."),
+          + "measurements, or to `copy` on Linux before 6.2: when local disks are busier than cores "
+          + "(registered pages are written to the disk once more, docs/tuning.md), and for a network "
+          + "file system other than NFS."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
@@ -178,7 +179,7 @@ public enum ShuffleSetting {
       ValueType.count(0, 65_536),
       "Controls the maximum number of slots of the copy pool; 0 turns copying off. More slots "
           + "serve more readers at the same time and pin more memory. Raise it when the counter "
-          + "`serve.by-tcp` grows while memory is free."),
+          + "`rdma.serve.by-tcp` grows while memory is free."),
   /** Time of a lease. */
   LEASE_TIMEOUT(
       "lease.timeout",

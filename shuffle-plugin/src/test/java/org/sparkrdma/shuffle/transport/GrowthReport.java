@@ -96,7 +96,7 @@ record GrowthReport(
 
   /** Law of each quantity, as lines of a table in Markdown. */
   String table() {
-    StringBuilder text = new StringBuilder("| of one executor | law |");
+    StringBuilder text = new StringBuilder("| of one executor | growth with N |");
     growth.forEach(one -> text.append(" N = %d |".formatted(one.shape().executors())));
     text.append("\n|---|---|").append("---|".repeat(growth.size())).append('\n');
     for (Quantity quantity : Quantity.values()) {
