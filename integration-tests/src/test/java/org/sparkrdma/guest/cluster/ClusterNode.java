@@ -254,7 +254,9 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
         // siw and DiSNI cannot withhold remote access.
-        .set(TRUSTED, Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
+        .set(
+            "spark.shuffle.rdma.fabric.trusted",
+            Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
         .set("spark.shuffle.rdma.device", devices(name));
   }
 
