@@ -56,7 +56,7 @@ final class MatrixReport {
       Kernel, transport, file system and MTU are pairwise complete: each two values of two of these columns are together in a cell. The pair
       overlay and MTU 9000 is only in `memlock-64k`, where RDMA does not start, so no READ has used it.
       "bytes" are those of the job under the fault; "Spark's own" are bytes read by an executor without RDMA. "tmpfs", "overlay" and so on are the
-      file system of `spark.local.dir`. Rows without a commit are of a time when it was not recorded.
+      file system of `spark.local.dir`.
 
       """;
 
