@@ -126,6 +126,7 @@ record MatrixCell(
   String application() {
     return transport
         + (network.equals("rails") ? "-rails" : "")
+        + (network.equals("two-addresses") ? "-two-addresses" : "")
         + (hasFault() ? "-cell-fault" : "-cell")
         + (settings.equals("shipped") ? "-shipped" : "");
   }
@@ -188,7 +189,11 @@ record MatrixCell(
 
   /** The beginning of the reason why the fault ends RDMA, where only one is right. */
   String reasonOfLoss() {
-    return fault.equals("failover") ? "the listener's address moved to another link" : "";
+    return switch (fault) {
+      case "failover" -> "the listener's address moved to another link";
+      case "address-change" -> "an address of the listeners was removed";
+      default -> "";
+    };
   }
 
   /** Text in the reason why RDMA is off under the limit. */
@@ -222,6 +227,8 @@ record MatrixCell(
       case "bond" -> BOND.replace("%2$s", "active");
       case "bond-keeps" -> BOND.replace("%2$s", "none");
       case "vlan" -> VLAN;
+      // Spark's own connections keep the first one.
+      case "two-addresses" -> "ip addr add 10.99.9.%1$d/24 dev wire2";
       default -> throw unknown("network", network);
     };
   }
@@ -244,8 +251,11 @@ record MatrixCell(
       case "failslab", "failpages" -> FailingAllocations.faultLine(fault);
       case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       case "address-change" ->
-          "((%1$d == 1)) || { ip addr del fd99:1::2/64 dev wire1 && ip addr del 10.99.1.2/24 dev wire1"
-              + " && ip addr add 10.99.1.22/24 dev wire1; }";
+          network.equals("two-addresses")
+              ? "((%1$d == 1)) || { ip addr del 10.99.9.2/24 dev wire2"
+                  + " && ip addr add 10.99.9.22/24 dev wire2; }"
+              : "((%1$d == 1)) || { ip addr del fd99:1::2/64 dev wire1 && ip addr del 10.99.1.2/24 dev wire1"
+                  + " && ip addr add 10.99.1.22/24 dev wire1; }";
       // The device ends when its last user has closed it, which the loss of its port causes.
       case "device-return" ->
           "((%1$d == 1)) || { ip link set wire1 down && setsid -f >/dev/null 2>&1 </dev/null"

@@ -33,8 +33,8 @@ final class MatrixReport {
 
       A shuffle of 18 MB between two kernels with soft RDMA; about half of it is remote. **Only rows with a date have passed**, on that date.
       Settings `test` are `copy.first=false`, `request.timeout=10s` and `peer.timeout=20s`, which are not the defaults. With `shipped`, `spark.jars`
-      and `spark.shuffle.manager` are set and nothing else of the plug-in, on iWARP also `fabric.trusted=true` and the device. Each cell compares
-      the answer with that of vanilla Spark and asserts what "expected" says:
+      and `spark.shuffle.manager` are set and nothing else of the plug-in. Each cell compares the answer with that of vanilla Spark and asserts
+      what "expected" says:
 
       | expected | meaning |
       | --- | --- |
@@ -56,7 +56,7 @@ final class MatrixReport {
       Kernel, transport, file system and MTU are pairwise complete: each two values of two of these columns are together in a cell. The pair
       overlay and MTU 9000 is only in `memlock-64k`, where RDMA does not start, so no READ has used it.
       "bytes" are those of the job under the fault; "Spark's own" are bytes read by an executor without RDMA. "tmpfs", "overlay" and so on are the
-      file system of `spark.local.dir`. Rows without a commit are of a time when it was not recorded.
+      file system of `spark.local.dir`.
 
       """;
 
@@ -69,6 +69,8 @@ final class MatrixReport {
       `bond-failover`: the bond takes over the hardware address of the wire that carries its packets (`fail_over_mac active`), and the log must
       say that the listener's address moved. `bond-keeps`: the bond keeps one hardware address (`fail_over_mac none`, the kernel's default), so that
       no address moves. RDMA must go on: all bytes of a job after the fault come by READ.
+      `address-change`, `iwarp-address`: another address replaces that of the listener, and the log must say so. On iWARP it is an address for RDMA
+      alone (`listen.address`), because Spark's own connections use the same wire.
       All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN, a limit of RDMA objects or refused allocations, run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
       `old-nfs`: NFS 4.0 on one host, with two threads of the server. With `spark.local.dir` there and registered files, fetches took 182 and 186 s

@@ -22,7 +22,6 @@ import org.sparkrdma.scenarios.StandaloneCluster;
 public final class ClusterNode {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
   private static final int MASTER_PORT = 7077;
-  private static final String TRUSTED = "spark.shuffle.rdma.fabric.trusted";
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
 
   /** Options of executors. */
@@ -42,6 +41,9 @@ public final class ClusterNode {
 
   /** Same as {@link #TWO_SUBNETS}, in a cell of the guest matrix. */
   private static final String RAILS_CELL = "rocev2-rails-cell";
+
+  /** An address for RDMA alone, which is replaced by another one. */
+  private static final String TWO_ADDRESSES_CELL = "iwarp-two-addresses-cell-fault";
 
   /** End of the names of applications that set no more than a user must. */
   private static final String SHIPPED = "-shipped";
@@ -154,7 +156,7 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "rocev2-cell-fault", "iwarp-cell-fault" ->
+        case "rocev2-cell-fault", "iwarp-cell-fault", TWO_ADDRESSES_CELL ->
             application.blocksUnderFault("fault", "repair");
         case TWO_SUBNETS,
             ONE_SUBNET,
@@ -162,7 +164,6 @@ public final class ClusterNode {
             "rocev2-cell",
             "iwarp-cell",
             "rocev2-cell-shipped",
-            "iwarp-cell-shipped",
             "rocev2-ipv6",
             "iwarp-ipv6" ->
             application.blocks("blocks");
@@ -218,10 +219,10 @@ public final class ClusterNode {
           .set("spark.stage.maxConsecutiveAttempts", "8");
     }
     if (name.endsWith(SHIPPED)) {
-      conf.set("spark.shuffle.manager", MANAGER);
-      return name.startsWith("iwarp")
-          ? conf.set(TRUSTED, "true").set("spark.shuffle.rdma.device", "siw0")
-          : conf;
+      return conf.set("spark.shuffle.manager", MANAGER);
+    }
+    if (name.equals(TWO_ADDRESSES_CELL)) {
+      conf.set("spark.shuffle.rdma.listen.address", "10.99.9.0/24");
     }
     if (!authenticate) {
       // No node dies here; a slow wire between busy kernels must not count as a dead peer.
@@ -253,7 +254,9 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
         // siw and DiSNI cannot withhold remote access.
-        .set(TRUSTED, Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
+        .set(
+            "spark.shuffle.rdma.fabric.trusted",
+            Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
         .set("spark.shuffle.rdma.device", devices(name));
   }
 

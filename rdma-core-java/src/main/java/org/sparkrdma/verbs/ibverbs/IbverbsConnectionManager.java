@@ -40,6 +40,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    */
   static final int EVENTS_PER_TURN = 8;
 
+  /** Number of checks in turn that must miss an address before it counts as removed. */
+  private static final int CHECKS_OF_ADDRESSES = 2;
+
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
@@ -54,6 +57,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Events taken since the owner last got none; guarded by this. */
   private int taken;
+
+  /** Checks in turn that missed an address of a listener; confined to the thread that checks. */
+  private int missing;
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
@@ -260,13 +266,28 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    * listeners, so the loss of one needs a new start.
    */
   void onAddressesChanged(int port) {
-    if (listenerPorts.contains(port)
-        && !listeners().stream()
-            .allMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
-      offerOfDevice(
-          ConnectionEvent.Type.DEVICE_DOWN,
-          "an address of the listeners was removed: device=" + device.info().name());
+    if (listenerPorts.contains(port) && isAddressMissing()) {
+      offerAddressRemoved();
     }
+  }
+
+  @Override
+  public void checkAddresses() {
+    missing = isAddressMissing() ? missing + 1 : 0;
+    if (missing == CHECKS_OF_ADDRESSES) {
+      offerAddressRemoved();
+    }
+  }
+
+  private boolean isAddressMissing() {
+    return !listeners().stream()
+        .allMatch(listener -> isOfThisHost(listener.address().getAddress()));
+  }
+
+  private void offerAddressRemoved() {
+    offerOfDevice(
+        ConnectionEvent.Type.DEVICE_DOWN,
+        "an address of the listeners was removed: device=" + device.info().name());
   }
 
   private static boolean isOfThisHost(InetAddress address) {

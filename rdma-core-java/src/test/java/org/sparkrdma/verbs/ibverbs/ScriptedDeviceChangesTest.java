@@ -174,6 +174,25 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     expectRemovedAddress(exchange);
   }
 
+  /** No event of the kernel is raised here, as on iWARP and InfiniBand. */
+  @Test
+  void shouldReportThatAnAddressIsGoneWhenTwoChecksInTurnMissIt() throws Exception {
+    faulty = false;
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getLoopbackAddress());
+    exchange.checkAddresses(3);
+    exchange.expectNoEvent();
+    exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+
+    exchange.checkAddresses(1);
+    exchange.expectNoEvent();
+    exchange.checkAddresses(1);
+
+    expectRemovedAddress(exchange);
+    exchange.checkAddresses(3);
+    exchange.expectNoEvent();
+  }
+
   private static void expectRemovedAddress(ScriptedExchange exchange) throws Exception {
     assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
         .isEqualTo("an address of the listeners was removed: device=scripted0");

@@ -139,6 +139,12 @@ final class ScriptedExchange implements AutoCloseable {
     listener = manager.listen(new InetSocketAddress(address, 0), DEPTH);
   }
 
+  void checkAddresses(int times) {
+    for (int i = 0; i < times; i++) {
+      manager.checkAddresses();
+    }
+  }
+
   /** Begins to resolve an address where nothing listens. */
   Connection resolve(InetAddress address) throws VerbsException {
     prepare();

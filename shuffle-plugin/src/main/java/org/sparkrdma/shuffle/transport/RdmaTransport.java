@@ -53,6 +53,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Interval between calls of {@link #checkAgent}. */
   public static final Duration CHECK_INTERVAL = AgentWatch.INTERVAL;
 
+  private static final int CHECKS_FOR_ADDRESSES = 5;
+
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
 
   private final ProtectionDomain domain;
@@ -74,6 +76,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final AgentWatch watch;
   private final ClosingSteps closing = new ClosingSteps();
   private volatile boolean hangs;
+
+  /** Number of calls of {@link #checkAgent}; confined to the thread that calls it. */
+  private int checks;
+
   private volatile boolean closed;
 
   /**
@@ -269,10 +275,14 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   /**
-   * Checks that the agent's thread goes on. If it hangs in a call of the device, every block uses
-   * TCP, and the loss is reported. One thread calls this, each {@link #CHECK_INTERVAL}.
+   * Checks that the agent's thread goes on, and each fifth time that this host still has the
+   * addresses of the listeners. If it hangs in a call of the device, every block uses TCP, and the
+   * loss is reported. One thread calls this, each {@link #CHECK_INTERVAL}.
    */
   public void checkAgent() {
+    if (++checks % CHECKS_FOR_ADDRESSES == 0) {
+      manager.checkAddresses();
+    }
     if (!watch.findsHang()) {
       return;
     }
