@@ -10,6 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
@@ -51,16 +52,27 @@ public final class WatchedEngine {
   /** The proxy of each of the engine's objects that is open. */
   private final Map<Object, Object> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
 
-  private WatchedEngine() {}
+  private final BiConsumer<Object, String> onCall;
+
+  private WatchedEngine(BiConsumer<Object, String> onCall) {
+    this.onCall = onCall;
+  }
 
   /**
    * Returns the engine with leak records, or the engine itself where records are off. The engine
    * has no record: an open one holds nothing but its devices.
    */
   public static VerbsEngine watch(VerbsEngine engine) {
-    return !LeakRecord.isEnabled()
-        ? engine
-        : (VerbsEngine) new WatchedEngine().proxy(VerbsEngine.class, engine, null);
+    return !LeakRecord.isEnabled() ? engine : watch(engine, (object, method) -> {});
+  }
+
+  /**
+   * The same, whether records are on or not.
+   *
+   * @param onCall receives the engine's object and the method's name before each call
+   */
+  public static VerbsEngine watch(VerbsEngine engine, BiConsumer<Object, String> onCall) {
+    return (VerbsEngine) new WatchedEngine(onCall).proxy(VerbsEngine.class, engine, null);
   }
 
   private Object proxy(Class<?> type, Object inner, Watched parent) {
@@ -146,6 +158,7 @@ public final class WatchedEngine {
       for (int i = 0; unwrapped != null && i < unwrapped.length; i++) {
         unwrapped[i] = unwrap(unwrapped[i]);
       }
+      onCall.accept(inner, method.getName());
       Object result;
       try {
         result = method.invoke(inner, unwrapped);

@@ -156,7 +156,7 @@ record RunningParts(
           transport,
           transport.endpoint(),
           shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
-          transport::checkAgent,
+          transport::checkThreads,
           transport::close);
     };
   }

@@ -339,6 +339,24 @@ public final class BlockServer implements AutoCloseable {
     }
   }
 
+  /**
+   * Requests a turn of the server's thread, which needs the server's lock. Any thread; takes no
+   * lock.
+   *
+   * @return number of turns so far: the same at each call while a call of the device hangs that has
+   *     the lock
+   */
+  public long requestTurn() {
+    thread.wakeUp();
+    return thread.turns();
+  }
+
+  /** The thread that uses the server's state: its own, or a disk thread; for logs. Any thread. */
+  public Thread stateUser() {
+    Thread holder = state.holder();
+    return holder == null ? thread.thread() : holder;
+  }
+
   /** Whether commands or LOCATEs are waiting. Takes no lock. */
   boolean hasWork() {
     return !commands.isEmpty() || !requests.isEmpty();

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ final class ServerThread {
   private volatile long wakesAtNs;
   private volatile boolean closing;
 
+  /** Written by the thread only. */
+  private final AtomicLong turns = new AtomicLong();
+
   ServerThread(BlockServer server) {
     this.server = server;
     thread.setDaemon(true);
@@ -44,6 +48,15 @@ final class ServerThread {
     if (asleep) {
       LockSupport.unpark(thread);
     }
+  }
+
+  /** Number of turns so far. */
+  long turns() {
+    return turns.get();
+  }
+
+  Thread thread() {
+    return thread;
   }
 
   /** A time before the end of its sleep. */
@@ -72,6 +85,7 @@ final class ServerThread {
 
   /** After an Error it goes on: requests of peers wait for it. */
   private void turn() {
+    turns.lazySet(turns.getPlain() + 1);
     try {
       if (server.doWork() == 0) {
         sleep();
@@ -109,7 +123,7 @@ final class ServerThread {
     if (!ThreadEnd.await(thread, limit)) {
       LOG.warn(
           "The block server did not stop in time; its memory stays registered until its disk"
-              + " returns: limitMs={}",
+              + " or the device returns: limitMs={}",
           limit.toMillis());
     }
   }

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
  * Lock of the server's state: windows, slots, leases and indexes. The server's thread, the disk
  * threads and the agent hold it for single steps, and never while they wait for a disk. The agent
  * waits for it only when the system refuses a disk thread. The longest step deregisters a few idle
- * windows, see {@link IdleMemory}.
+ * windows, see {@link IdleMemory}; a call of the device may hang in it.
  */
 final class StateLock {
   /** Work that may wait for a disk. */
@@ -17,7 +17,16 @@ final class StateLock {
     T run() throws E;
   }
 
-  private final ReentrantLock lock = new ReentrantLock();
+  /** A lock with a holder that others can see. */
+  private static final class HeldLock extends ReentrantLock {
+    private static final long serialVersionUID = 1;
+
+    Thread holder() {
+      return getOwner();
+    }
+  }
+
+  private final HeldLock lock = new HeldLock();
   private final Condition registrationEnded = lock.newCondition();
 
   void lock() {
@@ -31,6 +40,11 @@ final class StateLock {
 
   void unlock() {
     lock.unlock();
+  }
+
+  /** The thread that has the lock now, for logs; null when none has it. Takes no lock. */
+  Thread holder() {
+    return lock.holder();
   }
 
   /**

@@ -50,12 +50,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Maximum wait of a close for each kind of threads. */
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
-  /** Interval between calls of {@link #checkAgent}. */
-  public static final Duration CHECK_INTERVAL = AgentWatch.INTERVAL;
+  /** Interval between calls of {@link #checkThreads}. */
+  public static final Duration CHECK_INTERVAL = HangWatch.INTERVAL;
 
   private static final int CHECKS_FOR_ADDRESSES = 5;
 
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
+  private static final String SERVER_HANGS = "the block server hangs in a call of the device";
 
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
@@ -73,11 +74,12 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
   private final Consumer<String> outOfService;
   private final DeliveryLog log = new DeliveryLog();
-  private final AgentWatch watch;
+  private final HangWatch agentWatch;
+  private final HangWatch serverWatch;
   private final ClosingSteps closing = new ClosingSteps();
   private volatile boolean hangs;
 
-  /** Number of calls of {@link #checkAgent}; confined to the thread that calls it. */
+  /** Number of calls of {@link #checkThreads}; confined to the thread that calls it. */
   private int checks;
 
   private volatile boolean closed;
@@ -199,7 +201,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         delivery,
         memory.receive(),
         this::onAgentFailed);
-    watch = new AgentWatch(agent::allIterations, settings.requestTimeout());
+    agentWatch = new HangWatch(agent::allIterations, settings.requestTimeout());
+    // Half of it: requests of peers that wait for the server then use TCP before they time out.
+    serverWatch = new HangWatch(server::requestTurn, settings.requestTimeout().dividedBy(2));
     threads.start();
     server.start();
     agentThread = TaskThreads.named("rdma-agent").newThread(agent);
@@ -275,29 +279,54 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   /**
-   * Checks that the agent's thread goes on, and each fifth time that this host still has the
-   * addresses of the listeners. If it hangs in a call of the device, every block uses TCP, and the
-   * loss is reported. One thread calls this, each {@link #CHECK_INTERVAL}.
+   * Checks that the agent's thread and the block server go on, and each fifth time that this host
+   * still has the addresses of the listeners. If a thread hangs in a call of the device, the loss is
+   * reported: no peer would get an answer. When it is the agent, every block uses TCP at once. One
+   * thread calls this, each {@link #CHECK_INTERVAL}.
    */
-  public void checkAgent() {
+  public void checkThreads() {
+    checkAgent();
+    checkServer();
     if (++checks % CHECKS_FOR_ADDRESSES == 0) {
       manager.checkAddresses();
     }
-    if (!watch.findsHang()) {
+  }
+
+  void checkAgent() {
+    if (!agentWatch.findsHang()) {
       return;
     }
     hangs = true;
     try {
-      Throwable stack = new Throwable("stack of " + agentThread.getName());
-      stack.setStackTrace(agentThread.getStackTrace());
       LOG.error(
           "Transport agent hangs in a call of the device; blocks use TCP: limitSeconds={}",
-          watch.limit().toSeconds(),
-          stack);
+          agentWatch.limit().toSeconds(),
+          stackOf(agentThread));
       failOpen(FallbackReason.STOPPED, AGENT_HANGS);
     } finally {
       outOfService.accept(AGENT_HANGS);
     }
+  }
+
+  /** The agent goes on, so the close that follows ends the connections, and peers use TCP. */
+  void checkServer() {
+    if (!serverWatch.findsHang()) {
+      return;
+    }
+    try {
+      LOG.error(
+          "Block server hangs in a call of the device; peers use TCP: limitSeconds={}",
+          serverWatch.limit().toSeconds(),
+          stackOf(server.stateUser()));
+    } finally {
+      outOfService.accept(SERVER_HANGS);
+    }
+  }
+
+  private static Throwable stackOf(Thread thread) {
+    Throwable stack = new Throwable("stack of " + thread.getName());
+    stack.setStackTrace(thread.getStackTrace());
+    return stack;
   }
 
   /**
@@ -360,8 +389,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   private void closeDomain() {
     if (!server.hasEnded()) {
-      throw new IllegalStateException("a disk hangs; its thread may use registered memory");
+      throw new IllegalStateException(
+          "a disk or the device hangs; a thread may use registered memory");
     }
+    // Requests that the server has answered since then return their buffers.
+    agent.drain();
     if (memory.chunksOut() == 0) {
       domain.close();
     } else {

@@ -59,7 +59,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private final long spinNs;
   private int iterations;
 
-  /** Iterations so far, for {@link AgentWatch}; written by the agent's thread only. */
+  /** Iterations so far, for {@link HangWatch}; written by the agent's thread only. */
   private final AtomicLong allIterations = new AtomicLong();
 
   private volatile boolean stopping;

@@ -141,6 +141,20 @@ class BlockServerThreadTest {
     return new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
   }
 
+  /** Without deadlines the thread sleeps for an hour. */
+  @Test
+  void shouldTakeATurnWhenOneIsRequested() {
+    try (BlockServer server = server(Duration.ofMinutes(10))) {
+      server.start();
+      for (int turn = 0; turn < 100; turn++) {
+        long before = server.requestTurn();
+        while (server.requestTurn() == before) {
+          Thread.onSpinWait();
+        }
+      }
+    }
+  }
+
   @Test
   void shouldWakeForEachRequestWhileOthersUseItsLock() throws Exception {
     try (BlockServer server = server(Duration.ofMinutes(10))) {

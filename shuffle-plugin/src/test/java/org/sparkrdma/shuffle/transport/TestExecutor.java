@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -68,6 +69,7 @@ final class TestExecutor implements AutoCloseable {
     private boolean copiesFirst;
     private boolean verify = true;
     private boolean watched = true;
+    private BiConsumer<Object, String> onCall = (object, method) -> {};
     private boolean limited;
     private int maxCompletionQueueDepth = Integer.MAX_VALUE;
     private LongSupplier nanoClock = System::nanoTime;
@@ -169,6 +171,12 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    /** Sets what receives each call of an object of the engine, before the call. */
+    Options onCall(BiConsumer<Object, String> receiver) {
+      onCall = receiver;
+      return this;
+    }
+
     Options nanoClock(LongSupplier clock) {
       nanoClock = clock;
       return this;
@@ -214,7 +222,7 @@ final class TestExecutor implements AutoCloseable {
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
     VerbsEngine loaded = options.given == null ? TestEngine.load(options.engine) : options.given;
     VerbsEngine bare = options.limited ? LimitedEngine.over(loaded) : loaded;
-    engine = options.watched ? WatchedEngine.watch(bare) : bare;
+    engine = options.watched ? WatchedEngine.watch(bare, options.onCall) : bare;
     device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);
     outputs = new TestOutputs(directory, options.secondDirectory);

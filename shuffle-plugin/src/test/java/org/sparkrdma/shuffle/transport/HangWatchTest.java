@@ -7,14 +7,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class AgentWatchTest {
-  private final AtomicLong iterations = new AtomicLong();
+class HangWatchTest {
+  private final AtomicLong turns = new AtomicLong();
 
-  private AgentWatch watch(Duration limit) {
-    return new AgentWatch(iterations::get, limit);
+  private HangWatch watch(Duration limit) {
+    return new HangWatch(turns::get, limit);
   }
 
-  private static int checksUntilHang(AgentWatch watch) {
+  private static int checksUntilHang(HangWatch watch) {
     int checks = 1;
     while (!watch.findsHang()) {
       checks++;
@@ -24,8 +24,8 @@ class AgentWatchTest {
 
   @Test
   void shouldFindTheHangAfterTheLimitAndOnlyOnce() {
-    AgentWatch watch = watch(Duration.ofSeconds(30));
-    iterations.set(1);
+    HangWatch watch = watch(Duration.ofSeconds(30));
+    turns.set(1);
     assertThat(watch.findsHang()).isFalse();
     assertThat(checksUntilHang(watch)).isEqualTo(30);
     assertThat(watch.limit()).isEqualTo(Duration.ofSeconds(30));
@@ -34,20 +34,20 @@ class AgentWatchTest {
     }
   }
 
-  /** An idle agent sleeps for a second. */
+  /** A thread without work takes a turn each second. */
   @Test
   void shouldNotFindAHangInFewChecksHoweverShortTheRequestTimeout() {
-    AgentWatch watch = watch(Duration.ofMillis(10));
-    iterations.set(1);
+    HangWatch watch = watch(Duration.ofMillis(10));
+    turns.set(1);
     assertThat(watch.findsHang()).isFalse();
     assertThat(checksUntilHang(watch)).isEqualTo(5);
   }
 
   @Test
-  void shouldBeginAgainWithEachIteration() {
-    AgentWatch watch = watch(Duration.ofSeconds(10));
+  void shouldBeginAgainWithEachTurn() {
+    HangWatch watch = watch(Duration.ofSeconds(10));
     for (int pause = 0; pause < 20; pause++) {
-      iterations.incrementAndGet();
+      turns.incrementAndGet();
       for (int check = 0; check < 10; check++) {
         assertThat(watch.findsHang()).isFalse();
       }
