@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
@@ -18,19 +19,47 @@ final class StateLock {
   }
 
   /** A lock with a holder that others can see. */
-  private static final class HeldLock extends ReentrantLock {
+  static class HeldLock extends ReentrantLock {
     private static final long serialVersionUID = 1;
 
-    Thread holder() {
+    final Thread holder() {
       return getOwner();
     }
   }
 
-  private final HeldLock lock = new HeldLock();
-  private final Condition registrationEnded = lock.newCondition();
+  /** Pause after an Error. */
+  private static final long PAUSE_NS = 1_000_000;
 
+  private final HeldLock lock;
+  private final Condition registrationEnded;
+
+  StateLock() {
+    this(new HeldLock());
+  }
+
+  /**
+   * @param lock another one in tests
+   */
+  StateLock(HeldLock lock) {
+    this.lock = lock;
+    registrationEnded = lock.newCondition();
+  }
+
+  /** Never throws: a thread that has taken a command or a request waits for the lock with it. */
   void lock() {
-    lock.lock();
+    while (!tryAwait()) {
+      LockSupport.parkNanos(this, PAUSE_NS);
+    }
+  }
+
+  /** False after an Error without the lock: on Java 17 a wait for it needs memory. */
+  private boolean tryAwait() {
+    try {
+      lock.lock();
+      return true;
+    } catch (Error e) {
+      return lock.tryLock();
+    }
   }
 
   /** Takes the lock if no other thread has it; never waits. */
@@ -68,7 +97,7 @@ final class StateLock {
     try {
       return work.run();
     } finally {
-      lock.lock();
+      lock();
     }
   }
 
