@@ -125,6 +125,17 @@ public final class BlockFetch {
     }
   }
 
+  /** Releases the memory of blocks that no thread uses any more and that Spark does not have. */
+  public void releaseMemory(DeliveryLog log) {
+    for (int i = 0; i < blocks.size(); i++) {
+      try {
+        blocks.get(i).releaseMemory();
+      } catch (Throwable e) {
+        log.notReleased(blocks.get(i), e);
+      }
+    }
+  }
+
   private static void discard(BlockProgress block, DeliveryLog log, Executor diskThreads) {
     try {
       if (block.toDisk()) {

@@ -388,6 +388,11 @@ public final class TaskThreads implements Executor, AutoCloseable {
     notifyAll();
   }
 
+  /** Whether all threads have ended after the close. */
+  public synchronized boolean hasEnded() {
+    return threads == 0;
+  }
+
   /**
    * Waits for the end of all threads after the close.
    *

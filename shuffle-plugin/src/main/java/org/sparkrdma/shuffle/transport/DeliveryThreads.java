@@ -68,6 +68,11 @@ final class DeliveryThreads implements AutoCloseable {
     diskWrite.close();
   }
 
+  /** Whether all threads have ended. */
+  boolean haveEnded() {
+    return delivery.hasEnded() && diskWrite.hasEnded();
+  }
+
   /**
    * Waits for the end of all threads.
    *

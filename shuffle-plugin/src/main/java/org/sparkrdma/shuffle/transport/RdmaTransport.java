@@ -71,7 +71,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Endpoint self;
   final ConnectionTable table;
   private final Peers peers;
+
+  /** Those with open blocks; from a failure or close on all of them, until memory is released. */
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
+
   private final Consumer<String> outOfService;
   private final DeliveryLog log = new DeliveryLog();
   private final HangWatch agentWatch;
@@ -239,11 +242,12 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   @Override
   public void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, open::remove);
+    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, this::onAllAnswered);
     open.add(fetch);
     if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
       failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : Peers.EXECUTOR_STOPS);
+      open.remove(fetch);
       return;
     }
     try {
@@ -254,6 +258,12 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     } catch (Throwable e) {
       log.notHandedToAgent(fetch, e);
       failRest(fetch, FallbackReason.READ_ERROR, FailureText.of(e));
+    }
+  }
+
+  private void onAllAnswered(BlockFetch fetch) {
+    if (!closed && !agent.hasFailed()) {
+      open.remove(fetch);
     }
   }
 
@@ -382,9 +392,18 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     interrupted |= !threads.await(STOP_LIMIT);
     // Blocks behind a write that hangs: the agent, which sends overdue ones to TCP, has ended.
     failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
+    if (threads.haveEnded()) {
+      releaseOpen();
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Blocks that an Error has taken out of the agent's lists: no other thread uses them now. */
+  private void releaseOpen() {
+    open.forEach(fetch -> fetch.releaseMemory(log));
+    open.clear();
   }
 
   private void closeDomain() {

@@ -65,7 +65,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private volatile boolean stopping;
 
   /** The failure that ended the agent; null before. */
-  private Throwable cause;
+  private volatile Throwable cause;
 
   /** Steps after a failure; created before it, because there may be no memory then. */
   private final Runnable logCause = this::logCause;
@@ -126,6 +126,11 @@ final class TransportAgent implements Runnable, CompletionHandler {
   /** Number of iterations so far. Safe for any thread. */
   long allIterations() {
     return allIterations.get();
+  }
+
+  /** Whether a failure has ended the agent. Safe for any thread. */
+  boolean hasFailed() {
+    return cause != null;
   }
 
   /** Runs a command on the agent's thread soon. Safe for any thread. */

@@ -110,6 +110,69 @@ class AgentFailureTest {
     }
   }
 
+  /** The block is in no list of the agent at some of these calls. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 20, 66, 67, 68, 70, 100, 150})
+  void shouldReleaseAllMemoryAfterAnErrorAmongBlocksThatAreRead(int calls) throws Exception {
+    int count = 64;
+    List<BlockRange> blocks =
+        IntStream.range(0, count).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
+    FailingReader collected = new FailingReader(new CollectedBlocks(blocks), calls);
+    Path one = Files.createDirectory(directory.resolve("one"));
+    Path two = Files.createDirectory(directory.resolve("two"));
+    // One reader gets memory for four blocks; the others wait.
+    TestExecutor.Options options = new TestExecutor.Options(1).pinned(16 << 20, 256 << 10);
+    RdmaTransport transport;
+    try (TestExecutor reader = new TestExecutor(one, options);
+        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
+      transport = reader.transport();
+      server
+          .outputs()
+          .write(1, new Random(1), IntStream.generate(() -> 30_000).limit(count).toArray());
+      transport.fetch(server.endpoint(), blocks, null, collected);
+      collected.blocks.await();
+      while (reader.outOfService().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(reader.outOfService().get(0)).contains("OutOfMemoryError: thrown by the test");
+    }
+    assertThat(transport.memory.chunksOut()).isZero();
+  }
+
+  /** A reader whose number the agent cannot get at one of its calls. */
+  private static final class FailingReader implements FetchHandler {
+    private final CollectedBlocks blocks;
+    private final AtomicInteger callsLeft;
+
+    FailingReader(CollectedBlocks blocks, int calls) {
+      this.blocks = blocks;
+      callsLeft = new AtomicInteger(calls);
+    }
+
+    @Override
+    public long reader() {
+      if (callsLeft.decrementAndGet() == 0) {
+        throw new OutOfMemoryError("thrown by the test");
+      }
+      return 7;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      blocks.onFetched(index, buffer);
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      blocks.onFailed(index, reason, detail);
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      blocks.onSuspect(index, suspect);
+    }
+  }
+
   /** The clock of the agent stands for a call of the device that does not return. */
   @Test
   void shouldAnswerEveryBlockAndReportTheLossWhenTheAgentHangs() throws Exception {
