@@ -108,11 +108,12 @@ record RunningParts(
       TransportStart transports,
       Consumer<String> outOfService)
       throws VerbsException {
-    boolean started = false;
+    boolean opened = false;
     Device device = engine.open(choice.device());
+    Transport transport = null;
     try {
       PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
-      Transport transport =
+      transport =
           transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
       String description =
           String.format(
@@ -125,13 +126,21 @@ record RunningParts(
               choice.reason(),
               limit.bytes() >> 20,
               limit.derivation());
-      started = true;
-      return new RunningParts(transport, budget, device, engine, description);
+      RunningParts parts = new RunningParts(transport, budget, device, engine, description);
+      opened = true;
+      return parts;
     } finally {
-      if (!started) {
+      // After an Error, the transport may be up.
+      if (!opened
+          && (transport == null
+              || tryClose("transport", transport.close(), RunningParts::notClosed))) {
         device.close();
       }
     }
+  }
+
+  private static void notClosed(String part, Throwable e) {
+    LOG.warn("Cannot close RDMA part={}", part, e);
   }
 
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
@@ -152,12 +161,18 @@ record RunningParts(
       RdmaTransport transport =
           RdmaTransport.open(
               limited, settings.serve(), environment(env, resolver, settings, counters, open));
-      return new Transport(
-          transport,
-          transport.endpoint(),
-          shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
-          transport::checkThreads,
-          transport::close);
+      try {
+        return new Transport(
+            transport,
+            transport.endpoint(),
+            shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
+            transport::checkThreads,
+            transport::close);
+      } catch (Throwable e) {
+        // An Error: the transport is up, and no one else knows it.
+        transport.close();
+        throw e;
+      }
     };
   }
 
@@ -219,7 +234,7 @@ record RunningParts(
    * @return whether the device is no longer used
    */
   boolean closeAll() {
-    return tryCloseAll((part, e) -> LOG.warn("Cannot close RDMA part={}", part, e));
+    return tryCloseAll(RunningParts::notClosed);
   }
 
   /** Goes on with a close that has failed, which is in the log; as {@link #closeAll}. */

@@ -117,14 +117,30 @@ final class RuntimeLifecycle {
       return false;
     }
     boolean up = started != null && loss == null;
-    parts = up ? started : null;
+    // First, because it allocates and so may throw.
     reasons = loss == null ? List.copyOf(found) : List.of(loss);
+    parts = up ? started : null;
     state = up ? State.UP : State.OFF;
     if (up) {
       mayComeUp = false;
       notifyAll();
     }
     return up;
+  }
+
+  /**
+   * The attempt has ended with an Error: RDMA is off as after a loss, and the caller closes what was
+   * started. Allocates nothing, because there may be no memory.
+   *
+   * @param why one reason
+   */
+  synchronized void failAttempt(List<String> why) {
+    if (state == State.STARTING || state == State.RESTARTING) {
+      loss = why.get(0);
+      reasons = why;
+      parts = null;
+      state = State.OFF;
+    }
   }
 
   /**
@@ -171,12 +187,13 @@ final class RuntimeLifecycle {
     if (state != State.UP) {
       return Optional.empty();
     }
-    RunningParts lost = parts;
+    // First, because it allocates and so may throw.
+    Optional<RunningParts> lost = Optional.of(parts);
+    reasons = List.of(loss);
     parts = null;
     state = State.OFF;
-    reasons = List.of(loss);
     mayComeUp = true;
-    return Optional.of(lost);
+    return lost;
   }
 
   /** No task waits for a start any more: none follows, or it may never succeed. */

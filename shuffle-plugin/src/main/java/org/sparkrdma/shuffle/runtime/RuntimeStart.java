@@ -33,7 +33,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * Chooses engine and device and opens {@link RunningParts} on them. Each attempt uses devices and
  * addresses as they are then. Used by one thread at a time.
  */
-final class RuntimeStart {
+class RuntimeStart {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
 
   private final SparkEnv env;

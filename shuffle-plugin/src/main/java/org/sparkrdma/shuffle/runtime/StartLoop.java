@@ -30,6 +30,8 @@ final class StartLoop {
   /** Reason after a failure in {@link #announce}. */
   private static final String NOT_ANNOUNCED = "an unexpected failure at the end of the start";
 
+  private static final List<String> NOT_ENDED = List.of(NOT_ANNOUNCED);
+
   /** Ends the WARN of a first start that fails. */
   private static final String RUN_DOCTOR =
       "First run the command doctor of the plug-in's jar on this host: it says what to do";
@@ -42,7 +44,10 @@ final class StartLoop {
   private final CompletableFuture<BlockTransport> transport;
   private final CurrentTransport current = new CurrentTransport();
 
-  /** Parts of which one has not closed: a start would open the device a second time. Else null. */
+  /**
+   * Parts to close, or of which one has not closed: a start would open the device a second time.
+   * Else null.
+   */
   private RunningParts unclosed;
 
   /**
@@ -152,16 +157,24 @@ final class StartLoop {
       return false;
     }
     int number = begun.getAsInt();
-    RunningParts started =
-        start.run(reason -> lifecycle.reportLoss(number, reason), profile).orElse(null);
-    if (lifecycle.endAttempt(started, start.reasons())) {
+    boolean up = false;
+    try {
+      // They are in this field before anything else can fail.
+      unclosed = start.run(reason -> lifecycle.reportLoss(number, reason), profile).orElse(null);
+      up = lifecycle.endAttempt(unclosed, start.reasons());
+    } catch (Throwable e) {
+      // An Error too: RDMA would never return without this thread.
+      lifecycle.failAttempt(NOT_ENDED);
+      logNotAnnounced(e);
+    }
+    if (up) {
+      RunningParts started = unclosed;
+      unclosed = null;
       announce(number, started);
-      return true;
+    } else if (unclosed != null) {
+      closeUnclosed();
     }
-    if (started != null) {
-      close(started);
-    }
-    return false;
+    return up;
   }
 
   /** RDMA is up. A failure here counts as a loss: without this thread no loss would be noticed. */
@@ -221,8 +234,8 @@ final class StartLoop {
 
   /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
   private void turnOff() {
-    RunningParts lost = lifecycle.turnOff().orElse(null);
-    if (lost == null) {
+    unclosed = lifecycle.turnOff().orElse(null);
+    if (unclosed == null) {
       return;
     }
     backoff.onLoss(System.nanoTime());
@@ -230,12 +243,13 @@ final class StartLoop {
         "RDMA is not used in this executor until it can be started: {}",
         String.join("; ", lifecycle.reasons()));
     published.withdraw(lifecycle.reasons());
-    close(lost);
+    closeUnclosed();
   }
 
-  private void close(RunningParts parts) {
-    if (!parts.closeAll()) {
-      unclosed = parts;
+  private void closeUnclosed() {
+    if (unclosed.closeAll()) {
+      unclosed = null;
+    } else {
       LOG.warn(
           "RDMA stays off in this executor until it is closed completely; the close is repeated");
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
@@ -21,6 +22,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.VerbsException;
@@ -341,6 +343,48 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
     transport.awaitStarts(3);
     runtime.require(WAIT);
+    runtime.close();
+  }
+
+  @Test
+  void shouldCloseATransportWhoseStartEndsWithAnErrorAndStartAgain() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport = new LosableTransport(engine);
+    engine.failNextName();
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
+    assertThat(transport.starts()).isEqualTo(2);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    runtime.close();
+  }
+
+  /** Between the start of the transport and the change of the state. */
+  @Test
+  void shouldCloseWhatWasStartedAndStartAgainAfterAnErrorAtTheEndOfAnAttempt() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime =
+        runtime(
+            new RuntimeStart(
+                SparkEnv.get(),
+                ShuffleSettings.defaults(),
+                (name, settings) -> engine.choice(),
+                transport,
+                List.of()) {
+              @Override
+              List<String> reasons() {
+                if (transport.starts() == 1) {
+                  throw new OutOfMemoryError("thrown by the test");
+                }
+                return super.reasons();
+              }
+            },
+            WAIT);
+    runtime.start();
+    awaitState(runtime, State.UP);
+    assertThat(transport.starts()).isEqualTo(2);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     runtime.close();
   }
 

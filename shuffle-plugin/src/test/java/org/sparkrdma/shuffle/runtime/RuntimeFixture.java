@@ -110,6 +110,12 @@ abstract class RuntimeFixture {
       TransportStart transports,
       List<String> warnings,
       Duration closeLimit) {
+    ShuffleSettings settings = ShuffleSettings.defaults();
+    return runtime(
+        new RuntimeStart(SparkEnv.get(), settings, engines, transports, warnings), closeLimit);
+  }
+
+  final RdmaRuntime runtime(RuntimeStart start, Duration closeLimit) {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
@@ -118,7 +124,7 @@ abstract class RuntimeFixture {
         client == null ? env.blockManager().blockStoreClient() : client,
         directory == null ? new DirectoryClient(env, settings.lookupTimeout()) : directory,
         counters,
-        new RuntimeStart(env, settings, engines, transports, warnings),
+        start,
         new RuntimeLimits(firstStart, closeLimit, firstRestart, Duration.ZERO),
         threads);
   }
