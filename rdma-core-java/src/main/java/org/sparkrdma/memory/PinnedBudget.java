@@ -4,6 +4,7 @@ package org.sparkrdma.memory;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
 import org.sparkrdma.leak.LeakRecord;
 
@@ -22,6 +23,8 @@ import org.sparkrdma.leak.LeakRecord;
  * runtime, last.
  */
 public final class PinnedBudget implements AutoCloseable {
+  private static final LongBinaryOperator LARGER = Math::max;
+
   private final long limitBytes;
   private final long pageBytes;
   private final AtomicLong pinnedBytes = new AtomicLong();
@@ -64,17 +67,32 @@ public final class PinnedBudget implements AutoCloseable {
       return Optional.empty();
     }
     long wholePages = wholePages(lengthBytes);
+    if (wholePages > availableBytes()) {
+      return Optional.empty();
+    }
+    // Before the bytes are taken: an allocation may throw.
+    Grant grant = new Grant();
+    Optional<Grant> granted = Optional.of(grant);
+    if (!tryTake(wholePages)) {
+      grant.closeUnused();
+      return Optional.empty();
+    }
+    grant.heldBytes.set(wholePages);
+    return granted;
+  }
+
+  private boolean tryTake(long wholePages) {
     long pinned;
     do {
       pinned = pinnedBytes.get();
       if (wholePages > limitBytes - pinned) {
-        return Optional.empty();
+        return false;
       }
     } while (!pinnedBytes.compareAndSet(pinned, pinned + wholePages));
     if (pinned + wholePages > highestBytes.get()) {
-      highestBytes.accumulateAndGet(pinned + wholePages, Math::max);
+      highestBytes.accumulateAndGet(pinned + wholePages, LARGER);
     }
-    return Optional.of(new Grant(wholePages));
+    return true;
   }
 
   /**
@@ -213,12 +231,12 @@ public final class PinnedBudget implements AutoCloseable {
 
   /** The right to keep {@link #heldBytes} pinned until closed; closing twice is a no-op. */
   public final class Grant implements AutoCloseable {
-    private final AtomicLong heldBytes;
+    /** 0 before the bytes are taken. */
+    private final AtomicLong heldBytes = new AtomicLong();
+
     private final LeakRecord leakRecord = LeakRecord.acquire("grant of pinned bytes");
 
-    private Grant(long wholePages) {
-      heldBytes = new AtomicLong(wholePages);
-    }
+    private Grant() {}
 
     /** {@return bytes this grant still holds, whole pages; 0 once closed} */
     public long heldBytes() {

@@ -140,11 +140,14 @@ public final class RegisteredPool implements AutoCloseable {
     if (free.isEmpty() && !grow()) {
       return Optional.empty();
     }
-    chunksOut++;
-    RegisteredChunk chunk = free.pop();
-    chunk.slab().onTaken();
+    RegisteredChunk chunk = free.peek();
+    // Before it is counted: an allocation may throw.
+    Optional<RegisteredChunk> taken = Optional.of(chunk);
     chunk.lend();
-    return Optional.of(chunk);
+    free.pop();
+    chunk.slab().onTaken();
+    chunksOut++;
+    return taken;
   }
 
   private boolean grow() {
@@ -161,46 +164,68 @@ public final class RegisteredPool implements AutoCloseable {
       budget.reportShortage(lengthBytes);
       return false;
     }
-    Slab slab = tryRegister(lengthBytes, grant.get());
-    if (slab == null) {
+    if (!tryAddSlab(lengthBytes, grant.get())) {
       budget.reportRefusal(lengthBytes);
       return false;
-    }
-    slabs.add(slab);
-    for (int i = chunksPerSlab - 1; i >= 0; i--) {
-      free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
     }
     return true;
   }
 
-  /** Returns null, without the grant, when the device refuses. */
-  private Slab tryRegister(long lengthBytes, PinnedBudget.Grant grant) {
+  /** Returns false, without the grant, when the device refuses; an Error leaves nothing behind. */
+  private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
     boolean pausing = isPausing();
     // Before the call: a region that is closed meanwhile is a reason to try again.
     closedRegions = budget.closedRegions();
     refused = false;
-    HostMemory memory = null;
-    MemoryRegion region = null;
+    Slab slab = null;
+    boolean added = false;
     try {
-      memory = device.allocate(lengthBytes);
-      region = domain.register(memory, 0, lengthBytes, access);
+      slab = new Slab(grant);
+      slab.memory = device.allocate(lengthBytes);
+      RegisteredChunk[] chunks = chunks(slab);
+      slab.region = domain.register(slab.memory, 0, lengthBytes, access);
       pauseNs = 0;
-      return new Slab(memory, region, grant);
+      slabs.add(slab);
+      for (RegisteredChunk chunk : chunks) {
+        free.push(chunk);
+      }
+      added = true;
+      return true;
     } catch (VerbsException e) {
       refused = true;
       refusedNs = nanoClock.getAsLong();
       if (!pausing) {
         pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_REFUSED_NS), MAX_REFUSED_NS);
       }
-      return null;
+      return false;
     } finally {
-      if (region == null) {
-        if (memory != null) {
-          memory.close();
-        }
-        grant.closeUnused();
+      if (!added) {
+        undo(slab, grant);
       }
     }
+  }
+
+  /** The chunks of a slab, the last one first. */
+  private RegisteredChunk[] chunks(Slab slab) {
+    RegisteredChunk[] chunks = new RegisteredChunk[chunksPerSlab];
+    for (int i = 0; i < chunksPerSlab; i++) {
+      long offset = (long) (chunksPerSlab - 1 - i) * chunkBytes;
+      chunks[i] = new RegisteredChunk(this, slab, offset, chunkBytes);
+    }
+    return chunks;
+  }
+
+  /** Allocates nothing: after an Error there may be no memory. */
+  private void undo(Slab slab, PinnedBudget.Grant grant) {
+    if (slab == null) {
+      grant.closeUnused();
+      return;
+    }
+    slabs.remove(slab);
+    while (!free.isEmpty() && free.peek().slab() == slab) {
+      free.pop();
+    }
+    slab.close();
   }
 
   /** Whether the device has refused a slab, and it is too early to try again. */
@@ -362,9 +387,12 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** A region with its memory and grant; compared by identity. */
   static final class Slab {
-    private final HostMemory memory;
-    private final MemoryRegion region;
     private final PinnedBudget.Grant grant;
+
+    /** Null while it is being made, as the next one. */
+    private HostMemory memory;
+
+    private MemoryRegion region;
 
     /** Number of its chunks that are in use; guarded by the pool. */
     private int chunksOut;
@@ -378,9 +406,7 @@ public final class RegisteredPool implements AutoCloseable {
     /** Whether it was deregistered; guarded by the pool. */
     private boolean closed;
 
-    Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
-      this.memory = memory;
-      this.region = region;
+    Slab(PinnedBudget.Grant grant) {
       this.grant = grant;
     }
 
@@ -399,12 +425,21 @@ public final class RegisteredPool implements AutoCloseable {
     }
 
     void close() {
-      region.close();
+      boolean registered = region != null;
+      if (registered) {
+        region.close();
+      }
       try {
-        memory.close();
+        if (memory != null) {
+          memory.close();
+        }
       } finally {
         // Nothing is registered any more.
-        grant.close();
+        if (registered) {
+          grant.close();
+        } else {
+          grant.closeUnused();
+        }
       }
     }
   }
