@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Ids of the executors that this executor has quarantined, until a connection to them is
- * established again or they are forgotten. Bounded. Written by the agent; safe for any thread.
+ * Ids of the executors that this executor has quarantined, until data of them is read again or they
+ * are forgotten. Bounded. Written by the agent; safe for any thread.
  */
 public final class QuarantinedPeers {
   static final int MAX_SHOWN = 20;
@@ -24,7 +24,7 @@ public final class QuarantinedPeers {
     }
   }
 
-  /** Removes a peer, because a connection to it is established or its state was dropped. */
+  /** Removes a peer, because data of it was read or its state was dropped. */
   public synchronized void remove(String executorId) {
     executorIds.remove(executorId);
   }

@@ -352,7 +352,7 @@ public enum ShuffleSetting {
       "1s",
       ValueType.duration(Duration.ofMillis(1), Duration.ofHours(1)),
       "Controls how long a peer is quarantined after its first failure; the time doubles with "
-          + "each further failure. A longer time sends more blocks by TCP after a short fault. "
+          + "each further failure until data of the peer was read again. A longer time sends more blocks by TCP after a short fault. "
           + "Raise it when faults of the network last long."),
   /** Longest quarantine. */
   QUARANTINE_MAX(

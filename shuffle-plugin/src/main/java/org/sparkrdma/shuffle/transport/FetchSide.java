@@ -36,6 +36,7 @@ final class FetchSide {
   private final TransportContext context;
   private final OpenRequests requests;
   private final Consumer<BlockProgress> fetchRest;
+  private final Runnable onServed;
   private final LocatedReader reader;
   private final Located.Decoder located = new Located.Decoder();
   private final FetchDeadlines deadlines;
@@ -54,6 +55,7 @@ final class FetchSide {
 
   /**
    * @param fetchRest receives blocks to disk whose next piece must be fetched; any thread
+   * @param onServed called when the READs of an answer have completed
    * @param requestTurn called when READs that waited for other connections may be posted
    */
   FetchSide(
@@ -62,10 +64,12 @@ final class FetchSide {
       ConnectionBuffers buffers,
       PostedReceives receives,
       Consumer<BlockProgress> fetchRest,
+      Runnable onServed,
       Runnable requestTurn) {
     this.context = context;
     this.requests = new OpenRequests(context, sends, buffers, receives);
     this.fetchRest = fetchRest;
+    this.onServed = onServed;
     this.reads = new ReadQueue(context, sends, requestTurn);
     this.requestTurn = requestTurn;
     this.reader =
@@ -274,6 +278,7 @@ final class FetchSide {
   }
 
   private void batchDone(ReadBatch batch) {
+    onServed.run();
     batches.remove(batch);
     if (batch.leaseId() != 0) {
       requests.queueRelease(batch.leaseId());

@@ -50,9 +50,7 @@ final class Peer {
   private int collisions;
   private long waitingSinceNs;
   private long retryAtNs;
-  private long quarantineNs;
-  private long quarantinedUntilNs;
-  private boolean quarantined;
+  private final Quarantine quarantine = new Quarantine();
   private int corruptions;
   private long usedNs;
 
@@ -131,8 +129,7 @@ final class Peer {
     generation = newGeneration;
     waiting = false;
     collisions = 0;
-    quarantineNs = 0;
-    quarantined = false;
+    quarantine.onConnection();
   }
 
   /** Number of connections with it so far, modulo 65536. */
@@ -254,22 +251,20 @@ final class Peer {
     return ++corruptions;
   }
 
-  /**
-   * Quarantines the peer. The time doubles with each quarantine until a connection is established.
-   *
-   * @return the time in nanoseconds
-   */
-  long quarantine(long nowNs, long firstNs, long maxNs) {
-    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, maxNs);
-    quarantinedUntilNs = nowNs + quarantineNs;
-    quarantined = true;
+  /** Quarantines the peer; see {@link Quarantine#begin}. */
+  long quarantine(long nowNs, long firstNs, long maxNs, boolean withoutConnection) {
     corruptions = 0;
-    return quarantineNs;
+    return quarantine.begin(nowNs, firstNs, maxNs, withoutConnection);
   }
 
-  /** Whether it was quarantined and no connection has been established since. */
+  /** Whether it was quarantined and none of its data has been read since. */
   boolean needsTest() {
-    return quarantined;
+    return quarantine.needsTest();
+  }
+
+  /** Its answer to a LOCATE was received, and the READs of that have completed. */
+  void onServed() {
+    quarantine.onServed();
   }
 
   /** Whether a connection to it is wanted. */
@@ -278,7 +273,7 @@ final class Peer {
   }
 
   boolean isQuarantined(long nowNs) {
-    return quarantined && nowNs - quarantinedUntilNs < 0;
+    return quarantine.isRunning(nowNs);
   }
 
   /** Text of log lines, without secrets. */

@@ -284,7 +284,13 @@ final class PeerConnection {
     PostedReceives receives = queues.receives();
     fetches =
         new FetchSide(
-            context, sends, buffers, receives, this::fetchFromAnyThread, this::requestTurn);
+            context,
+            sends,
+            buffers,
+            receives,
+            this::fetchFromAnyThread,
+            this::onServed,
+            this::requestTurn);
     serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
     completions =
         new ConnectionCompletions(this, context, setup, exchange, buffers, queues, fetches, serves);
@@ -294,6 +300,13 @@ final class PeerConnection {
 
   private void fetchFromAnyThread(BlockProgress block) {
     peer.fetchFromAnyThread(block);
+  }
+
+  private void onServed() {
+    if (peer.needsTest()) {
+      peer.onServed();
+      context.counters().quarantined().remove(peer.endpoint().executorId());
+    }
   }
 
   private void onReceiveRefused() {

@@ -136,17 +136,31 @@ final class Peers {
       // The blocks must not wait for the ends of other connections.
       end(old, old.broken());
     }
-    if (peer.established() != null) {
+    if (peer.needsTest()) {
+      test(peer, blocks, nowNs);
+    } else if (peer.established() != null) {
       peer.established().fetch(blocks);
-    } else if (peer.isQuarantined(nowNs)) {
-      fail(blocks, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
-    } else if (peer.needsTest()) {
-      // Blocks do not wait for a peer that failed before; a connection attempt tests it.
-      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a connection");
-      startWaiting(peer, nowNs);
     } else {
       peer.pending().addAll(blocks);
       startWaiting(peer, nowNs);
+    }
+  }
+
+  /** Blocks do not wait for a peer that failed before, but for one at a time that tests it. */
+  private void test(Peer peer, List<BlockProgress> blocks, long nowNs) {
+    PeerConnection connection = peer.established();
+    if (peer.isQuarantined(nowNs)) {
+      fail(blocks, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
+    } else if (connection == null) {
+      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a connection");
+      startWaiting(peer, nowNs);
+    } else {
+      int tests = connection.fetches().isIdle() ? 1 : 0;
+      connection.fetch(blocks.subList(0, tests));
+      fail(
+          blocks.subList(tests, blocks.size()),
+          FallbackReason.QUARANTINED,
+          "peer is tested by one block");
     }
   }
 
@@ -189,8 +203,10 @@ final class Peers {
     PeerConnection old = peer.established();
     PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
     peer.forget(connection);
-    // Of an earlier start of this executor as well.
-    removeFromQuarantined(peer);
+    if (!peer.needsTest()) {
+      // Of an earlier start of this executor.
+      removeFromQuarantined(peer);
+    }
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
@@ -218,7 +234,7 @@ final class Peers {
     boolean attempt = connection.isAttempt();
     List<BlockProgress> left = close(connection);
     if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
-      quarantine(connection.peer(), cause.reason().label(), cause.detail());
+      quarantine(connection.peer(), cause.reason(), cause.detail());
       if (attempt) {
         connection.countFailedAttempt();
         giveUpForNow(connection.peer(), cause.reason(), cause.detail());
@@ -242,7 +258,7 @@ final class Peers {
 
   /** A connection attempt failed: pending blocks use TCP, and the peer is quarantined. */
   void giveUp(Peer peer, FallbackReason reason, String detail) {
-    quarantine(peer, reason.label(), detail);
+    quarantine(peer, reason, detail);
     giveUpForNow(peer, reason, detail);
   }
 
@@ -270,7 +286,7 @@ final class Peers {
     Peer peer = of(incarnation);
     if (peer.countCorruption() >= CORRUPTIONS_TOLERATED && peer.established() != null) {
       String detail = "corrupt blocks";
-      quarantine(peer, FallbackReason.CORRUPT.label(), detail);
+      quarantine(peer, FallbackReason.CORRUPT, detail);
       end(peer.established(), BrokenConnection.connectionLost(detail));
     }
   }
@@ -282,17 +298,22 @@ final class Peers {
     pending.forEach(block -> context.delivery().fail(block, reason, detail));
   }
 
-  private void quarantine(Peer peer, String reason, String detail) {
+  private void quarantine(Peer peer, FallbackReason reason, String detail) {
+    boolean withoutConnection =
+        reason == FallbackReason.CONNECT_FAILED || reason == FallbackReason.REFUSED;
     long forNs =
         peer.quarantine(
             context.nanoClock().getAsLong(),
             context.settings().quarantine().toNanos(),
-            context.settings().maxQuarantine().toNanos());
+            context.settings().maxQuarantine().toNanos(),
+            withoutConnection);
     context.counters().increment(Counter.PEERS_QUARANTINED);
     if (peer.endpoint() != null) {
       context.counters().quarantined().add(peer.endpoint().executorId());
     }
-    context.peerLog().quarantined(peer, TimeUnit.NANOSECONDS.toMillis(forNs), reason, detail);
+    context
+        .peerLog()
+        .quarantined(peer, TimeUnit.NANOSECONDS.toMillis(forNs), reason.label(), detail);
   }
 
   /**
