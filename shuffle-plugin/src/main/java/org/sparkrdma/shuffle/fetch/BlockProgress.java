@@ -291,6 +291,16 @@ public final class BlockProgress extends Reservation {
     return ++rare().smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
+  /** Adds time that the peer has taken for an answer that did not complete the block. */
+  public void addPeerTime(long durationNs) {
+    rare().peerNs += durationNs;
+  }
+
+  /** Time that the peer has taken for answers that did not complete the block. */
+  public long peerNs() {
+    return rare == null ? 0 : rare.peerNs;
+  }
+
   /** Whether its answer was claimed. */
   boolean isAnswered() {
     return fetch.isAnswered(index);

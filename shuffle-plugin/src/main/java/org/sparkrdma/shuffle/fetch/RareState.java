@@ -3,7 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 /**
  * State that few blocks have: of those that are written to disk, come from the server's copy pool,
- * wait, or are requested again. Owned as its {@link BlockProgress}.
+ * wait, or are located more than once. Owned as its {@link BlockProgress}.
  */
 final class RareState {
   /** Its file; null for a block in memory. Not changed any more. */
@@ -22,4 +22,7 @@ final class RareState {
   boolean waiting;
 
   long waitingSinceNs;
+
+  /** Time that the peer has taken for answers and READs that did not complete the block. */
+  long peerNs;
 }

@@ -16,15 +16,21 @@ import java.util.function.Consumer;
 public final class ReadBatch {
   private final List<BlockProgress> blocks = new ArrayList<>();
   private long leaseId;
+  private long askedNs;
   private long deadlineNs;
   private int readsLeft;
 
   /** Bytes that have been read of the blocks that are still in the batch. */
   private long bytesRead;
 
-  /** Begins with another LOCATED, without blocks. */
-  public void begin(long newLeaseId, long newDeadlineNs) {
+  /**
+   * Begins with another LOCATED, without blocks.
+   *
+   * @param newAskedNs time of its LOCATE
+   */
+  public void begin(long newLeaseId, long newAskedNs, long newDeadlineNs) {
     leaseId = newLeaseId;
+    askedNs = newAskedNs;
     deadlineNs = newDeadlineNs;
     readsLeft = 0;
     bytesRead = 0;
@@ -33,6 +39,11 @@ public final class ReadBatch {
 
   public long leaseId() {
     return leaseId;
+  }
+
+  /** Time of its LOCATE. */
+  public long askedNs() {
+    return askedNs;
   }
 
   public long deadlineNs() {

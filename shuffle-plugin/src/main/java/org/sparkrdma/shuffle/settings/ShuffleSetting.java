@@ -292,8 +292,10 @@ public enum ShuffleSetting {
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
       "Controls how long a LOCATE, or the READs of one answer, may take, and a call of the device "
-          + "(at least 5 s; half of it on the serving side). A longer time delays the fallback to TCP "
-          + "when a peer or a driver hangs. Raise it when disks of the serving executors are "
+          + "(at least 5 s; half of it on the serving side). All answers of one block together may "
+          + "take as long, and 1 s more for each MB that was read of it. A longer time delays the "
+          + "fallback to TCP when a peer or a driver hangs. Raise it when disks of the serving "
+          + "executors are "
           + "slower than this under load."),
   /** Time after which a silent peer counts as dead. */
   PEER_TIMEOUT(

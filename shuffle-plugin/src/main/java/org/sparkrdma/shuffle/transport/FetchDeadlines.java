@@ -2,21 +2,41 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * Finds what takes too long while a connection fetches: a peer that is silent, a request without an
- * answer, a READ that does not complete. Owned by the agent.
+ * answer, a READ that does not complete, a block that needs many answers. Owned by the agent.
+ *
+ * <p>All answers together may take the request time-out for a block, and {@link #NS_PER_BYTE} for
+ * each byte that was read of it. Only the time of the peer counts, and no wait for memory, a disk
+ * or READs of other connections. A block that is located once costs nothing here.
  */
 final class FetchDeadlines {
+  /** 1 MB/s. A slower transfer is no reason to use RDMA. */
+  private static final long NS_PER_BYTE = 1_000;
+
+  /** An answer that comes sooner does not count for blocks that had to wait for it. */
+  private static final long QUICK_ANSWER_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final TransportContext context;
   private final SendQueue sends;
   private final OpenRequests requests;
   private final OpenBatches batches;
   private final ReadQueue reads;
   private final PeerWatch watch;
+  private final long timeoutNs;
+
+  /** The cause when data of a block has come too slowly, else null. */
+  private String tooSlow;
+
+  /** Whether there was an answer that was not quick, and when the last one was received. */
+  private boolean anySlow;
+
+  private long countedUntilNs;
 
   FetchDeadlines(
       TransportContext context,
@@ -29,6 +49,7 @@ final class FetchDeadlines {
     this.requests = requests;
     this.batches = batches;
     this.reads = reads;
+    this.timeoutNs = context.settings().requestTimeout().toNanos();
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -58,12 +79,61 @@ final class FetchDeadlines {
       return timeout(unanswered.toString());
     }
     ReadBatch late = batches.expired(nowNs);
-    return late == null ? null : readTimeout(late);
+    if (late != null) {
+      return readTimeout(late);
+    }
+    return tooSlow == null ? null : timeout(tooSlow);
+  }
+
+  private long locatedNs(ReadBatch batch) {
+    return batch.deadlineNs() - timeoutNs;
+  }
+
+  /**
+   * An answer was received. Of the blocks that it leaves out, or that had to wait for it, those use
+   * TCP for which the peer has taken too long. The peer is not at fault: a slow disk causes the
+   * same.
+   */
+  void onAnswer(ReadBatch batch, WantedBlocks wanted) {
+    long locatedNs = locatedNs(batch);
+    if (locatedNs - batch.askedNs() >= QUICK_ANSWER_NS) {
+      // The time of answers to LOCATEs that were open together counts once.
+      boolean overlaps = anySlow && countedUntilNs - batch.askedNs() > 0;
+      long tookNs = locatedNs - (overlaps ? countedUntilNs : batch.askedNs());
+      anySlow = true;
+      countedUntilNs = locatedNs;
+      wanted.removeIf(block -> failIfOverdue(block, tookNs));
+    }
+  }
+
+  /**
+   * The READs of a batch have completed, and this block needs another LOCATE.
+   *
+   * @return whether it uses TCP, because its data comes too slowly; the connection ends then
+   */
+  boolean failIfOverdue(BlockProgress block, ReadBatch batch) {
+    long locatedNs = locatedNs(batch);
+    boolean waited = reads.hasWaitedSince(locatedNs);
+    long doneNs = waited ? locatedNs : context.nanoClock().getAsLong();
+    boolean overdue = failIfOverdue(block, doneNs - batch.askedNs());
+    if (overdue) {
+      tooSlow = "data comes too slowly: " + block.range();
+    }
+    return overdue;
+  }
+
+  private boolean failIfOverdue(BlockProgress block, long tookNs) {
+    block.addPeerTime(tookNs);
+    boolean overdue = block.peerNs() - timeoutNs > NS_PER_BYTE * block.bytesRead();
+    if (overdue) {
+      String detail = "too many slow answers: bytesRead=" + block.bytesRead();
+      context.delivery().fail(block, FallbackReason.TIMEOUT, detail);
+    }
+    return overdue;
   }
 
   private BrokenConnection readTimeout(ReadBatch batch) {
-    long locatedNs = batch.deadlineNs() - context.settings().requestTimeout().toNanos();
-    if (reads.hasWaitedSince(locatedNs)) {
+    if (reads.hasWaitedSince(locatedNs(batch))) {
       // The peer did not cause the delay: its READs waited for those of other connections.
       String detail = "READs of other connections took too long";
       return new BrokenConnection(FallbackReason.POOL_EMPTY, detail, blocksUnderWay());

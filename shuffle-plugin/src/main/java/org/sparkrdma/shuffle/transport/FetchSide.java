@@ -182,7 +182,8 @@ final class FetchSide {
       throw new MalformedMessageException("bad LOCATED: lease of another answer");
     }
     long timeoutNs = context.settings().requestTimeout().toNanos();
-    ReadBatch batch = context.readPool().batch(located.leaseId(), nowNs + timeoutNs);
+    long askedNs = request.deadlineNs() - timeoutNs;
+    ReadBatch batch = context.readPool().batch(located.leaseId(), askedNs, nowNs + timeoutNs);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
       requests.closeLocate(request);
@@ -218,6 +219,7 @@ final class FetchSide {
     } else {
       wanted.addFirst(outcome.askAgain());
     }
+    deadlines.onAnswer(batch, wanted);
     outcome.tooLong().forEach(this::failTooLong);
     waitingForRoom |= outcome.isPeerBusy();
     if (!outcome.isPeerBusy() && !outcome.isHeldBack()) {
@@ -289,6 +291,9 @@ final class FetchSide {
     for (int i = 0; i < read.size(); i++) {
       BlockProgress block = read.get(i);
       block.commitPart();
+      if (!block.isComplete() && deadlines.failIfOverdue(block, batch)) {
+        continue;
+      }
       if (block.toDisk()) {
         context.delivery().writeToDisk(block, fetchRest);
       } else if (block.isComplete()) {

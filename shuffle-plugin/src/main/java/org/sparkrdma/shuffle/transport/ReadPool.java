@@ -36,11 +36,11 @@ final class ReadPool {
     return read;
   }
 
-  /** An empty batch. */
-  ReadBatch batch(long leaseId, long deadlineNs) {
+  /** An empty batch; see {@link ReadBatch#begin}. */
+  ReadBatch batch(long leaseId, long askedNs, long deadlineNs) {
     ReadBatch free = batches.poll();
     ReadBatch batch = free == null ? new ReadBatch() : free;
-    batch.begin(leaseId, deadlineNs);
+    batch.begin(leaseId, askedNs, deadlineNs);
     return batch;
   }
 
@@ -67,7 +67,7 @@ final class ReadPool {
 
   /** All READs of the batch have completed, and its blocks are passed on. */
   void recycle(ReadBatch batch) {
-    batch.begin(0, 0);
+    batch.begin(0, 0, 0);
     if (batches.size() < MAX_BATCHES) {
       batches.push(batch);
     }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Predicate;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 
 /**
@@ -84,6 +85,12 @@ final class WantedBlocks {
   void queueReady() {
     addFirst(ready);
     ready.clear();
+  }
+
+  /** Removes those of the blocks that can be located now for which this is true. */
+  void removeIf(Predicate<BlockProgress> condition) {
+    queue.removeIf(condition);
+    apart.removeIf(condition);
   }
 
   /** Removes those that can be located now, into a new list. */

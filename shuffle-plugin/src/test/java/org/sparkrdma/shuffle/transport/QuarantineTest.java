@@ -5,90 +5,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.Endpoints;
-import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * Lengths of quarantines, which begin with 200 ms and last for at most 2 s, and blocks that test a
- * peer after them. The clock of the reader stands still unless a test moves it.
+ * peer after them.
  */
-@Timeout(120)
-class QuarantineTest {
-  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+class QuarantineTest extends StoppedClockFixture {
   private static final int LENGTH = HostileServer.PERIOD;
   private static final long[] LENGTHS_MS = {200, 400, 800, 1_600, 2_000, 2_000};
-  private static final long PEER = 7;
-
-  @TempDir private Path directory;
-  private final AtomicLong nowNs = new AtomicLong(1_000_000_000_000L);
-  private final List<AutoCloseable> open = new ArrayList<>();
-  private TestExecutor reader;
-
-  @AfterEach
-  void closeAllWithoutLeaks() throws Exception {
-    for (AutoCloseable each : open) {
-      each.close();
-    }
-    open.clear();
-  }
-
-  private void startReader(String faults) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("reader"));
-    reader =
-        new TestExecutor(
-            own,
-            new TestExecutor.Options(1)
-                .faults(faults)
-                .requestTimeout(REQUEST_TIMEOUT)
-                .peerTimeout(Duration.ofHours(1))
-                .nanoClock(nowNs::get));
-    open.add(reader);
-  }
 
   /** A server of the application with this behaviour, and a reader. */
   private HostileServer start(HostileServer.Script script) throws Exception {
-    startReader("");
+    startReader(new TestExecutor.Options(1));
     return startServer(script);
-  }
-
-  private HostileServer startServer(HostileServer.Script script) throws Exception {
-    HostileServer server = new HostileServer(PEER, script);
-    open.add(server);
-    return server;
-  }
-
-  private void pass(Duration time) {
-    nowNs.addAndGet(time.toNanos());
-  }
-
-  private CollectedBlocks begin(Endpoint peer, int blocks) {
-    return begin(reader, peer, blocks);
-  }
-
-  private static CollectedBlocks begin(TestExecutor by, Endpoint peer, int blocks) {
-    List<BlockRange> wanted =
-        LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
-    CollectedBlocks collected = new CollectedBlocks(wanted);
-    by.transport().fetch(peer, wanted, null, collected);
-    return collected;
   }
 
   private void assertQuarantined(Endpoint peer) throws Exception {
@@ -142,14 +82,6 @@ class QuarantineTest {
     return found.join();
   }
 
-  private TestExecutor startServer() throws Exception {
-    Path own = Files.createDirectory(directory.resolve("server"));
-    TestExecutor server =
-        new TestExecutor(own, new TestExecutor.Options(PEER).nanoClock(nowNs::get));
-    open.add(server);
-    return server;
-  }
-
   private static Endpoint unreachable(Endpoint real) {
     InetAddress address = Endpoints.preferredAddress(real).getAddress();
     return new Endpoint(
@@ -163,7 +95,7 @@ class QuarantineTest {
 
   @Test
   void shouldQuarantineAPeerForLongerWhoseTestFails() throws Exception {
-    startReader("");
+    startReader(new TestExecutor.Options(1));
     Endpoint unreachable = unreachable(startServer().endpoint());
     assertThat(begin(unreachable, 1).await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
     for (int i = 0; i < LENGTHS_MS.length; i++) {
@@ -206,13 +138,13 @@ class QuarantineTest {
       awaitConnection(before);
       assertThat(quarantineMs()).isEqualTo(200);
       assertQuarantined(silent.endpoint());
-      assertThat(reader.counters().quarantined().text()).isEqualTo("7");
+      assertThat(reader.counters().quarantined().shownIds()).isEqualTo("7");
     }
   }
 
   @Test
   void shouldUseTheConnectionOfAPeerThatItCouldNotConnectTo() throws Exception {
-    startReader("");
+    startReader(new TestExecutor.Options(1));
     TestExecutor server = startServer();
     server.outputs().write(0, new Random(1), LENGTH);
     reader.outputs().write(0, new Random(1), LENGTH);
@@ -255,12 +187,12 @@ class QuarantineTest {
     passQuarantine(server.endpoint(), 200);
     timeOut(server, begin(server.endpoint(), 1), 2);
     passQuarantine(server.endpoint(), 400);
-    assertThat(reader.counters().quarantined().text()).isEqualTo("7");
+    assertThat(reader.counters().quarantined().shownIds()).isEqualTo("7");
 
     answers.set(true);
     CollectedBlocks test = begin(server.endpoint(), 2);
     assertThat(test.await().bytes(0)).hasSize(LENGTH);
-    assertThat(reader.counters().quarantined().text()).isEmpty();
+    assertThat(reader.counters().quarantined().shownIds()).isEmpty();
     CollectedBlocks all = begin(server.endpoint(), 2).await();
     assertThat(all.bytes(0)).hasSize(LENGTH);
     assertThat(all.bytes(1)).hasSize(LENGTH);
@@ -273,7 +205,7 @@ class QuarantineTest {
 
   @Test
   void shouldQuarantineAPeerForLongerWhoseReadsDoNotComplete() throws Exception {
-    startReader("hang@1+");
+    startReader(new TestExecutor.Options(1).faults("hang@1+"));
     HostileServer server =
         startServer(question -> question.answer().piece(0, 0, LENGTH, LENGTH).send(1));
     for (int i = 0; i < LENGTHS_MS.length; i++) {

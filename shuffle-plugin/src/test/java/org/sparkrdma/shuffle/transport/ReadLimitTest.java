@@ -67,7 +67,7 @@ class ReadLimitTest {
     private final ScriptedConnection wire = new ScriptedConnection();
     private final SendQueue sends = new SendQueue(wire.queuePair(), 128, 0);
     private final ReadQueue queue = new ReadQueue(context, sends, () -> turns.add(this));
-    private final ReadBatch batch = context.readPool().batch(1, 1_000);
+    private final ReadBatch batch = context.readPool().batch(1, 0, 1_000);
 
     /** Wants to post more READs of its batch, and posts those that it may. */
     Reads post(int count) {
