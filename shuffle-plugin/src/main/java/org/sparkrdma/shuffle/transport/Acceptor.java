@@ -113,9 +113,9 @@ final class Acceptor {
       } else {
         ConnectionBinding binding = binding(connection);
         Hello request = checkProof(privateData, binding);
-        Peer caller = peers.of(request.callerIncarnation());
-        checkCollision(caller, request, nowNs);
+        checkCollision(request, nowNs);
         makeRoom(nowNs);
+        Peer caller = peers.of(request.callerIncarnation());
         PeerConnection accepted = table.respond(caller, connection);
         takeRequest(accepted, caller, binding, request, nowNs);
         prepare(accepted, SetupExchange::answer);
@@ -132,8 +132,8 @@ final class Acceptor {
     try {
       ConnectionBinding binding = binding(connection.connection());
       Hello request = checkProof(content, binding);
+      checkCollision(request, nowNs);
       Peer caller = peers.of(request.callerIncarnation());
-      checkCollision(caller, request, nowNs);
       takeRequest(connection, caller, binding, request, nowNs);
       connection.setup().answer(readsInFlight);
     } catch (RefusedException e) {
@@ -168,7 +168,12 @@ final class Acceptor {
     return request;
   }
 
-  private void checkCollision(Peer caller, Hello request, long nowNs) throws RefusedException {
+  /** Creates no state: any member can send requests in the name of many executors. */
+  private void checkCollision(Hello request, long nowNs) throws RefusedException {
+    Peer caller = peers.find(request.callerIncarnation());
+    if (caller == null) {
+      return;
+    }
     boolean ownAttemptStands =
         caller.attempt() != null
             && peers.isLowerThan(caller)

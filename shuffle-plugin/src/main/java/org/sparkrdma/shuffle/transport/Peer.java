@@ -147,6 +147,11 @@ final class Peer {
     usedNs = nowNs;
   }
 
+  /** Whether no block was wanted from it, and it has no connection. */
+  boolean isStranger() {
+    return endpoint == null && attempt == null && accepting.isEmpty() && established == null;
+  }
+
   /** Whether it has no connection or block and was unused for at least {@code unusedNs}. */
   boolean isUnused(long nowNs, long unusedNs) {
     return attempt == null

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -55,6 +56,12 @@ final class Peers {
     return peer;
   }
 
+  /** The peer, or null when it has no state. */
+  Peer find(long incarnation) {
+    assert context.owner().holds();
+    return byIncarnation.get(incarnation);
+  }
+
   /** A peer of which only a connection is known yet. */
   Peer stranger() {
     return create(0);
@@ -75,16 +82,20 @@ final class Peers {
   }
 
   /**
-   * Drops peers that were unused for the idle time-out, because executors come and go. No state of
-   * them is needed later: a replayed connection request is never confirmed.
+   * Drops peers that were unused for the idle time-out, or the connect time-out if no block was
+   * wanted from them, because executors come and go. No state of them is needed later: a replayed
+   * connection request is never confirmed.
    */
   void dropUnused(long nowNs) {
     assert context.owner().holds();
-    long unusedNs = context.settings().idleTimeout().toNanos();
-    byIncarnation.values().removeIf(peer -> dropIfUnused(peer, nowNs, unusedNs));
+    byIncarnation.values().removeIf(peer -> dropIfUnused(peer, nowNs));
   }
 
-  private boolean dropIfUnused(Peer peer, long nowNs, long unusedNs) {
+  private boolean dropIfUnused(Peer peer, long nowNs) {
+    // Its generation counts for as long as requests may have crossed.
+    Duration kept =
+        peer.isStranger() ? context.settings().connectTimeout() : context.settings().idleTimeout();
+    long unusedNs = Math.min(kept.toNanos(), context.settings().idleTimeout().toNanos());
     boolean unused = peer.isUnused(nowNs, unusedNs);
     if (unused && peer.needsTest()) {
       removeFromQuarantined(peer);
@@ -232,8 +243,11 @@ final class Peers {
   void end(PeerConnection connection, BrokenConnection cause) {
     assert context.owner().holds();
     boolean attempt = connection.isAttempt();
+    boolean unconfirmed = connection.isUnconfirmed();
     List<BlockProgress> left = close(connection);
-    if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
+    if (unconfirmed) {
+      dropStranger(connection.peer());
+    } else if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
       quarantine(connection.peer(), cause.reason(), cause.detail());
       if (attempt) {
         connection.countFailedAttempt();
@@ -249,6 +263,13 @@ final class Peers {
       } else {
         context.delivery().fail(block, FallbackReason.LOST_PEER, cause.detail());
       }
+    }
+  }
+
+  /** Any member can claim an incarnation, so an unconfirmed connection leaves nothing. */
+  private void dropStranger(Peer peer) {
+    if (isKnown(peer) && peer.isStranger() && !peer.needsTest()) {
+      byIncarnation.remove(peer.incarnation());
     }
   }
 

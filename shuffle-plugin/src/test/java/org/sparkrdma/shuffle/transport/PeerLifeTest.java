@@ -263,6 +263,38 @@ class PeerLifeTest {
     assertThat(IntStream.range(0, 50).map(sizes::get).max().orElseThrow()).isLessThanOrEqualTo(201);
   }
 
+  @Test
+  void shouldKeepNoStateOfAPeerWhoseConnectionHasEndedAndFromWhichNoBlockWasWanted()
+      throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMinutes(5)));
+    try (HostilePeer peer = new HostilePeer()) {
+      peer.connect(server.endpoint());
+    }
+    while (server.count(Counter.CONNECTIONS_CLOSED) == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(peersOf(server)).as("its generation may still be needed").isEqualTo(1);
+    laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
+    while (peersOf(server) > 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldNotQuarantineAnExecutorInWhoseNameAnUnconfirmedConnectionFails() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(1, new Random(1), 1000);
+    try (HostilePeer member = new HostilePeer()) {
+      member.connectAs(server.endpoint().incarnation(), reader.endpoint());
+      member.locate(BLOCKS.get(0));
+      member.awaitEnd();
+    }
+    assertThat(fetch(reader, server.endpoint()).bytes(0)).hasSize(1000);
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
   /** Number of peers that its transport has state of, counted while its agent changes nothing. */
   private static int peersOf(TestExecutor executor) {
     CompletableFuture<Integer> counted = new CompletableFuture<>();
