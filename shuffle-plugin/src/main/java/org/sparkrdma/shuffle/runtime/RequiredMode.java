@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.runtime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.TaskKilledException;
 import org.slf4j.Logger;
@@ -18,8 +19,12 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 final class RequiredMode {
   private static final Logger LOG = LoggerFactory.getLogger(RequiredMode.class);
 
-  /** Age of an executor until which a task that needs RDMA waits for executors that have it. */
-  private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
+  /**
+   * Time for which tasks that need RDMA wait for another executor that has it, from the first of
+   * them on. It does not begin with the executor, which may be idle for long before its first task.
+   * After a pause as long, they belong to another job, and wait anew.
+   */
+  private static final long OTHERS_LIMIT_NS = Duration.ofSeconds(20).toNanos();
 
   /** Interval of the requests to exclude this executor. */
   private static final long INTERVAL_MS = 500;
@@ -27,7 +32,19 @@ final class RequiredMode {
   private final RuntimeLifecycle lifecycle;
   private final Supplier<CompletableFuture<Boolean>> exclusion;
   private final Duration answerLimit;
-  private final long createdNs = System.nanoTime();
+  private final LongSupplier nanoClock;
+  private final Pause pause;
+
+  /** Guarded by this object: whether a task has asked, the first since a pause, and the last. */
+  private boolean asked;
+
+  private long firstAskedNs;
+  private long lastAskedNs;
+
+  /** A wait of a task's thread. */
+  interface Pause {
+    void await(long milliseconds) throws InterruptedException;
+  }
 
   /**
    * @param exclusion requests the exclusion of this executor, and completes with whether the driver
@@ -38,9 +55,25 @@ final class RequiredMode {
       RuntimeLifecycle lifecycle,
       Supplier<CompletableFuture<Boolean>> exclusion,
       Duration answerLimit) {
+    this(lifecycle, exclusion, answerLimit, System::nanoTime, TimeUnit.MILLISECONDS::sleep);
+  }
+
+  /**
+   * Uses another clock; see above.
+   *
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  RequiredMode(
+      RuntimeLifecycle lifecycle,
+      Supplier<CompletableFuture<Boolean>> exclusion,
+      Duration answerLimit,
+      LongSupplier nanoClock,
+      Pause pause) {
     this.lifecycle = lifecycle;
     this.exclusion = exclusion;
     this.answerLimit = answerLimit;
+    this.nanoClock = nanoClock;
+    this.pause = pause;
   }
 
   /** See {@link RdmaRuntime#require}. */
@@ -82,7 +115,7 @@ final class RequiredMode {
    * up or the executor stops.
    */
   private boolean awaitExclusion() {
-    long beginNs = System.nanoTime();
+    long beginNs = nanoClock.getAsLong();
     boolean again = true;
     try {
       while (again && isWithoutRdma()) {
@@ -90,22 +123,33 @@ final class RequiredMode {
           if (exclusion.get().get()) {
             return true;
           }
-          again = System.nanoTime() - createdNs <= OTHERS_LIMIT.toNanos();
+          again = tryWaitForOthers();
         } catch (InterruptedException e) {
           throw e;
         } catch (Throwable e) {
           // An Error too, such as a refused thread: Spark would end this executor for it.
-          again = System.nanoTime() - beginNs <= answerLimit.toNanos();
+          again = nanoClock.getAsLong() - beginNs <= answerLimit.toNanos();
           logMissingAnswer(again, e);
         }
         if (again) {
-          TimeUnit.MILLISECONDS.sleep(INTERVAL_MS);
+          pause.await(INTERVAL_MS);
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     return false;
+  }
+
+  /** Notes that a task asks, and returns whether it may wait for other executors. */
+  private synchronized boolean tryWaitForOthers() {
+    long nowNs = nanoClock.getAsLong();
+    if (!asked || nowNs - lastAskedNs > OTHERS_LIMIT_NS) {
+      asked = true;
+      firstAskedNs = nowNs;
+    }
+    lastAskedNs = nowNs;
+    return nowNs - firstAskedNs <= OTHERS_LIMIT_NS;
   }
 
   private boolean isWithoutRdma() {

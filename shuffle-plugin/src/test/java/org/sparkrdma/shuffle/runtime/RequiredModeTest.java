@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.TaskKilledException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,6 +24,8 @@ class RequiredModeTest {
 
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
   private final AtomicInteger requests = new AtomicInteger();
+  private final AtomicLong nowNs = new AtomicLong();
+  private final AtomicLong anotherAtNs = new AtomicLong();
 
   @Test
   void shouldKillTheTaskWhenTheDriverAnswersTheThirdRequest() {
@@ -132,6 +135,59 @@ class RequiredModeTest {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("the executor is stopping");
     assertThat(requests).hasValue(0);
+  }
+
+  /** A runtime without RDMA for whose executor the driver has another one after that time. */
+  private RequiredMode inVirtualTime(Duration anotherAfter) {
+    off();
+    anotherAtNs.set(anotherAfter.toNanos());
+    return new RequiredMode(
+        lifecycle,
+        () -> {
+          requests.incrementAndGet();
+          return CompletableFuture.completedFuture(nowNs.get() >= anotherAtNs.get());
+        },
+        LONG,
+        nowNs::get,
+        milliseconds -> nowNs.addAndGet(Duration.ofMillis(milliseconds).toNanos()));
+  }
+
+  private void pass(Duration time) {
+    nowNs.addAndGet(time.toNanos());
+  }
+
+  /** Dynamic allocation keeps an idle executor, and starts others with the first stage. */
+  @Test
+  void shouldWaitForAnotherExecutorWithRdmaAlsoInAnOldExecutor() {
+    RequiredMode mode = inVirtualTime(Duration.ofSeconds(305));
+    pass(Duration.ofMinutes(5));
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(TaskKilledException.class);
+    assertThat(nowNs.get()).isEqualTo(Duration.ofSeconds(305).toNanos());
+  }
+
+  @Test
+  void shouldFailTheTasksOfAJobTogetherTwentySecondsAfterTheFirst() {
+    RequiredMode mode = inVirtualTime(Duration.ofDays(1));
+    pass(Duration.ofMinutes(5));
+    long beginNs = nowNs.get();
+    for (int attempt = 0; attempt < 4; attempt++) {
+      assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("RDMA is not up: no device");
+    }
+    assertThat(Duration.ofNanos(nowNs.get() - beginNs))
+        .isBetween(Duration.ofSeconds(20), Duration.ofSeconds(21));
+  }
+
+  @Test
+  void shouldWaitAgainForATaskOfALaterJob() {
+    RequiredMode mode = inVirtualTime(Duration.ofMinutes(10));
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(IllegalStateException.class);
+    nowNs.set(Duration.ofMinutes(10).minusSeconds(5).toNanos());
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(TaskKilledException.class);
   }
 
   private void off() {
