@@ -62,7 +62,7 @@ final class ContainerLimitIT {
     assertThat(events).contains("oom 0", "oom_kill 0");
     assertThat(peakMib(events)).as("of Worker and executor").isBetween(200L, LIMIT_MIB);
     assertThat(pinnedMib(cluster.executorLogs(2)))
-        .as("half of the limit minus the heap, on each transport")
+        .as("at most half of the limit minus the heap, on each transport")
         .hasSize(2)
         .allSatisfy(mib -> assertThat(mib).isBetween(1L, MAX_PINNED_MIB));
     assertThat(pinnedMib(cluster.executorLogs(1)))

@@ -68,6 +68,23 @@ public record MachineMemory(
     return locksUnlimited ? OptionalLong.empty() : lockableBytes;
   }
 
+  /** Takes the container's limit as the memory of the host where it is lower. */
+  MachineMemory withinContainer() {
+    if (containerBytes.isEmpty()
+        || containerBytes.getAsLong() >= physicalBytes.orElse(Long.MAX_VALUE)) {
+      return this;
+    }
+    return new MachineMemory(
+        containerBytes,
+        containerBytes,
+        lockableBytes,
+        locksUnlimited,
+        heapBytes,
+        pageBytes,
+        processors,
+        executors);
+  }
+
   private static OptionalLong lockable(SystemFiles files) {
     String name = "Max locked memory";
     for (String line : files.lines("proc/self/limits")) {

@@ -39,19 +39,21 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
   public static PinnedLimit of(
       Optional<Long> set, MachineMemory machine, SparkMemory spark, boolean hardware) {
     Derivation derived = new Derivation();
-    int executors = Math.max(MIN_EXECUTORS, spark.executorsOn(machine));
-    long host = machine.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / ((long) HOST_PART * executors);
+    MachineMemory shared = spark.ownContainer() ? machine : machine.withinContainer();
+    String owner = shared.equals(machine) ? "host memory" : "the container limit";
+    int running = spark.executorsOn(shared);
+    int executors = Math.max(MIN_EXECUTORS, running);
+    long part = shared.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / ((long) HOST_PART * executors);
     derived.consider(
-        "1/" + HOST_PART + " of host memory shared by executors=" + executors + ":", host);
-    if (machine.physicalBytes().isPresent()) {
-      int running = spark.executorsOn(machine);
-      long taken = running * (machine.heapBytes() + spark.offHeapBytes());
+        "1/" + HOST_PART + " of " + owner + " shared by executors=" + executors + ":", part);
+    if (shared.physicalBytes().isPresent()) {
       derived.consider(
-          "1/2 of host memory outside the heaps of executors=" + running + ":",
-          Math.max(0, machine.physicalBytes().getAsLong() - taken) / (2L * running));
+          "1/2 of " + owner + " outside the heaps of executors=" + running + ":",
+          remainder(shared.physicalBytes().getAsLong(), running, machine, spark) / 2);
     }
-    OptionalLong left = containerRemainder(machine, spark);
-    if (left.isPresent()) {
+    int inContainer = spark.ownContainer() ? 1 : running;
+    OptionalLong left = containerRemainder(machine, spark, inContainer);
+    if (spark.ownContainer() && left.isPresent()) {
       derived.consider("1/2 of the container limit outside the heap:", left.getAsLong() / 2);
     }
     if (spark.overheadBytes().isPresent()) {
@@ -66,7 +68,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
           set.get(),
           "set by " + ShuffleSetting.PINNED_MAX.key(),
           set.get(),
-          warnings(set.get(), left, spark, lockable));
+          warnings(set.get(), left, inContainer, spark, lockable));
     }
     if (lockable.isPresent()) {
       derived.consider("RLIMIT_MEMLOCK:", lockable.getAsLong());
@@ -80,16 +82,23 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
         Math.max(derived.minimum, MIN_BYTES), derived.text.toString(), needed, List.of());
   }
 
-  private static OptionalLong containerRemainder(MachineMemory machine, SparkMemory spark) {
-    if (machine.containerBytes().isEmpty()) {
-      return OptionalLong.empty();
-    }
-    long taken = machine.heapBytes() + spark.offHeapBytes();
-    return OptionalLong.of(Math.max(0, machine.containerBytes().getAsLong() - taken));
+  /** Memory for each executor outside heap and off-heap memory. */
+  private static long remainder(
+      long bytes, int executors, MachineMemory machine, SparkMemory spark) {
+    long taken = executors * (machine.heapBytes() + spark.offHeapBytes());
+    return Math.max(0, bytes - taken) / executors;
+  }
+
+  private static OptionalLong containerRemainder(
+      MachineMemory machine, SparkMemory spark, int executors) {
+    return machine.containerBytes().isEmpty()
+        ? OptionalLong.empty()
+        : OptionalLong.of(
+            remainder(machine.containerBytes().getAsLong(), executors, machine, spark));
   }
 
   private static List<String> warnings(
-      long set, OptionalLong left, SparkMemory spark, OptionalLong lockable) {
+      long set, OptionalLong left, int executors, SparkMemory spark, OptionalLong lockable) {
     List<String> warnings = new ArrayList<>();
     String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " exceeds ";
     if (left.isPresent() && set > left.getAsLong()) {
@@ -97,8 +106,9 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
           given
               + "the "
               + left.getAsLong()
-              + " bytes of the container limit outside heap and off-heap memory: the container may be"
-              + " killed");
+              + " bytes of the container limit outside heap and off-heap memory"
+              + (executors == 1 ? "" : ", for each of executors=" + executors)
+              + ": the container may be killed");
     }
     OptionalLong overhead = spark.overheadBytes();
     if (overhead.isPresent() && set > overhead.getAsLong()) {

@@ -108,10 +108,18 @@ public record SparkMemory(
   }
 
   /**
+   * Whether the cluster manager gives each executor a container of its own. Elsewhere all executors
+   * of a Worker share its control groups.
+   */
+  boolean ownContainer() {
+    return overheadBytes.isPresent();
+  }
+
+  /**
    * Number of executors that share a machine: those that run on it now, or those that the settings
    * let run on it, whichever is larger.
    *
-   * @param machine the host, or the container, which holds one executor
+   * @param machine the host, or a container that holds several executors
    */
   int executorsOn(MachineMemory machine) {
     return Math.max(machine.executors(), executorsBySettings(machine));

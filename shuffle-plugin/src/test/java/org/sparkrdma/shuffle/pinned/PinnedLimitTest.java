@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -38,16 +39,96 @@ class PinnedLimitTest {
   void shouldUseTheLowestLimitAndReportItsDerivation() {
     MachineMemory machine =
         machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(GIB / 2), false);
-    PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
+    SparkMemory spark =
+        spark("spark.master", "k8s://https://h", "spark.executor.memoryOverhead", "4g");
+    PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark, true);
     assertThat(limit.bytes()).isEqualTo(GIB / 2);
     assertThat(limit.neededBytes()).isEqualTo(GIB);
     assertThat(limit.derivation())
         .isEqualTo(
-            "the minimum of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of host memory"
-                + " outside the heaps of executors=1: 7680 MiB, 1/2 of the container limit outside"
-                + " the heap: 1024 MiB, RLIMIT_MEMLOCK: 512 MiB");
-    PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark(), false);
+            "the minimum of: 1/4 of host memory shared by executors=3: 1365 MiB, 1/2 of host memory"
+                + " outside the heaps of executors=3: 2218 MiB, 1/2 of the container limit outside"
+                + " the heap: 1024 MiB, 1/2 of spark.executor.memoryOverhead above 256 MiB: 1920"
+                + " MiB, RLIMIT_MEMLOCK: 512 MiB");
+    PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark, false);
     assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(GIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "spark://h:7077, 8, '', 0, 512",
+    "spark://h:7077, 1, 16, 0, 512",
+    "'local-cluster[8,1,7168]', 1, '', 0, 512",
+    "spark://h:7077, 8, '', 512, 256",
+    "spark://h:7077, 1, '', 0, 8192",
+  })
+  void shouldDivideTheContainerAmongAllExecutorsThatRunInIt(
+      String master, int running, String cores, long offHeapMib, long expectedMib) {
+    MachineMemory container =
+        sharedContainer(OptionalLong.of(512 * GIB), OptionalLong.of(64 * GIB), running);
+    String[] settings = {
+      "spark.master",
+      master,
+      "spark.executor.memory",
+      "7g",
+      "spark.memory.offHeap.enabled",
+      "true",
+      "spark.memory.offHeap.size",
+      offHeapMib + "m"
+    };
+    SparkMemory spark = spark(settings);
+    if (!cores.isEmpty()) {
+      String[] withCores = Arrays.copyOf(settings, settings.length + 2);
+      withCores[settings.length] = "spark.executor.cores";
+      withCores[settings.length + 1] = cores;
+      spark = spark(withCores);
+    }
+    assertThat(PinnedLimit.of(AUTO, container, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @Test
+  void shouldNameTheContainerThatStandsForTheHost() {
+    SparkMemory standalone = spark("spark.master", "spark://h:7077");
+    String expected =
+        "the minimum of: 1/4 of the container limit shared by executors=8: 2048 MiB, 1/2 of the"
+            + " container limit outside the heaps of executors=8: 512 MiB";
+    OptionalLong limit = OptionalLong.of(64 * GIB);
+    assertThat(
+            PinnedLimit.of(
+                AUTO, sharedContainer(OptionalLong.of(512 * GIB), limit, 8), standalone, true))
+        .extracting(PinnedLimit::derivation)
+        .isEqualTo(expected);
+    assertThat(
+            PinnedLimit.of(AUTO, sharedContainer(OptionalLong.empty(), limit, 8), standalone, true))
+        .as("the host's memory is unknown")
+        .extracting(PinnedLimit::derivation)
+        .isEqualTo(expected);
+    MachineMemory loose = sharedContainer(OptionalLong.of(60 * GIB), limit, 8);
+    assertThat(PinnedLimit.of(AUTO, loose, standalone, true).derivation())
+        .as("the limit is above the host's memory")
+        .isEqualTo(
+            "the minimum of: 1/4 of host memory shared by executors=8: 1920 MiB, 1/2 of host memory"
+                + " outside the heaps of executors=8: 256 MiB");
+  }
+
+  @Test
+  void shouldWarnOfASettingAboveTheShareOfTheContainer() {
+    SparkMemory standalone = spark("spark.master", "spark://h:7077");
+    MachineMemory container =
+        sharedContainer(OptionalLong.of(512 * GIB), OptionalLong.of(64 * GIB), 8);
+    assertThat(PinnedLimit.of(Optional.of(GIB), container, standalone, true).warnings()).isEmpty();
+    assertThat(PinnedLimit.of(Optional.of(2 * GIB), container, standalone, true).warnings())
+        .containsExactly(
+            "spark.shuffle.rdma.pinned.max=2147483648 exceeds the 1073741824 bytes of the container"
+                + " limit outside heap and off-heap memory, for each of executors=8: the container"
+                + " may be killed");
+  }
+
+  /** Executors with a heap of 7 GiB. */
+  private static MachineMemory sharedContainer(
+      OptionalLong physical, OptionalLong container, int running) {
+    return new MachineMemory(
+        physical, container, OptionalLong.empty(), false, 7 * GIB, 4_096, 128, running);
   }
 
   @ParameterizedTest

@@ -24,7 +24,9 @@ class TuningPageTest {
   private static final Map<String, String> MASTERS =
       Map.of("standalone", "spark://h:7077", "YARN", "yarn", "Kubernetes", "k8s://https://h");
   private static final Pattern ROW =
-      Pattern.compile("(?m)^\\| (standalone|YARN|Kubernetes) \\|.*$");
+      Pattern.compile("(?m)^\\| (standalone|YARN|Kubernetes)[^|]* \\|.*$");
+  private static final Pattern SHARED_CONTAINER =
+      Pattern.compile("standalone, container of (\\d+) GiB");
   private static final Pattern LIMIT = Pattern.compile(": (\\d+) MiB");
   private static final int CELLS = 8;
   private static final int OVERHEAD = 1;
@@ -70,10 +72,11 @@ class TuningPageTest {
 
   private static List<Long> derived(String row) {
     String[] cells = cells(row);
-    boolean pod = cells[0].equals("Kubernetes");
+    String manager = cells[0].replaceFirst(",.*", "");
+    boolean pod = manager.equals("Kubernetes");
     SparkConf conf =
         new SparkConf(false)
-            .set("spark.master", MASTERS.get(cells[0]))
+            .set("spark.master", MASTERS.get(manager))
             .set("spark.executor.memory", "8g")
             .set("spark.executor.cores", Integer.toString(EXECUTOR_CORES));
     if (!cells[OVERHEAD].equals("default")) {
@@ -81,10 +84,15 @@ class TuningPageTest {
     }
     SparkMemory spark = SparkMemory.of(key -> conf.get(key, null));
     long podMib = spark.totalBytes() / MIB;
+    Matcher shared = SHARED_CONTAINER.matcher(cells[0]);
+    OptionalLong container =
+        shared.matches()
+            ? OptionalLong.of(Long.parseLong(shared.group(1)) << 30)
+            : pod ? OptionalLong.of(podMib * MIB) : OptionalLong.empty();
     MachineMemory machine =
         new MachineMemory(
             OptionalLong.of(HOST_BYTES),
-            pod ? OptionalLong.of(podMib * MIB) : OptionalLong.empty(),
+            container,
             cells[MEMLOCK].equals("unlimited")
                 ? OptionalLong.empty()
                 : OptionalLong.of(Long.parseLong(cells[MEMLOCK]) * MIB),
@@ -94,7 +102,7 @@ class TuningPageTest {
             pod ? EXECUTOR_CORES : HOST_CORES,
             1);
     assertThat(cells[CONTAINER].equals("-")).as(row).isEqualTo(!pod);
-    assertThat(cells[OVERHEAD_PART].equals("-")).as(row).isEqualTo(cells[0].equals("standalone"));
+    assertThat(cells[OVERHEAD_PART].equals("-")).as(row).isEqualTo(manager.equals("standalone"));
 
     PinnedLimit limit = PinnedLimit.of(Optional.empty(), machine, spark, true);
 

@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.tools.engines;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +91,37 @@ class EngineProbeTest {
   }
 
   @Test
+  void shouldDivideTheContainerAmongTheExecutorsInItAsAnExecutorDoes(@TempDir Path root)
+      throws IOException {
+    write(root, "proc/meminfo", "MemTotal: " + (512L << 20) + " kB");
+    write(root, "sys/fs/cgroup/memory.max", Long.toString(64L << 30));
+    for (int process = 1; process <= 8; process++) {
+      write(
+          root,
+          "proc/" + process + "/cmdline",
+          "java\0org.apache.spark.executor.CoarseGrainedExecutorBackend\0");
+    }
+    Map<String, String> settings =
+        Map.of(
+            ENGINE,
+            "soft",
+            "spark.master",
+            "spark://h:7077",
+            "spark.executor.memory",
+            "7g",
+            "spark.executor.cores",
+            "16");
+    assertThat(probe(settings, new SystemFiles(root), List.of()).limit().bytes())
+        .isEqualTo(512L << 20);
+  }
+
+  private static void write(Path root, String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+
+  @Test
   void shouldTakeDefaultsForASizeThatSparkRefuses() {
     Probe right = probe(Map.of(ENGINE, "soft"), List.of());
     Probe wrong = probe(Map.of(ENGINE, "soft", "spark.executor.memory", "much"), List.of());
@@ -96,10 +129,15 @@ class EngineProbeTest {
   }
 
   private static Probe probe(Map<String, String> settings, List<Path> directories) {
+    return probe(settings, new SystemFiles(Path.of("/")), directories);
+  }
+
+  private static Probe probe(
+      Map<String, String> settings, SystemFiles files, List<Path> directories) {
     return new EngineProbe(
             ShuffleSettings.of(settings),
             new SparkSettings(settings),
             InetAddress.getLoopbackAddress())
-        .run(new SystemFiles(Path.of("/")), directories);
+        .run(files, directories);
   }
 }
