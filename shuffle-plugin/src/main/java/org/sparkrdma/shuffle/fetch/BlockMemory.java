@@ -22,6 +22,9 @@ final class BlockMemory extends FetchedBlock {
   /** The segments after the first; null when there are none. */
   private List<Segment> more;
 
+  /** The reader to whose unread blocks these bytes are added; null while they are reserved. */
+  private ReaderMemory unreadBy;
+
   /** A segment after the first. */
   private static final class Segment {
     private final RegisteredChunk chunk;
@@ -107,8 +110,35 @@ final class BlockMemory extends FetchedBlock {
     }
   }
 
+  /** Adds the bytes to the unread blocks of a reader, when their reservation ends. */
+  void addUnread(ReaderMemory reader) {
+    long bytes = size();
+    if (bytes > 0) {
+      unreadBy = reader;
+      reader.addUnread(bytes);
+    }
+  }
+
+  /** Ends {@link #addUnread}: the block has a reservation again, or its memory is released. */
+  void removeUnread() {
+    ReaderMemory reader = unreadBy;
+    if (reader != null) {
+      long bytes = size();
+      unreadBy = null;
+      reader.removeUnread(bytes);
+    }
+  }
+
   /** Releases bytes at the end, before Spark has the block. */
   void releaseLast(long bytes) {
+    long before = unreadBy == null ? 0 : size();
+    releaseSegments(bytes);
+    if (unreadBy != null) {
+      unreadBy.removeUnread(before - size());
+    }
+  }
+
+  private void releaseSegments(long bytes) {
     long left = bytes;
     while (left > 0) {
       boolean first = more == null || more.isEmpty();
@@ -145,6 +175,7 @@ final class BlockMemory extends FetchedBlock {
 
   /** Releases all segments, before Spark has the block, and has none any more. */
   void clear() {
+    removeUnread();
     List<Segment> others = more;
     more = null;
     releaseFirst();
@@ -155,6 +186,7 @@ final class BlockMemory extends FetchedBlock {
 
   @Override
   void free() {
+    removeUnread();
     if (chunk != null) {
       chunk.release();
     }

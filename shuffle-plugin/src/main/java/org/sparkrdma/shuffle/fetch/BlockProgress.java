@@ -145,7 +145,7 @@ public final class BlockProgress extends Reservation {
 
   /** Reserves memory for its next READs, unless it has some; false when it must wait. */
   public boolean tryReserve(ReceiveMemory receive) {
-    return isReserved() || receive.tryReserve(this, fetch.handler().reader(), neededBytes(receive));
+    return isReserved() || receive.tryReserve(this, reader(), neededBytes(receive), !toDisk());
   }
 
   /**

@@ -18,6 +18,8 @@ import org.sparkrdma.memory.RegisteredPool;
  *       others. One reader gets at most half of the pool, n readers about 1/(n + 1) each.
  *   <li>While less than half of the pool is free, complete blocks are copied to the heap. Blocks
  *       that Spark has received and not read yet occupy at most the other half.
+ *   <li>When the heap has no room for a copy of what is being read, memory that a reader holds
+ *       includes its blocks that Spark has not released.
  *   <li>Blocks of successive answers share chunks.
  * </ul>
  *
@@ -35,27 +37,18 @@ public final class ReceiveMemory {
 
   private final RegisteredPool pool;
   private final long maxCopiedBytes;
-  private final Map<Long, Reader> readers = new HashMap<>();
+
+  /** Those that hold memory. */
+  private final Map<Long, ReaderMemory> readers = new HashMap<>();
 
   /** Reader of the last reservation; successive blocks are mostly of one reader. */
-  private Reader last = new Reader(FetchHandler.NO_READER);
+  private ReaderMemory last = new ReaderMemory(FetchHandler.NO_READER, this);
 
   private long reservedBytes;
   private long promisedBytes;
   private long copiedBytes;
   private RegisteredChunk open;
   private int position;
-
-  /** Memory of one reader; in {@link #readers} while it has reservations. Guarded by the lock. */
-  static final class Reader {
-    private final long id;
-    private long heldBytes;
-    private int reservations;
-
-    private Reader(long id) {
-      this.id = id;
-    }
-  }
 
   /**
    * @param maxCopiedBytes maximum heap memory of copied blocks; beyond it they stay in the pool
@@ -79,30 +72,33 @@ public final class ReceiveMemory {
    * Reserves memory for the rest of a block, which has no reservation.
    *
    * @param reader the task that reads it
+   * @param mayStay whether the memory may stay in use until Spark has read the block
    * @return false when the block must wait for memory; idle windows are then evicted
    */
-  boolean tryReserve(Reservation block, long reader, long lengthBytes) {
-    if (tryReserveLocked(block, reader, lengthBytes)) {
+  boolean tryReserve(Reservation block, long reader, long lengthBytes, boolean mayStay) {
+    if (tryReserveLocked(block, reader, lengthBytes, mayStay)) {
       return true;
     }
     pool.reportShortage(lengthBytes);
     return false;
   }
 
-  private synchronized boolean tryReserveLocked(Reservation block, long id, long lengthBytes) {
-    Reader reader = reader(id);
-    long free = freeBytes();
-    long othersNeed = reader.heldBytes > 0 ? reader.heldBytes + lengthBytes : 0;
-    if (lengthBytes > free - othersNeed) {
+  private synchronized boolean tryReserveLocked(
+      Reservation block, long id, long lengthBytes, boolean mayStay) {
+    ReaderMemory reader = reader(id);
+    // Its own earlier parts do not make a block wait.
+    boolean counts = mayStay && block.memory().count() == 0;
+    if (!isWithinShare(reader, lengthBytes, counts)) {
       return false;
     }
     // First, because it allocates and so may fail.
     block.leakRecord = LeakRecord.acquire("reservation of receive memory");
-    if (reader.reservations == 0) {
+    if (reader.isUnused()) {
       readers.put(id, reader);
     }
     reader.reservations++;
-    reader.heldBytes += lengthBytes;
+    reader.reservedBytes += lengthBytes;
+    block.memory().removeUnread();
     reservedBytes += lengthBytes;
     promisedBytes += lengthBytes;
     block.receive = this;
@@ -112,12 +108,32 @@ public final class ReceiveMemory {
     return true;
   }
 
-  private Reader reader(long id) {
+  private boolean isWithinShare(ReaderMemory reader, long lengthBytes, boolean mayStay) {
+    long held = reader.reservedBytes;
+    if (mayStay && !canCopy(reservedBytes + lengthBytes)) {
+      held += reader.unreadBytes();
+    }
+    long othersNeed = held > 0 ? held + lengthBytes : 0;
+    return lengthBytes <= freeBytes() - othersNeed;
+  }
+
+  private ReaderMemory reader(long id) {
     if (last.id != id) {
-      Reader known = readers.get(id);
-      last = known == null ? new Reader(id) : known;
+      ReaderMemory known = readers.get(id);
+      last = known == null ? new ReaderMemory(id, this) : known;
     }
     return last;
+  }
+
+  /** Number of readers that hold memory. */
+  synchronized int readers() {
+    return readers.size();
+  }
+
+  synchronized void forgetUnused(ReaderMemory reader) {
+    if (reader.isUnused()) {
+      readers.remove(reader.id, reader);
+    }
   }
 
   private long freeBytes() {
@@ -203,15 +219,14 @@ public final class ReceiveMemory {
 
   /** Ends the reservation of a block; its segments stay. */
   synchronized void endReservation(Reservation block) {
-    Reader reader = block.reader;
+    ReaderMemory reader = block.reader;
     block.reader = null;
     reservedBytes -= block.reservedBytes;
     promisedBytes -= block.unplacedBytes;
-    reader.heldBytes -= block.reservedBytes;
+    block.memory().addUnread(reader);
+    reader.reservedBytes -= block.reservedBytes;
     reader.reservations--;
-    if (reader.reservations == 0) {
-      readers.remove(reader.id);
-    }
+    forgetUnused(reader);
     block.leakRecord.release();
   }
 
@@ -242,9 +257,13 @@ public final class ReceiveMemory {
     }
   }
 
+  private boolean canCopy(long bytes) {
+    return bytes <= maxCopiedBytes - copiedBytes;
+  }
+
   private void grantCopy(Reservation block) {
     long bytes = block.memory().size();
-    if (bytes <= Math.min(MAX_ARRAY_BYTES, maxCopiedBytes - copiedBytes)) {
+    if (bytes <= MAX_ARRAY_BYTES && canCopy(bytes)) {
       copiedBytes += bytes;
       block.copyGranted = true;
     }

@@ -18,7 +18,7 @@ class Reservation {
   ReceiveMemory receive;
 
   /** The reader's part of receive memory; null without a reservation. Guarded by ReceiveMemory. */
-  ReceiveMemory.Reader reader;
+  ReaderMemory reader;
 
   /** Guarded by ReceiveMemory. */
   long reservedBytes;

@@ -57,6 +57,7 @@ class BlockMemoryTest {
   void close() {
     receive.closeOpenChunk();
     assertThat(pool.chunksOut()).as("chunks still held").isZero();
+    assertThat(receive.readers()).as("readers that hold memory").isZero();
     pool.close();
     domain.close();
     device.close();
@@ -103,7 +104,7 @@ class BlockMemoryTest {
 
   private Reservation reserve(int lengthBytes) {
     Reservation block = new Reservation();
-    assertThat(receive.tryReserve(block, READER, lengthBytes)).isTrue();
+    assertThat(receive.tryReserve(block, READER, lengthBytes, true)).isTrue();
     return block;
   }
 
@@ -199,9 +200,55 @@ class BlockMemoryTest {
   void shouldGiveTheReservationOfOneReaderBackToAll() {
     Reservation first = reserve((int) LIMIT / 2);
     Reservation second = new Reservation();
-    assertThat(receive.tryReserve(second, READER, CHUNK)).as("beyond its share").isFalse();
+    assertThat(receive.tryReserve(second, READER, CHUNK, true)).as("beyond its share").isFalse();
     first.endReservation();
-    assertThat(receive.tryReserve(second, READER, LIMIT)).isTrue();
+    assertThat(receive.tryReserve(second, READER, LIMIT, true)).isTrue();
     second.endReservation();
+  }
+
+  @Test
+  void shouldCountABlockForItsReaderUntilItIsReleasedWhenTheHeapHasNoRoom() {
+    ReceiveMemory full = new ReceiveMemory(pool, 0);
+    Reservation block = new Reservation();
+    assertThat(full.tryReserve(block, READER, LIMIT / 2, true)).isTrue();
+    assertThat(full.addSink(block, CHUNK)).isEqualTo(CHUNK);
+    full.closeOpenChunk();
+    FetchedBlock unread = block.toFetchedBlock();
+    assertThat(full.readers()).isEqualTo(1);
+
+    Reservation next = new Reservation();
+    long beyondShare = (LIMIT - 2 * CHUNK) / 2 + 1;
+    assertThat(full.tryReserve(next, READER, beyondShare, true)).isFalse();
+    assertThat(full.tryReserve(next, READER, beyondShare, false)).as("written to disk").isTrue();
+    next.endReservation();
+    assertThat(full.tryReserve(next, READER + 1, beyondShare, true)).as("another").isTrue();
+    next.endReservation();
+    assertThat(receive.tryReserve(next, READER, beyondShare, true)).as("may be copied").isTrue();
+    next.endReservation();
+
+    unread.release();
+    assertThat(full.readers()).isZero();
+    assertThat(full.tryReserve(next, READER, beyondShare, true)).isTrue();
+    next.endReservation();
+    assertThat(full.readers()).isZero();
+  }
+
+  @Test
+  void shouldNotCountTheEarlierPartsOfABlockThatGoesOn() {
+    ReceiveMemory full = new ReceiveMemory(pool, 0);
+    Reservation block = new Reservation();
+    assertThat(full.tryReserve(block, READER, LIMIT / 2, true)).isTrue();
+    assertThat(full.addSink(block, CHUNK)).isEqualTo(CHUNK);
+    full.closeOpenChunk();
+    assertThat(full.addSink(block, CHUNK)).isEqualTo(CHUNK);
+    full.closeOpenChunk();
+    block.memory().releaseLast(CHUNK);
+    block.endReservation();
+    assertThat(full.readers()).as("it holds its first part").isEqualTo(1);
+
+    assertThat(full.tryReserve(block, READER, LIMIT - CHUNK, true)).isTrue();
+    block.endReservation();
+    block.memory().releaseLast(CHUNK);
+    assertThat(full.readers()).isZero();
   }
 }

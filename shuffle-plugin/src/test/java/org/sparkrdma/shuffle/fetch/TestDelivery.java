@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.Map;
 import java.util.concurrent.Executor;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -23,5 +24,10 @@ public final class TestDelivery {
         true,
         counters,
         incarnation -> {});
+  }
+
+  /** Whether a fetched block was copied to the heap. */
+  public static boolean isCopy(ManagedBuffer block) {
+    return block instanceof HeapBlock;
   }
 }

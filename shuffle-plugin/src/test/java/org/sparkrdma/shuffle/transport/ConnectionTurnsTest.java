@@ -95,7 +95,8 @@ class ConnectionTurnsTest {
     Task holder = reader.task(1).fetch(1);
     reader.run(2);
     assertThat(holder.blocksHeld()).isEqualTo(1);
-    Task waiter = reader.task(2).fetch(2, 3);
+    Task other = reader.task(2).fetch(2);
+    Task waiter = reader.task(3).fetch(3);
     reader.run(4);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(1));
     reader.giveTurns(TICK);
@@ -103,6 +104,7 @@ class ConnectionTurnsTest {
     reader.giveTurns(Duration.ofMillis(1));
     assertThat(reader.messagesPosted()).as("asks again, not at a tick").isPositive();
     reader.run(50);
+    other.releaseAll();
     waiter.releaseAll();
   }
 

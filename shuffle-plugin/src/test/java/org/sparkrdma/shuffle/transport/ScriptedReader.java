@@ -271,6 +271,18 @@ final class ScriptedReader {
       return TimeUnit.NANOSECONDS.toMillis(lastAnswerNs);
     }
 
+    /** Releases the blocks that were copied to the heap. */
+    void releaseCopies() {
+      held.removeIf(
+          block -> {
+            boolean copy = TestDelivery.isCopy(block);
+            if (copy) {
+              block.release();
+            }
+            return copy;
+          });
+    }
+
     void releaseAll() {
       held.forEach(ManagedBuffer::release);
       held.clear();
