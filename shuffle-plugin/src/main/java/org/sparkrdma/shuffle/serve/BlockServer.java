@@ -265,6 +265,7 @@ public final class BlockServer implements AutoCloseable {
     guarded(expireLeases);
     guarded(releaseIdle);
     guarded(checkOpen);
+    steps.handOver();
     return done;
   }
 

@@ -23,13 +23,13 @@ final class DiskQueue {
   private long progressNs;
 
   /**
-   * @param threads runs as many jobs at once
-   * @param maxInWork number of these threads
+   * @param threads runs {@value DiskTurns#GROWTH} times as many jobs at once
+   * @param count number of these threads that are used as long as no job takes long
    */
-  DiskQueue(Executor threads, int maxInWork, LongSupplier nanoClock) {
+  DiskQueue(Executor threads, int count, LongSupplier nanoClock) {
     this.threads = threads;
     this.nanoClock = nanoClock;
-    this.turns = new DiskTurns(maxInWork);
+    this.turns = new DiskTurns(count);
   }
 
   /**
@@ -45,7 +45,7 @@ final class DiskQueue {
     if (!waited) {
       progressNs = nowNs;
     }
-    DiskTurns.Turn next = turns.poll();
+    DiskTurns.Turn next = turns.poll(nowNs);
     if (next == null) {
       return;
     }
@@ -55,10 +55,30 @@ final class DiskQueue {
     } catch (Throwable e) {
       if (turns.inWork() == 1) {
         // Nothing else is in work, so nothing waited: it is the new job.
-        turns.end(next);
+        turns.end(next, nowNs);
         throw e;
       }
       turns.undoPoll(next);
+    }
+  }
+
+  /**
+   * Hands over jobs that may begin because others take long. To be called now and then while jobs
+   * wait; never throws.
+   */
+  synchronized void handOver() {
+    if (!turns.hasWaiting()) {
+      return;
+    }
+    long nowNs = nowNs();
+    for (DiskTurns.Turn next = poll(nowNs); next != null; next = poll(nowNs)) {
+      try {
+        threads.execute((Job) next);
+      } catch (Throwable e) {
+        // The end of another job hands it over.
+        turns.undoPoll(next);
+        return;
+      }
     }
   }
 
@@ -68,9 +88,9 @@ final class DiskQueue {
    * @return the job that this thread must run; null for none
    */
   private synchronized Job end(Job ended) {
-    turns.end(ended);
-    for (DiskTurns.Turn next = turns.poll(); next != null; next = turns.poll()) {
-      noteProgress();
+    long nowNs = nowNs();
+    turns.end(ended, nowNs);
+    for (DiskTurns.Turn next = poll(nowNs); next != null; next = poll(nowNs)) {
       try {
         threads.execute((Job) next);
       } catch (Throwable e) {
@@ -81,11 +101,21 @@ final class DiskQueue {
     return null;
   }
 
-  private void noteProgress() {
+  private DiskTurns.Turn poll(long nowNs) {
+    DiskTurns.Turn next = turns.poll(nowNs);
+    if (next != null) {
+      progressNs = nowNs;
+    }
+    return next;
+  }
+
+  /** Never throws: each job that ends must be noted. */
+  private long nowNs() {
     try {
-      progressNs = nanoClock.getAsLong();
+      return nanoClock.getAsLong();
     } catch (Throwable e) {
-      // The next hand-over notes its time.
+      // Jobs seem to take less time.
+      return progressNs;
     }
   }
 

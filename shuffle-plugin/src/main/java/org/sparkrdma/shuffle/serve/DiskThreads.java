@@ -16,7 +16,9 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * refuses others, and those end when idle. The server creates and closes it. Safe for any thread.
  */
 final class DiskThreads implements AutoCloseable {
+  /** As long as no job takes long, see {@link DiskTurns}. */
   private static final int THREADS_PER_DISK = 4;
+
   private static final Duration MAX_IDLE = Duration.ofSeconds(10);
 
   private final Function<String, ThreadFactory> factories;
@@ -38,7 +40,8 @@ final class DiskThreads implements AutoCloseable {
     List<DiskQueue> queues = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       TaskThreads threads =
-          new TaskThreads(factories.apply("rdma-disk-" + i), 1, THREADS_PER_DISK, MAX_IDLE);
+          new TaskThreads(
+              factories.apply("rdma-disk-" + i), 1, DiskTurns.GROWTH * THREADS_PER_DISK, MAX_IDLE);
       disks.add(threads);
       queues.add(new DiskQueue(threads, THREADS_PER_DISK, nanoClock));
     }

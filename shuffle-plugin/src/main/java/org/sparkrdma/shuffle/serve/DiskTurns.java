@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkrdma.shuffle.thread.TaskThreads;
@@ -11,11 +12,29 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * first job of a peer does not wait for the jobs of a single other one. The price: while fewer
  * peers than threads have jobs, one thread is mostly idle; a single peer never uses it.
  *
+ * <p>Jobs take long while the disk reads what they need. When one waits and another has been in
+ * work for long, there are more threads for a while, and each of them is for a peer that has no job
+ * in work. The last of those are kept for peers whose jobs do not take long: whose blocks are in
+ * the page cache.
+ *
  * <p>Holds nothing of a peer without jobs. Only {@link #add} allocates. Used with the lock of
  * {@link DiskQueue}.
  */
 final class DiskTurns {
-  private final int maxInWork;
+  /** A job that is in work for longer takes long. */
+  static final long SLOW_NS = Duration.ofMillis(5).toNanos();
+
+  /** Time for which there are more threads, after jobs have waited for one that takes long. */
+  static final long GROWN_NS = Duration.ofSeconds(10).toNanos();
+
+  /** There are so many times more threads then. */
+  static final int GROWTH = 4;
+
+  private final int threads;
+
+  /** The jobs in work; null where there is none. */
+  private final Turn[] working;
+
   private final Map<Long, Peer> peers = new HashMap<>();
 
   /** Peers with jobs that wait, in the order of their turns. */
@@ -23,10 +42,13 @@ final class DiskTurns {
 
   private Peer last;
   private int inWork;
+  private boolean grown;
+  private long grownSinceNs;
 
   /** A job of a peer. */
   abstract static class Turn extends TaskThreads.Task {
     private final long sinceNs;
+    private long beginNs;
     private Peer peer;
     private Turn next;
 
@@ -45,6 +67,10 @@ final class DiskTurns {
     private Turn firstJob;
     private Turn lastJob;
     private int inWork;
+
+    /** Whether the last job that has ended took long. */
+    private boolean slow;
+
     private Peer next;
 
     Peer(Long number) {
@@ -53,10 +79,11 @@ final class DiskTurns {
   }
 
   /**
-   * @param maxInWork maximum number of jobs in work
+   * @param threads maximum number of jobs in work, as long as none takes long
    */
-  DiskTurns(int maxInWork) {
-    this.maxInWork = maxInWork;
+  DiskTurns(int threads) {
+    this.threads = threads;
+    this.working = new Turn[threads * GROWTH];
   }
 
   /** A job waits behind the others of its peer. */
@@ -73,7 +100,8 @@ final class DiskTurns {
   }
 
   /** The next job, which is in work from now on; null when none may begin. */
-  Turn poll() {
+  Turn poll(long nowNs) {
+    updateGrowth(nowNs);
     Peer before = null;
     Peer peer = first;
     while (peer != null && !mayBegin(peer)) {
@@ -92,21 +120,66 @@ final class DiskTurns {
     } else {
       addLast(peer);
     }
-    peer.inWork++;
-    inWork++;
+    begin(job, nowNs);
     return job;
   }
 
+  private void updateGrowth(long nowNs) {
+    if (inWork >= threads && first != null && takesLong(nowNs)) {
+      grown = true;
+      grownSinceNs = nowNs;
+    } else if (grown && nowNs - grownSinceNs >= GROWN_NS) {
+      grown = false;
+    }
+  }
+
+  private boolean takesLong(long nowNs) {
+    for (Turn job : working) {
+      if (job != null && nowNs - job.beginNs > SLOW_NS) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private boolean mayBegin(Peer peer) {
-    int free = maxInWork - inWork;
-    return free > 1 || (free == 1 && peer.inWork == 0);
+    if (inWork < threads - 1) {
+      return true;
+    }
+    int kept = peer.slow && grown ? threads : 0;
+    return peer.inWork == 0 && inWork < maxInWork() - kept;
+  }
+
+  private int maxInWork() {
+    return grown ? working.length : threads;
+  }
+
+  private void begin(Turn job, long nowNs) {
+    job.peer.inWork++;
+    job.beginNs = nowNs;
+    working[indexOf(null)] = job;
+    inWork++;
+  }
+
+  private int indexOf(Turn job) {
+    int index = 0;
+    while (working[index] != job) {
+      index++;
+    }
+    return index;
+  }
+
+  private void endWork(Turn job) {
+    job.peer.inWork--;
+    working[indexOf(job)] = null;
+    inWork--;
   }
 
   /** A job is not in work any more. */
-  void end(Turn job) {
+  void end(Turn job, long nowNs) {
     Peer peer = job.peer;
-    peer.inWork--;
-    inWork--;
+    endWork(job);
+    peer.slow = nowNs - job.beginNs > SLOW_NS;
     if (peer.inWork == 0 && peer.firstJob == null) {
       peers.remove(peer.number);
     }
@@ -115,8 +188,7 @@ final class DiskTurns {
   /** A job that has not begun waits again, before the others of its peer. */
   void undoPoll(Turn job) {
     Peer peer = job.peer;
-    peer.inWork--;
-    inWork--;
+    endWork(job);
     job.next = peer.firstJob;
     if (peer.firstJob == null) {
       peer.lastJob = job;
@@ -155,7 +227,7 @@ final class DiskTurns {
   }
 
   boolean isFull() {
-    return inWork == maxInWork;
+    return inWork >= maxInWork();
   }
 
   /** Number of peers with jobs. */

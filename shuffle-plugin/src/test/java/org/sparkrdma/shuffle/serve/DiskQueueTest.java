@@ -81,6 +81,87 @@ class DiskQueueTest {
     assertThat(done).hasSize(9);
   }
 
+  private void waitLong() {
+    nowNs += DiskTurns.SLOW_NS + 1;
+  }
+
+  /** Peer 1 has three jobs in work and one that waits, peer 2 one in work. */
+  private void fill() {
+    for (int i = 1; i <= 4; i++) {
+      submit(1, "a" + i);
+    }
+    submit(2, "b1");
+    assertThat(handedOver).hasSize(THREADS);
+  }
+
+  @Test
+  void shouldUseMoreThreadsForPeersWithoutAJobInWorkWhileJobsTakeLong() {
+    fill();
+    submit(3, "c1");
+    nowNs += DiskTurns.SLOW_NS;
+    disk.handOver();
+    submit(4, "d1");
+    assertThat(handedOver).as("not for short jobs").hasSize(THREADS);
+
+    nowNs++;
+    disk.handOver();
+    assertThat(handedOver).hasSize(THREADS + 2);
+    submit(4, "d2");
+    assertThat(handedOver).as("one for each").hasSize(THREADS + 2);
+    submit(5, "e1");
+    assertThat(handedOver).as("at once from now on").hasSize(THREADS + 3);
+    runAll();
+    assertThat(done).contains("a4", "c1", "d1", "d2", "e1");
+  }
+
+  @Test
+  void shouldUseTheseThreadsAtOnceForAWhile() {
+    fill();
+    waitLong();
+    submit(3, "c1");
+    assertThat(handedOver).hasSize(THREADS + 1);
+    runAll();
+
+    nowNs += DiskTurns.GROWN_NS - 1;
+    fill();
+    submit(3, "c2");
+    assertThat(handedOver).hasSize(THREADS + 1);
+    runAll();
+
+    nowNs++;
+    fill();
+    submit(3, "c3");
+    assertThat(handedOver).as("later only while jobs take long again").hasSize(THREADS);
+    runAll();
+  }
+
+  @Test
+  void shouldKeepTheLastThreadsForPeersWhoseJobsAreShort() {
+    fill();
+    waitLong();
+    int peers = 2 + 3 * THREADS;
+    for (int peer = 3; peer <= peers; peer++) {
+      submit(peer, "slow");
+      submit(peer, "slow again");
+    }
+    assertThat(handedOver).hasSize(4 * THREADS);
+    waitLong();
+    for (int i = 0; i < 4 * THREADS; i++) {
+      runNext();
+    }
+    assertThat(disk.peers()).as("each but the second has more jobs").isEqualTo(peers - 1);
+    assertThat(handedOver).as("those that take long").hasSize(3 * THREADS);
+
+    for (int peer = 101; peer <= 100 + THREADS; peer++) {
+      submit(peer, "short");
+    }
+    assertThat(handedOver).hasSize(4 * THREADS);
+    submit(200, "one too many");
+    assertThat(handedOver).hasSize(4 * THREADS);
+    runAll();
+    assertThat(disk.peers()).isZero();
+  }
+
   @Test
   void shouldForgetPeersWithoutJobs() {
     for (int peer = 0; peer < 100; peer++) {

@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.device.Capability;
 
 /** Creates and closes servers on fakes; clock and disks are the test's. */
 final class DiskServers {
-  /** Number of threads of each disk. */
+  /** Number of threads of each disk, as long as no job takes long. */
   static final int THREADS = 4;
 
   /** Time of each lease. */

@@ -256,8 +256,12 @@ class HungDiskTest {
   void shouldRefuseRequestsOfEachPeerAtOnceWhileAllThreadsOfADiskHang() {
     fillDisk();
     pass(LIMITS.maxWaitNs() + OpenLocates.CHECK_NS);
-    Call lastThread = askAs(2, HUNG);
-    assertThat(lastThread.answers).as("a thread is free for it").isZero();
+    int maxThreads = DiskTurns.GROWTH * DiskServers.THREADS;
+    int others = maxThreads - jobs.size();
+    for (int i = 0; i < others; i++) {
+      assertThat(askAs(100 + i, HUNG).answers).as("a thread is free for it").isZero();
+    }
+    assertThat(jobs).hasSize(maxThreads);
     Call waits = askAs(3, HUNG);
     assertThat(waits.answers).as("the disk has begun a job just now").isZero();
     pass(LIMITS.maxWaitNs() + OpenLocates.CHECK_NS);
@@ -270,6 +274,26 @@ class HungDiskTest {
     runJobs();
     assertThat(later.kinds()).containsExactly(Located.Kind.LOCATED);
     server.onPeerGone(4);
+    for (int i = 0; i < others; i++) {
+      server.onPeerGone(100 + i);
+    }
+  }
+
+  @Test
+  void shouldStartAThreadForABlockThatWaitsForReadsInProgress() {
+    fillDisk();
+    askAs(2, HUNG);
+    assertThat(jobs).hasSize(DiskServers.THREADS);
+    Call waits = askAs(3, HUNG);
+    assertThat(jobs).hasSize(DiskServers.THREADS);
+    assertThat(server.untilNextDeadlineNs()).isLessThanOrEqualTo(OpenLocates.CHECK_NS);
+
+    pass(OpenLocates.CHECK_NS);
+
+    assertThat(jobs).hasSize(DiskServers.THREADS + 1);
+    runJobs();
+    assertThat(waits.kinds()).containsExactly(Located.Kind.LOCATED);
+    server.onPeerGone(3);
   }
 
   @Test

@@ -26,6 +26,8 @@ class SharedDiskTest {
   private static final int BURST = 60;
   private static final int STREAM = 40;
   private static final int WARM = 1_500;
+  private static final int LOCATES = 15;
+  private static final int ROUNDS = 2;
 
   @TempDir Path folder;
 
@@ -49,10 +51,31 @@ class SharedDiskTest {
     return calls;
   }
 
-  private long warmP99Ns(boolean loaded) throws IOException {
+  /** LOCATEs of several peers at once, and those of each peer again each two seconds. */
+  private static List<SimulatedServer.Call> coldOf(int peers, SimulatedServer on)
+      throws IOException {
+    on.write(COLD, ROUNDS * peers * LOCATES);
+    List<SimulatedServer.Call> calls = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int peer = 0; peer < peers; peer++) {
+        for (int i = 0; i < LOCATES; i++) {
+          long atNs = (200 + 2_000 * round) * MS;
+          calls.add(on.locate(atNs, COLD_PEER + peer, COLD, calls.size()));
+        }
+      }
+    }
+    return calls;
+  }
+
+  /** The load on the disk beside the cached blocks. */
+  private interface Load {
+    List<SimulatedServer.Call> on(SimulatedServer server) throws IOException;
+  }
+
+  private long warmP99Ns(Load load) throws IOException {
     try (SimulatedServer on = SimulatedServer.copying(folder)) {
       List<SimulatedServer.Call> warm = warm(on);
-      List<SimulatedServer.Call> cold = loaded ? cold(on) : List.of();
+      List<SimulatedServer.Call> cold = load.on(on);
       on.run();
       assertThat(cold).allMatch(call -> call.answers() == 1);
       assertThat(warm).extracting(SimulatedServer.Call::kind).containsOnly(Located.Kind.LOCATED);
@@ -62,7 +85,17 @@ class SharedDiskTest {
 
   @Test
   void shouldNotDelayCachedBlocksOfOtherPeersWhileOnePeerWaitsForTheDisk() throws IOException {
-    assertThat(warmP99Ns(true)).isLessThanOrEqualTo(2 * warmP99Ns(false));
+    assertThat(warmP99Ns(SharedDiskTest::cold)).isLessThanOrEqualTo(2 * warmP99Ns(on -> List.of()));
+  }
+
+  @Test
+  void shouldNotDelayCachedBlocksOfOtherPeersWhileFourPeersWaitForTheDisk() throws IOException {
+    assertThat(warmP99Ns(on -> coldOf(4, on))).isLessThanOrEqualTo(2 * warmP99Ns(on -> List.of()));
+  }
+
+  @Test
+  void shouldNotDelayCachedBlocksOfOtherPeersWhileTwelvePeersWaitForTheDisk() throws IOException {
+    assertThat(warmP99Ns(on -> coldOf(12, on))).isLessThanOrEqualTo(2 * warmP99Ns(on -> List.of()));
   }
 
   @Test

@@ -40,7 +40,8 @@ final class SimulatedServer implements AutoCloseable {
   private final FakeMapOutputs outputs;
   private final BlockServer server;
   private final SimulatedThreads diskThreads =
-      new SimulatedThreads(DiskServers.THREADS, (ns, event) -> add(now() + ns, true, event));
+      new SimulatedThreads(
+          DiskTurns.GROWTH * DiskServers.THREADS, (ns, event) -> add(now() + ns, true, event));
   private long serverFreeNs;
   private long nowNs;
   private long order;
