@@ -70,6 +70,7 @@ public final class BlockServer implements AutoCloseable {
   private final Runnable expireLeases = this::expireLeases;
   private final Runnable releaseIdle = this::releaseIdle;
   private final Runnable checkOpen = this::checkOpen;
+  private final Runnable continueShortage;
   private final LogLimit lines = new LogLimit();
   private final RepeatedCommands repeated = new RepeatedCommands();
 
@@ -107,7 +108,9 @@ public final class BlockServer implements AutoCloseable {
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
     parts = ServingParts.create(parameters, disks, state, probeClock);
     steps = new LocateSteps(parts.locator(), disks, state, new ThreadDeadlines());
-    budget.onShortage(new ShortageCommand(this::submit, parts.idle()::makeRoom));
+    ShortageCommand shortage = new ShortageCommand(this::submit, parts.idle()::makeRoom);
+    continueShortage = shortage::continueLater;
+    budget.onShortage(shortage);
   }
 
   /** Starts the thread; once. */
@@ -265,6 +268,7 @@ public final class BlockServer implements AutoCloseable {
     guarded(expireLeases);
     guarded(releaseIdle);
     guarded(checkOpen);
+    guarded(continueShortage);
     steps.handOver();
     return done;
   }

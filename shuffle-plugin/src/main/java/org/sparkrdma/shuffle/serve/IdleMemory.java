@@ -90,16 +90,27 @@ final class IdleMemory {
     return trimmed;
   }
 
-  /** Makes room for another use, in the budget or at the device; leased memory stays. */
-  void makeRoom(long lengthBytes) {
+  /**
+   * Makes room for another use, in the budget or at the device; leased memory stays. Deregisters at
+   * most {@value #MAX_REGIONS} regions.
+   *
+   * @return whether another call will make more of that room
+   */
+  boolean makeRoom(long lengthBytes) {
     boolean refusedByDevice = budget.takeRefusal();
-    boolean made = windows.makeRoom(lengthBytes);
-    if (refusedByDevice) {
-      made &= windows.evictForDevice(lengthBytes, MAX_REGIONS) > 0;
+    int before = windows.windowCount();
+    boolean enough = windows.makeRoom(lengthBytes, MAX_REGIONS);
+    int left = MAX_REGIONS - (before - windows.windowCount());
+    if (refusedByDevice && left > 0) {
+      int evicted = windows.evictForDevice(lengthBytes, left);
+      enough &= evicted > 0;
+      left -= evicted;
     }
-    if (!made && slots != null && slots.trim(MAX_REGIONS) > 0) {
-      windows.makeRoom(lengthBytes);
+    if (!enough && slots != null && left > 0) {
+      int trimmed = slots.trim(left);
+      enough = trimmed > 0 && windows.makeRoom(lengthBytes, left - trimmed);
     }
+    return enough && !budget.couldGrant(lengthBytes, 0);
   }
 
   /** Time of the next call that may deregister memory; empty when nothing is idle. */

@@ -4,25 +4,31 @@ package org.sparkrdma.shuffle.serve;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 /**
  * Shortages of pinned memory, reported for each refused grant, thus thousands of times a second.
- * The server's thread has at most one command for all of them, which makes room for the largest.
- * Safe for any thread.
+ * The server's thread has at most one command for all of them, which makes room for the largest. A
+ * command makes a part of the room; the next one follows after other commands and LOCATEs. Safe for
+ * any thread.
  */
 final class ShortageCommand implements LongConsumer {
   private final Consumer<Runnable> submit;
-  private final LongConsumer makeRoom;
+  private final LongPredicate makeRoom;
   private final Runnable command = this::run;
 
   /** Largest number of bytes that was refused since the command began; 0 if none is submitted. */
   private final AtomicLong neededBytes = new AtomicLong();
 
+  /** Number of bytes for which the last command has made a part of the room; 0 for none. */
+  private final AtomicLong unfinishedBytes = new AtomicLong();
+
   /**
    * @param submit passes a command to the server's thread
-   * @param makeRoom gets the number of bytes, on that thread
+   * @param makeRoom gets the number of bytes, on that thread; returns whether it must be called
+   *     again for them
    */
-  ShortageCommand(Consumer<Runnable> submit, LongConsumer makeRoom) {
+  ShortageCommand(Consumer<Runnable> submit, LongPredicate makeRoom) {
     this.submit = submit;
     this.makeRoom = makeRoom;
   }
@@ -40,6 +46,17 @@ final class ShortageCommand implements LongConsumer {
   }
 
   private void run() {
-    makeRoom.accept(neededBytes.getAndSet(0));
+    long lengthBytes = neededBytes.getAndSet(0);
+    if (makeRoom.test(lengthBytes)) {
+      unfinishedBytes.set(lengthBytes);
+    }
+  }
+
+  /** Submits the command again if the last one has made only a part of the room. */
+  void continueLater() {
+    long lengthBytes = unfinishedBytes.getAndSet(0);
+    if (lengthBytes > 0) {
+      accept(lengthBytes);
+    }
   }
 }

@@ -63,11 +63,20 @@ final class UnleasedWindows {
    * @return false when all idle windows together are not enough; then none is evicted
    */
   boolean makeRoom(long lengthBytes) {
+    return makeRoom(lengthBytes, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Evicts windows until the budget can grant this many bytes, but not more than a number of them.
+   *
+   * @return false when all idle windows together are not enough; then none is evicted
+   */
+  boolean makeRoom(long lengthBytes, int max) {
     assert state.isHeld();
     if (!budget.couldGrant(lengthBytes, idle.pinnedBytes() + removed.pinnedBytes())) {
       return false;
     }
-    while (!budget.couldGrant(lengthBytes, 0)) {
+    for (int i = 0; i < max && !budget.couldGrant(lengthBytes, 0); i++) {
       if (!tryEvict()) {
         return false;
       }

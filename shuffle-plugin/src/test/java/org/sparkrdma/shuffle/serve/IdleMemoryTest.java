@@ -260,6 +260,62 @@ class IdleMemoryTest {
   }
 
   @Test
+  void shouldEvictAFewWindowsBeforeTheNextCommandsAndLocates() throws IOException {
+    int windows = 100;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, windows * FakeDomain.PAGE)) {
+      leaseAndRelease(on, windows);
+      int[] regionsThen = new int[1];
+      on.budget.reportShortage(on.budget.limitBytes());
+      on.server.release(9, new long[0], () -> regionsThen[0] = on.domain.regionCount());
+
+      on.server.doWork();
+
+      assertThat(regionsThen[0]).isEqualTo(windows - IdleMemory.MAX_REGIONS);
+      assertThat(on.domain.regionCount()).as("LOCATEs follow").isEqualTo(regionsThen[0]);
+      assertThat(on.server.hasWork()).isTrue();
+      while (on.server.doWork() > 0) {
+        // Until the memory is free.
+      }
+      assertThat(on.budget.availableBytes()).isEqualTo(on.budget.limitBytes());
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(windows);
+    }
+  }
+
+  @Test
+  void shouldEvictNoMoreWindowsThanAShortageNeeds() throws IOException {
+    int windows = 5 * IdleMemory.MAX_REGIONS;
+    int needed = 2 * IdleMemory.MAX_REGIONS + 1;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, windows * FakeDomain.PAGE)) {
+      leaseAndRelease(on, windows);
+      on.budget.reportShortage(needed * FakeDomain.PAGE);
+      for (int turn = 1; turn <= 3; turn++) {
+        on.server.doWork();
+        int evicted = Math.min(turn * IdleMemory.MAX_REGIONS, needed);
+        assertThat(on.domain.regionCount()).isEqualTo(windows - evicted);
+      }
+      assertThat(on.server.hasWork()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldEvictNoMoreWindowsWhenTheBytesAreFreeMeanwhile() throws IOException {
+    int windows = 2 * IdleMemory.MAX_REGIONS;
+    int others = 2 * IdleMemory.MAX_REGIONS;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, (windows + others) * FakeDomain.PAGE)) {
+      leaseAndRelease(on, windows);
+      var grant = on.budget.tryGrant(others * FakeDomain.PAGE).orElseThrow();
+      on.budget.reportShortage(windows * FakeDomain.PAGE);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isEqualTo(windows - IdleMemory.MAX_REGIONS);
+      grant.close();
+      while (on.server.doWork() > 0) {
+        // Until nothing is left to do.
+      }
+      assertThat(on.domain.regionCount()).isEqualTo(windows - IdleMemory.MAX_REGIONS);
+    }
+  }
+
+  @Test
   void shouldEvictAnIdleWindowWhenTheDeviceHasNoRoomForAnother() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       leaseAndRelease(on, 3);

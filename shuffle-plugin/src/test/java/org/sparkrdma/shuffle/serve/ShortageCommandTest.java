@@ -13,7 +13,16 @@ import org.junit.jupiter.api.Test;
 class ShortageCommandTest {
   private final Queue<Runnable> submitted = new ArrayDeque<>();
   private final List<Long> madeRoom = new ArrayList<>();
-  private final ShortageCommand shortage = new ShortageCommand(submitted::add, madeRoom::add);
+  private final ShortageCommand shortage = new ShortageCommand(submitted::add, this::makeRoom);
+
+  /** Number of calls after which all room is made. */
+  private int callsLeft = 1;
+
+  private boolean makeRoom(long lengthBytes) {
+    madeRoom.add(lengthBytes);
+    callsLeft--;
+    return callsLeft > 0;
+  }
 
   @Test
   void shouldMakeRoomOnceForTheLargestOfManyShortages() {
@@ -38,6 +47,25 @@ class ShortageCommandTest {
   }
 
   @Test
+  void shouldMakeTheRestOfTheRoomInALaterCommand() {
+    callsLeft = 3;
+    shortage.accept(10);
+    submitted.remove().run();
+    assertThat(submitted).as("other work comes first").isEmpty();
+    shortage.continueLater();
+    submitted.remove().run();
+
+    shortage.accept(20);
+    shortage.continueLater();
+    assertThat(submitted).as("one command for both").hasSize(1);
+    submitted.remove().run();
+
+    shortage.continueLater();
+    assertThat(submitted).as("all room is made").isEmpty();
+    assertThat(madeRoom).containsExactly(10L, 10L, 20L);
+  }
+
+  @Test
   void shouldMakeRoomAfterACommandCouldNotBeSubmitted() {
     boolean[] noMemory = {true};
     ShortageCommand fails =
@@ -48,7 +76,7 @@ class ShortageCommandTest {
               }
               submitted.add(command);
             },
-            madeRoom::add);
+            this::makeRoom);
     assertThatThrownBy(() -> fails.accept(10)).isInstanceOf(OutOfMemoryError.class);
 
     noMemory[0] = false;
