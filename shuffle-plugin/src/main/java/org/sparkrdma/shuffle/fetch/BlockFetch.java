@@ -4,13 +4,11 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.thread.TaskThreads.Task;
 
 /**
  * One call of {@link BlockTransport#fetch} and which of its blocks are answered. Safe for any
@@ -112,15 +110,15 @@ public final class BlockFetch {
    * Answers every block without an answer, after the agent has failed, and deletes its file. Their
    * registered memory is not released, because READs may still write it. Never throws.
    *
-   * @param diskThreads delete files. When they are closed, the files are left to their last tasks
-   *     and to the transport, which fails each block: the caller must not wait for a disk
+   * @param disks delete files. When their threads are closed, the files are left to their last
+   *     tasks and to the transport, which fails each block: the caller must not wait for a disk
    */
   public void failRest(
-      FallbackReason reason, String detail, DeliveryLog log, Executor diskThreads) {
+      FallbackReason reason, String detail, DeliveryLog log, DirectoryQueues disks) {
     for (int i = 0; i < blocks.size(); i++) {
       if (claimAnswer(i)) {
         BlockAnswers.fail(blocks.get(i), reason, detail, log);
-        discard(blocks.get(i), log, diskThreads);
+        discard(blocks.get(i), log, disks);
       }
     }
   }
@@ -136,10 +134,10 @@ public final class BlockFetch {
     }
   }
 
-  private static void discard(BlockProgress block, DeliveryLog log, Executor diskThreads) {
+  private static void discard(BlockProgress block, DeliveryLog log, DirectoryQueues disks) {
     try {
       if (block.toDisk()) {
-        diskThreads.execute(Task.of(() -> Delivery.discard(block, log)));
+        disks.execute(block.disk().path(), () -> Delivery.discard(block, log));
       }
     } catch (RejectedExecutionException e) {
       // See above.

@@ -28,7 +28,7 @@ public final class Delivery {
   private static final int MAX_LISTS = 32;
 
   private final Executor threads;
-  private final Executor diskThreads;
+  private final DirectoryQueues disks;
   private final TransportConf conf;
   private final boolean verify;
   private final ShuffleCounters counters;
@@ -42,8 +42,8 @@ public final class Delivery {
   /**
    * @param threads verify and deliver blocks; refuse nothing until the executor stops, as {@link
    *     org.sparkrdma.shuffle.thread.TaskThreads}
-   * @param diskThreads write to disk, so that a blocked disk delays only blocks for that disk; the
-   *     same
+   * @param diskThreads write to disk, in {@link DirectoryQueues}, so that a blocked disk delays
+   *     only blocks for that disk; the same
    * @param corrupted receives the incarnation of a peer whose READ data differs from TCP
    */
   public Delivery(
@@ -54,11 +54,16 @@ public final class Delivery {
       ShuffleCounters counters,
       LongConsumer corrupted) {
     this.threads = threads;
-    this.diskThreads = diskThreads;
+    this.disks = new DirectoryQueues(diskThreads);
     this.conf = conf;
     this.verify = verify;
     this.counters = counters;
     answers = new BlockAnswers(verify, counters, corrupted, log);
+  }
+
+  /** Queues of work that may wait for a disk. */
+  public DirectoryQueues disks() {
+    return disks;
   }
 
   /** Whether blocks are verified with their checksums. */
@@ -132,18 +137,60 @@ public final class Delivery {
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
     DiskWrites.Write write = writes.add(block);
-    execute(diskThreads, Task.of(() -> writeOnce(write, rest)));
+    if (block.disk().path() == null) {
+      executeOnDisk(block, () -> runOnce(write, () -> createFile(write, rest)));
+    } else {
+      executeOnDisk(block, () -> runOnce(write, () -> writeNow(write, rest)));
+    }
   }
 
-  private void writeOnce(DiskWrites.Write write, Consumer<BlockProgress> rest) {
+  private void runOnce(DiskWrites.Write write, Runnable work) {
     if (write.begin()) {
       write.block().disk().beginWrite();
       try {
-        writeNow(write.block(), rest);
+        work.run();
       } finally {
-        write.end();
         endWrite(write.block());
       }
+    }
+  }
+
+  /** The directory of the file is not known before. */
+  private void createFile(DiskWrites.Write write, Consumer<BlockProgress> rest) {
+    BlockProgress block = write.block();
+    try {
+      if (dropAnswered(block)) {
+        write.end();
+        return;
+      }
+      block.disk().create(conf);
+    } catch (Throwable e) {
+      write.end();
+      failNow(block, FallbackReason.DISK, e);
+      return;
+    }
+    if (write.pause()) {
+      executeOnDisk(block, () -> runOnce(write, () -> writeNow(write, rest)));
+    } else {
+      release(block);
+      discard(block, log);
+    }
+  }
+
+  private void writeNow(DiskWrites.Write write, Consumer<BlockProgress> rest) {
+    try {
+      writeNow(write.block(), rest);
+    } finally {
+      write.end();
+    }
+  }
+
+  private void executeOnDisk(BlockProgress block, Runnable work) {
+    try {
+      disks.execute(block.disk().path(), work);
+    } catch (Throwable e) {
+      // See execute.
+      work.run();
     }
   }
 
@@ -186,7 +233,7 @@ public final class Delivery {
             }));
     if (block.toDisk()) {
       // Its disk may hang.
-      execute(diskThreads, Task.of(() -> discard(block, log)));
+      executeOnDisk(block, () -> discard(block, log));
     }
   }
 
@@ -260,7 +307,7 @@ public final class Delivery {
       if (dropAnswered(block)) {
         return;
       }
-      block.disk().open(conf, block.checksumKind(), block.sums());
+      block.disk().open(block.checksumKind(), block.sums());
       block.disk().write(block.memory(), verify);
       if (dropAnswered(block)) {
         return;

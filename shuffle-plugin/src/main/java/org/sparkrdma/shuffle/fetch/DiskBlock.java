@@ -17,11 +17,16 @@ import org.apache.spark.network.util.TransportConf;
 final class DiskBlock {
   private final DownloadFileManager files;
 
-  /** Null before the first write; all three are used by one thread at a time. */
+  /** Null until it is created; it and the next two are used by one thread at a time. */
   private DownloadFile file;
 
+  /** Null before the first write. */
   private DownloadFileWritableChannel channel;
+
   private BlockVerifier verifier;
+
+  /** Path of the file; null until it is created. */
+  private volatile String path;
 
   /** Writes that run: the next one may begin shortly before the end of the last. */
   private int writes;
@@ -46,19 +51,38 @@ final class DiskBlock {
     deleteIfUnused();
   }
 
+  /** Path of the file, for any thread; null until it is created. */
+  String path() {
+    return path;
+  }
+
   /**
-   * Creates the file before the first write; does nothing at later ones.
+   * Creates the file, whose path is known from then on; once.
    *
    * @throws IOException when that fails, or the block was discarded
    */
-  void open(TransportConf conf, int checksumKind, PartitionSums sums) throws IOException {
-    if (isDiscarded()) {
-      throw new IOException("the block was discarded");
-    }
-    if (file == null) {
-      file = files.createTempFile(conf);
+  void create(TransportConf conf) throws IOException {
+    requireUse();
+    file = files.createTempFile(conf);
+    path = file.path();
+  }
+
+  /**
+   * Opens the file before the first write; does nothing at later ones.
+   *
+   * @throws IOException when that fails, or the block was discarded
+   */
+  void open(int checksumKind, PartitionSums sums) throws IOException {
+    requireUse();
+    if (channel == null) {
       verifier = new BlockVerifier(checksumKind, sums);
       channel = file.openForWriting();
+    }
+  }
+
+  private void requireUse() throws IOException {
+    if (isDiscarded()) {
+      throw new IOException("the block was discarded");
     }
   }
 

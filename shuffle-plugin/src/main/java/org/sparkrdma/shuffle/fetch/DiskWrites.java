@@ -33,6 +33,15 @@ final class DiskWrites {
       return block;
     }
 
+    /** Waits for a disk thread again; false when it was overdue, so that the block has failed. */
+    boolean pause() {
+      synchronized (open) {
+        boolean goesOn = open.contains(this);
+        state = goesOn ? State.WAITING : State.ENDED;
+        return goesOn;
+      }
+    }
+
     /** Begins on a disk thread; false when it has begun or was given up before. */
     boolean begin() {
       synchronized (open) {

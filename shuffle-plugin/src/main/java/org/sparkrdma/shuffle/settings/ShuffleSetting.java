@@ -391,8 +391,8 @@ public enum ShuffleSetting {
       "delivery.threads",
       "2",
       ValueType.count(1, 64),
-      "Controls the number of threads that verify blocks and deliver them to tasks; up to four "
-          + "times as many write blocks to disk. More threads verify more bytes per second and use more CPU time beside the "
+      "Controls the number of threads that verify blocks and deliver them to tasks. Other threads, "
+          + "up to four for each local directory, write blocks to disk. More threads verify more bytes per second and use more CPU time beside the "
           + "tasks. Raise it on executors with many cores when tasks wait for blocks that have "
           + "arrived."),
   /** Whether checksums are verified. */

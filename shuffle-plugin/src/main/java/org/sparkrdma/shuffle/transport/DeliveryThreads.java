@@ -7,6 +7,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.DirectoryQueues;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
@@ -18,16 +19,13 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 final class DeliveryThreads implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryThreads.class);
 
-  /** Disk threads for each delivery thread: those of a disk that hangs leave some to others. */
-  private static final int DISK_THREADS = 4;
-
   private static final Duration MAX_IDLE = Duration.ofSeconds(10);
 
   private final TaskThreads delivery;
   private final TaskThreads diskWrite;
 
   /**
-   * @param count number of those that deliver; at most four times as many write to disk
+   * @param count number of those that deliver
    */
   DeliveryThreads(int count) {
     this(count, TaskThreads::named);
@@ -39,7 +37,8 @@ final class DeliveryThreads implements AutoCloseable {
   DeliveryThreads(int count, Function<String, ThreadFactory> factories) {
     delivery = new TaskThreads(factories.apply("rdma-delivery"), count, count, MAX_IDLE);
     diskWrite =
-        new TaskThreads(factories.apply("rdma-disk-write"), 1, count * DISK_THREADS, MAX_IDLE);
+        new TaskThreads(
+            factories.apply("rdma-disk-write"), 1, DirectoryQueues.MAX_THREADS, MAX_IDLE);
   }
 
   /**

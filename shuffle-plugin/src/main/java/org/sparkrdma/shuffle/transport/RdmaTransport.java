@@ -273,7 +273,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   private void failRest(BlockFetch fetch, FallbackReason reason, String detail) {
-    fetch.failRest(reason, detail, log, threads.diskWrite());
+    fetch.failRest(reason, detail, log, delivery.disks());
   }
 
   /**

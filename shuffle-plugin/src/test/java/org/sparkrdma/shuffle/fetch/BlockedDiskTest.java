@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.TaskThreads;
 
-/** Delivery with one thread of each kind. */
+/** Delivery with one thread of each kind, where a test does not say otherwise. */
 @Timeout(60)
 class BlockedDiskTest {
   private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(15);
@@ -65,7 +67,8 @@ class BlockedDiskTest {
     disk.reached.await();
     TestFile file = new TestFile();
     BlockProgress failed = block("failed", files(file));
-    failed.disk().open(conf, 0, failed.sums());
+    failed.disk().create(conf);
+    failed.disk().open(0, failed.sums());
 
     delivery.fail(failed, FallbackReason.TIMEOUT, "on purpose");
 
@@ -110,12 +113,90 @@ class BlockedDiskTest {
     assertThat(answers).containsExactly("failed DISK");
   }
 
+  @Test
+  void shouldWriteToADirectoryWhileAllWritesToAnotherHang() throws Exception {
+    TaskThreads many = manyThreads();
+    Delivery delivers = TestDelivery.on(threads, many, new ShuffleCounters());
+    CountDownLatch works = new CountDownLatch(1);
+    int hung = 2 * DirectoryQueues.MAX_THREADS;
+    for (int i = 0; i < hung; i++) {
+      HungFile file = new HungFile("/hung/blockmgr-1/0" + i % 8 + "/temp_shuffle_" + i, works);
+      delivers.writeToDisk(block("hung", files(file)), rest -> {});
+    }
+    CountDownLatch fails = new CountDownLatch(0);
+    HungFile other = new HungFile("/other/blockmgr-1/00/temp_shuffle_9", fails);
+    delivers.writeToDisk(block("other", files(other)), rest -> {});
+
+    assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("other DISK");
+    assertThat(answers).isEmpty();
+    works.countDown();
+    for (int i = 0; i < hung; i++) {
+      assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("hung DISK");
+    }
+    many.close();
+    assertThat(many.await(Duration.ofSeconds(30))).isTrue();
+  }
+
+  @Test
+  void shouldWriteToADirectoryWhileNineFilesCannotBeCreatedInAnother() throws Exception {
+    TaskThreads many = manyThreads();
+    Delivery delivers = TestDelivery.on(threads, many, new ShuffleCounters());
+    BlockedDisk disk = new BlockedDisk();
+    for (int i = 0; i < 9; i++) {
+      delivers.writeToDisk(block("hung", disk), rest -> {});
+    }
+    HungFile other = new HungFile("/other/blockmgr-1/00/temp_shuffle_9", new CountDownLatch(0));
+    delivers.writeToDisk(block("other", files(other)), rest -> {});
+
+    assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("other DISK");
+    disk.works.countDown();
+    many.close();
+    assertThat(many.await(Duration.ofSeconds(30))).isTrue();
+  }
+
+  @Test
+  void shouldReleaseAnOverdueWriteWhenItsFileIsCreatedInADirectoryThatHangs() throws Exception {
+    TaskThreads many = manyThreads();
+    Delivery delivers = TestDelivery.on(threads, many, new ShuffleCounters());
+    CountDownLatch works = new CountDownLatch(1);
+    for (int i = 0; i < 4; i++) {
+      HungFile hung = new HungFile("/hung/blockmgr-1/00/temp_shuffle_" + i, works);
+      delivers.writeToDisk(block("hung", files(hung)), rest -> {});
+      hung.reached.await();
+    }
+    TestFile file = new TestFile("/hung/blockmgr-1/00/temp_shuffle_4");
+    BlockedDisk disk = new BlockedDisk();
+    disk.created = file;
+    delivers.writeToDisk(block("created", disk), rest -> {});
+    disk.reached.await();
+    delivers.failOverdueWrites(0, LIMIT_NS);
+    delivers.failOverdueWrites(LIMIT_NS, LIMIT_NS);
+    for (String name : List.of("hung", "hung", "hung", "hung", "created")) {
+      assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo(name + " DISK");
+    }
+
+    disk.works.countDown();
+
+    assertThat(file.deleted.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(file.opened).isFalse();
+    works.countDown();
+    many.close();
+    assertThat(many.await(Duration.ofSeconds(30))).isTrue();
+    end(threads);
+    assertThat(answers).as("none is answered twice").isEmpty();
+  }
+
+  private static TaskThreads manyThreads() {
+    return new TaskThreads(
+        TaskThreads.named("test"), 1, DirectoryQueues.MAX_THREADS, Duration.ofSeconds(30));
+  }
+
   private static void end(ExecutorService executor) throws InterruptedException {
     executor.shutdown();
     assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
   }
 
-  private static DownloadFileManager files(TestFile file) {
+  private static DownloadFileManager files(DownloadFile file) {
     return new DownloadFileManager() {
       @Override
       public DownloadFile createTempFile(TransportConf conf) {
@@ -164,7 +245,16 @@ class BlockedDiskTest {
   /** A file that takes no bytes. */
   private static final class TestFile implements DownloadFile {
     private final CountDownLatch deleted = new CountDownLatch(1);
+    private final String path;
     private volatile boolean opened;
+
+    TestFile() {
+      this("test");
+    }
+
+    TestFile(String path) {
+      this.path = path;
+    }
 
     @Override
     public boolean delete() {
@@ -198,14 +288,48 @@ class BlockedDiskTest {
 
     @Override
     public String path() {
-      return "test";
+      return path;
     }
   }
 
-  /** Creates no file until it is released, and fails then. */
+  /** A file that cannot be opened until its disk works, and then neither. */
+  private static final class HungFile implements DownloadFile {
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final String path;
+    private final CountDownLatch works;
+
+    HungFile(String path, CountDownLatch works) {
+      this.path = path;
+      this.works = works;
+    }
+
+    @Override
+    public String path() {
+      return path;
+    }
+
+    @Override
+    public boolean delete() {
+      return true;
+    }
+
+    @Override
+    public DownloadFileWritableChannel openForWriting() {
+      reached.countDown();
+      try {
+        works.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      throw new IllegalStateException("disk failed in the test");
+    }
+  }
+
+  /** Creates no file until it is released; then a given one, or it fails. */
   private static final class BlockedDisk implements DownloadFileManager {
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch works = new CountDownLatch(1);
+    private volatile DownloadFile created;
 
     @Override
     public DownloadFile createTempFile(TransportConf conf) {
@@ -214,6 +338,9 @@ class BlockedDiskTest {
         works.await();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
+      }
+      if (created != null) {
+        return created;
       }
       throw new IllegalStateException("disk failed in the test");
     }

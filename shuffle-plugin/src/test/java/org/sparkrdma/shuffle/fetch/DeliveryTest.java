@@ -82,8 +82,12 @@ class DeliveryTest implements FetchHandler {
             () -> {
               throw new OutOfMemoryError("thrown by the test");
             });
-    fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
+    fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, disks());
     assertThat(answers).contains("0 stopped", "1 stopped");
+  }
+
+  private DirectoryQueues disks() {
+    return new DirectoryQueues(new Threads());
   }
 
   @Test
@@ -120,8 +124,7 @@ class DeliveryTest implements FetchHandler {
     BlockFetch fetch = fetch(null);
     BlockProgress first = located(fetch, 0);
     delivery.deliver(list(first));
-    fetch.failRest(
-        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), new Threads());
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), disks());
     delivery.deliver(list(located(fetch, 1)));
     delivery.fail(first, FallbackReason.LOST_PEER, "late");
     assertThat(answers).containsExactly("0 fetched", "1 stopped");
@@ -132,8 +135,7 @@ class DeliveryTest implements FetchHandler {
   void shouldAnswerTheOthersWhenAHandlerThrowsWhileTheAgentFails() {
     thrown = new OutOfMemoryError("thrown by the test");
     BlockFetch fetch = fetch(null);
-    fetch.failRest(
-        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), new Threads());
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), disks());
     assertThat(answers).containsExactly("0 stopped", "0 stopped", "1 stopped", "1 stopped");
   }
 
@@ -144,11 +146,11 @@ class DeliveryTest implements FetchHandler {
     DeliveryLog log = new DeliveryLog(() -> nowNs[0]);
     try (CapturedLog captured = new CapturedLog(DeliveryLog.class.getName())) {
       for (int i = 0; i < 50; i++) {
-        fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
+        fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, disks());
         log.notHandedToAgent(fetch(null), thrown);
       }
       nowNs[0] = TimeUnit.SECONDS.toNanos(10);
-      fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, new Threads());
+      fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log, disks());
       log.notHandedToAgent(fetch(null), thrown);
       String agent = "Cannot hand a fetch to the transport agent; its blocks use TCP";
       String omitted = "; lines like this that were omitted before: ";

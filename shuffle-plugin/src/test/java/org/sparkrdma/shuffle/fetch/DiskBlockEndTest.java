@@ -104,7 +104,7 @@ class DiskBlockEndTest implements FetchHandler {
 
   private void failAgent() {
     fetch.failRest(
-        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), this::queue);
+        FallbackReason.STOPPED, "transport agent failed", new DeliveryLog(), delivery.disks());
   }
 
   private void queue(Runnable task) {

@@ -13,6 +13,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.fetch.DirectoryQueues;
 import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
@@ -20,11 +21,11 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 @Timeout(60)
 class DeliveryThreadsTest {
   @Test
-  void shouldWriteToOtherDisksBesideTwoWritesThatHang() throws Exception {
+  void shouldWriteToOtherDisksBesideWritesThatHang() throws Exception {
     DeliveryThreads threads = new DeliveryThreads(2);
     CountDownLatch works = new CountDownLatch(1);
     CountDownLatch written = new CountDownLatch(1);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 1; i < DirectoryQueues.MAX_THREADS; i++) {
       threads.diskWrite().execute(() -> await(works));
     }
     threads.diskWrite().execute(written::countDown);

@@ -265,7 +265,7 @@ class HostileConversationPropertyTest {
       for (int i = 0; i < MAX_STEPS && !answers.areComplete(); i++) {
         if (i == hangsAt) {
           fetch.failRest(
-              FallbackReason.STOPPED, "the agent hangs", new DeliveryLog(), diskTasks::add);
+              FallbackReason.STOPPED, "the agent hangs", new DeliveryLog(), delivery.disks());
         }
         step();
       }
