@@ -5,6 +5,7 @@
  * compiler compares them: so a cross compiler needs no processor of its kind.
  */
 #define _GNU_SOURCE
+#include <infiniband/ib.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -241,5 +242,19 @@ int main(void) {
   SIZE(struct sockaddr_in6, SockaddrIn6);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_addr, SIN6_ADDR);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_scope_id, SIN6_SCOPE_ID);
+#define T struct sockaddr_ib
+#define N SockaddrIb
+  SIZE(T, N);
+  FIELD(T, N, sib_family, SIB_FAMILY);
+  FIELD(T, N, sib_pkey, SIB_PKEY);
+  FIELD(T, N, sib_flowinfo, SIB_FLOWINFO);
+  FIELD(T, N, sib_addr, SIB_ADDR);
+  FIELD(T, N, sib_sid, SIB_SID);
+  FIELD(T, N, sib_sid_mask, SIB_SID_MASK);
+  FIELD(T, N, sib_scope_id, SIB_SCOPE_ID);
+  NAMED_VALUE(N, NUMBER_AF_IB, AF_IB);
+  NAMED_VALUE(N, NUMBER_PS_TCP, RDMA_IB_IP_PS_TCP);
+#undef T
+#undef N
   return 0;
 }

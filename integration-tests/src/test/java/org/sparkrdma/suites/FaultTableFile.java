@@ -47,7 +47,8 @@ public final class FaultTableFile {
           "scripted-device-limits.json", 12,
           "scripted-device-access.json", 11,
           "scripted-device-set-up.json", 20,
-          "scripted-device-changes.json", 30);
+          "scripted-device-changes.json", 30,
+          "scripted-device-gids.json", 3);
 
   private final Path target;
   private final Map<String, List<JsonNode>> files = new TreeMap<>();

@@ -22,6 +22,11 @@ public enum Capability {
   READ_DEPTH,
   /** Devices can be reached by IPv6 addresses as well as by IPv4 addresses. */
   IPV6,
+  /**
+   * An InfiniBand port without an IP address can be reached by its GID, see {@link
+   * org.sparkrdma.verbs.cm.GidSocketAddress}.
+   */
+  GID_ADDRESSES,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
   /**

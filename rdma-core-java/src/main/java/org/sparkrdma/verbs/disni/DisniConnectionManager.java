@@ -101,7 +101,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  private static void checkAddress(String call, InetSocketAddress address) throws VerbsException {
+  private void checkAddress(String call, InetSocketAddress address) throws VerbsException {
     checkResolved(address);
     if (!(address.getAddress() instanceof Inet4Address)) {
       throw new VerbsException(

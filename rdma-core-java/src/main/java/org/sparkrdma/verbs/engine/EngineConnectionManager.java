@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
  * The listeners and connections of a connection manager, and the events that its owner has not
@@ -75,9 +77,12 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     }
   }
 
-  protected static void checkResolved(InetSocketAddress address) {
+  protected final void checkResolved(InetSocketAddress address) {
     if (address.isUnresolved()) {
       throw new IllegalArgumentException("an unresolved address: address=" + address);
+    }
+    if (address instanceof GidSocketAddress && !device.info().can(Capability.GID_ADDRESSES)) {
+      throw new IllegalArgumentException("no GID is an address here: address=" + address);
     }
   }
 

@@ -49,12 +49,21 @@ final class CmIdentifier {
     return SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_DST_ADDR);
   }
 
-  /** Starts to resolve the address; an event reports the outcome. {@code local} may be null. */
-  void resolveAddress(InetSocketAddress local, InetSocketAddress remote, int timeoutMs)
+  /**
+   * Starts to resolve the address; an event reports the outcome.
+   *
+   * @param local may be null
+   * @param trafficClass of the connection; 0 is that of the system
+   */
+  void resolveAddress(
+      InetSocketAddress local, InetSocketAddress remote, int trafficClass, int timeoutMs)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
       long to = write(remote, one);
       long from = local == null ? 0 : write(local, one);
+      if (from != 0) {
+        SocketAddresses.writeTrafficClass(from, trafficClass);
+      }
       if (cm.resolveAddr(id, from, to, timeoutMs) != 0) {
         throw Libraries.failure("rdma_resolve_addr", "");
       }
@@ -111,7 +120,8 @@ final class CmIdentifier {
   void connect(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.connect(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
+      byte[] data = RequestData.toSend(remoteAddress(), parameters.privateData());
+      if (cm.connect(id, write(parameters, data, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_connect", "remote=" + remoteAddress());
       }
     }
@@ -121,15 +131,19 @@ final class CmIdentifier {
   void accept(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.accept(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
+      byte[] data = parameters.privateData();
+      if (cm.accept(id, write(parameters, data, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_accept", "remote=" + remoteAddress());
       }
     }
   }
 
   private long write(
-      ConnectionParameters parameters, int peerReads, int peerMaxReads, NativeArena one) {
-    byte[] data = parameters.privateData();
+      ConnectionParameters parameters,
+      byte[] data,
+      int peerReads,
+      int peerMaxReads,
+      NativeArena one) {
     int limit = device.info().limits().maxReadsInFlight();
     int reads = Math.min(parameters.readsInFlight(), limit);
     long at = one.allocate(RdmaConnParam.SIZE);

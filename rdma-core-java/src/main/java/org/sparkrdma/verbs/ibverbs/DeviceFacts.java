@@ -3,14 +3,11 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -21,13 +18,13 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
@@ -48,8 +45,6 @@ final class DeviceFacts {
    */
   private static final int READS_IN_FLIGHT_BITS = 0xff;
 
-  private static final int GID_BYTES = 16;
-
   private final Libraries libraries;
   private final long context;
   private final NetworkLinks links;
@@ -63,9 +58,6 @@ final class DeviceFacts {
     this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
   }
-
-  /** A GID, and the number of its network interface; 0 is none. */
-  private record TableEntry(Gid gid, int link) {}
 
   /**
    * @param links network interfaces of the host, whose addresses the ports have
@@ -101,6 +93,9 @@ final class DeviceFacts {
       if (driver.keepsAccess() || AccessRefusals.contains(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
+      if (hasInfinibandPort()) {
+        capabilities.add(Capability.GID_ADDRESSES);
+      }
       if (pagesOnDemand(extended)) {
         capabilities.add(Capability.ON_DEMAND_PAGING);
       }
@@ -114,6 +109,13 @@ final class DeviceFacts {
           ports,
           reported(name, device, extended));
     }
+  }
+
+  /** The kernel connects by GID on ports of InfiniBand only (rdma_cap_af_ib, cma_validate_port). */
+  private boolean hasInfinibandPort() {
+    return ports.stream()
+        .flatMap(port -> port.gids().stream())
+        .anyMatch(gid -> gid.type() == GidType.INFINIBAND);
   }
 
   private void queryPorts(NativeArena arena, String name, int count, Consumer<String> skipped)
@@ -138,7 +140,7 @@ final class DeviceFacts {
     if (rc != 0) {
       throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);
     }
-    ports.add(port(name, port, attributes));
+    ports.add(port(port, attributes));
     maxMessageBytes =
         Math.min(
             maxMessageBytes,
@@ -216,14 +218,15 @@ final class DeviceFacts {
     return usable;
   }
 
-  private PortInfo port(String name, int number, long attributes) throws VerbsException {
+  private PortInfo port(int number, long attributes) throws VerbsException {
     int state = Memory.getInt(attributes + IbvPortAttr.STATE);
     PortState[] states = PortState.values();
     boolean ethernet =
         Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
     int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
-    List<TableEntry> entries = entries(name, number, tableLength, ethernet);
-    List<Gid> gids = entries.stream().map(TableEntry::gid).toList();
+    List<GidTable.Entry> entries =
+        new GidTable(libraries, context, links).entries(number, tableLength, ethernet);
+    List<Gid> gids = entries.stream().map(GidTable.Entry::gid).toList();
     List<InetAddress> addresses =
         rules.hasAddressesAsGids(ethernet) ? addresses(entries) : ofLinks(gids);
     addresses.sort(Comparator.comparing(InetAddress::isLinkLocalAddress));
@@ -236,95 +239,11 @@ final class DeviceFacts {
         ReportedAttributes.ofPort(attributes));
   }
 
-  private List<TableEntry> entries(String name, int port, int tableLength, boolean ethernet)
-      throws VerbsException {
-    if (!libraries.verbs().hasQueryGidTable()) {
-      return entriesOfSystem(name, port, tableLength, ethernet);
-    }
-    try (NativeArena arena = new NativeArena()) {
-      long entries = arena.allocate((long) tableLength * IbvGidEntry.SIZE);
-      long count = libraries.verbs().queryGidTable(context, entries, tableLength);
-      if (count < 0) {
-        return entriesOfSystem(name, port, tableLength, ethernet);
-      }
-      List<TableEntry> found = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        long entry = entries + (long) i * IbvGidEntry.SIZE;
-        if (Memory.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
-          Gid gid =
-              new Gid(
-                  Memory.getInt(entry + IbvGidEntry.GID_INDEX),
-                  rules.gidType(Memory.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
-                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES)));
-          found.add(new TableEntry(gid, Memory.getInt(entry + IbvGidEntry.NDEV_IFINDEX)));
-        }
-      }
-      return found;
-    }
-  }
-
-  /** Reads the table entry by entry, for libraries that cannot query it as a whole. */
-  private List<TableEntry> entriesOfSystem(String name, int port, int tableLength, boolean ethernet)
-      throws VerbsException {
-    Path directory = SYSTEM.resolve(name).resolve("ports").resolve(Integer.toString(port));
-    List<TableEntry> found = new ArrayList<>();
-    for (int i = 0; i < tableLength; i++) {
-      byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
-      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
-        Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));
-        Gid gid = new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes));
-        Path link = directory.resolve("gid_attrs/ndevs").resolve(Integer.toString(i));
-        found.add(new TableEntry(gid, linkOf(link)));
-      }
-    }
-    return found;
-  }
-
-  /** The number of the network interface that a file names; 0 when there is none. */
-  private int linkOf(Path file) throws VerbsException {
-    try {
-      String name = Files.readString(file).trim();
-      return links.all().stream()
-          .filter(link -> link.name().equals(name))
-          .mapToInt(NetworkLinks.Link::index)
-          .findFirst()
-          .orElse(0);
-    } catch (IOException e) {
-      // The GID belongs to no interface.
-      return 0;
-    }
-  }
-
-  private static byte[] read(Path gid) {
-    try {
-      return HexFormat.of().parseHex(Files.readString(gid).trim().replace(":", ""));
-    } catch (IOException | IllegalArgumentException e) {
-      // An empty entry cannot be read.
-      return new byte[0];
-    }
-  }
-
-  private static boolean isRoceV2(Path type) {
-    try {
-      return Files.readString(type).contains("v2");
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private static InetAddress address(byte[] gid) throws VerbsException {
-    try {
-      return InetAddress.getByAddress(gid);
-    } catch (UnknownHostException e) {
-      throw new VerbsException("ibv_query_gid", "a GID of a wrong length", e);
-    }
-  }
-
   /** Those GIDs that are addresses of this host. */
-  private List<InetAddress> addresses(List<TableEntry> entries) throws VerbsException {
+  private List<InetAddress> addresses(List<GidTable.Entry> entries) throws VerbsException {
     List<NetworkLinks.Link> all = links.all();
     List<InetAddress> addresses = new ArrayList<>();
-    for (TableEntry entry : entries) {
+    for (GidTable.Entry entry : entries) {
       InetAddress address = LinkAddresses.ofGid(all, entry.gid().address(), entry.link());
       if (address != null && !addresses.contains(address)) {
         addresses.add(address);

@@ -108,7 +108,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private void resolvePart() throws VerbsException {
     long leftMs = TimeUnit.NANOSECONDS.toMillis(resolveUntilNs - System.nanoTime());
     int partMs = (int) Math.max(1, Math.min(leftMs, RESOLVE_PART_MS));
-    identifier.resolveAddress(resolveFrom, remoteAddress(), partMs);
+    identifier.resolveAddress(resolveFrom, remoteAddress(), manager.trafficClassOrZero(), partMs);
   }
 
   private void onAddressError(int status) {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
@@ -30,8 +26,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
  * lock, by the owner when it polls or by a caller that counts open resources.
  */
 final class IbverbsConnectionManager extends RdmaCmConnectionManager {
-  private static final Logger LOG = LoggerFactory.getLogger(IbverbsConnectionManager.class);
-
   /**
    * Maximum number of the kernel's events that the owner takes before it gets none. The answer to a
    * request costs up to three calls that modify the queue pair in librdmacm, and the end of a
@@ -47,6 +41,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
   private final RouteResolver routes;
+  private final AddressPresence presence;
   private final long channel;
   private final int fd;
   private final Set<Integer> listenerPorts = ConcurrentHashMap.newKeySet();
@@ -68,6 +63,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     this.wakeups = wakeups;
     this.routes = routes;
     this.channel = channel;
+    presence = new AddressPresence(device);
     cm = device.libraries().cm();
     fd = Memory.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
@@ -116,7 +112,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       long socket = one.allocate(SocketAddresses.SIZE);
       SocketAddresses.write(socket, address);
       if (cm.bindAddr(id, socket) != 0) {
-        throw Libraries.failure("rdma_bind_addr", "address=" + address);
+        throw Libraries.failure("rdma_bind_addr", "address=" + address + remedy(address));
       }
       checkDevice(id, address);
       synchronized (this) {
@@ -136,6 +132,16 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         device.destroyIdentifier(id);
       }
     }
+  }
+
+  /**
+   * librdmacm tests at its start whether the kernel has AF_IB, and refuses such addresses without
+   * it (ucma_set_af_ib_support and ucma_addrlen in its cma.c).
+   */
+  private static String remedy(InetSocketAddress address) {
+    return address instanceof GidSocketAddress
+        ? ": the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)"
+        : "";
   }
 
   private void checkDevice(long id, InetSocketAddress address) throws VerbsException {
@@ -281,22 +287,13 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   private boolean isAddressMissing() {
     return !listeners().stream()
-        .allMatch(listener -> isOfThisHost(listener.address().getAddress()));
+        .allMatch(listener -> presence.of(listener, listenerPorts));
   }
 
   private void offerAddressRemoved() {
     offerOfDevice(
         ConnectionEvent.Type.DEVICE_DOWN,
         "an address of the listeners was removed: device=" + device.info().name());
-  }
-
-  private static boolean isOfThisHost(InetAddress address) {
-    try {
-      return NetworkInterface.getByInetAddress(address) != null;
-    } catch (SocketException e) {
-      LOG.debug("Addresses of this host are not known", e);
-      return true;
-    }
   }
 
   private void onEvent(CmEvent event) {
@@ -331,7 +328,17 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       return;
     }
     IbverbsConnection connection = IbverbsConnection.requested(device, this, event);
-    offerRequest(event.id(), connection, listener, event.privateData());
+    if (connection.localAddress() == null || connection.remoteAddress() == null) {
+      // No peer of this engine connects from such an address.
+      connection.reject(NO_DATA);
+      connection.close();
+      return;
+    }
+    offerRequest(
+        event.id(),
+        connection,
+        listener,
+        RequestData.received(connection.remoteAddress(), event.privateData()));
   }
 
   @Override
@@ -344,6 +351,11 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     super.stopEvents();
     device.asyncEvents().forgetDevice(this);
     wakeups.unwatch(fd, device.asyncEvents().fd());
+  }
+
+  /** The traffic class of new connections; 0 is that of the system. */
+  int trafficClassOrZero() {
+    return trafficClass().orElse(0);
   }
 
   RouteResolver routes() {

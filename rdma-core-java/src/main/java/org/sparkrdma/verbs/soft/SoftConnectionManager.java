@@ -31,6 +31,7 @@ final class SoftConnectionManager extends EngineConnectionManager {
   public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
     checkOpen();
     checkBacklog(backlog);
+    checkResolved(address);
     ServerSocketChannel socket = null;
     try {
       socket = ServerSocketChannel.open();

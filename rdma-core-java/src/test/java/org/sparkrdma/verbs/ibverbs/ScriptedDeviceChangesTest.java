@@ -213,7 +213,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     assertThat(local.getScopeId()).isEqualTo(7);
   }
 
-  /** Connections need IP addresses: AF_IB, which would connect GIDs, is not used. */
   @Test
   void shouldReportAnInfiniBandPortWithoutIpoibAsOneWithoutAddresses() throws Exception {
     faulty = false;

@@ -90,6 +90,21 @@ final class ScriptedExchange implements AutoCloseable {
   /** Access of peers to both queue pairs. */
   Set<AccessFlag> remoteAccess = Set.of(AccessFlag.REMOTE_READ);
 
+  /** Address of the listener. */
+  InetSocketAddress listenAt = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+  /** Source address of the initiator; null leaves it to the device. */
+  InetSocketAddress source;
+
+  /** Private data of the connection request. */
+  byte[] sentData = {1, 2, 3};
+
+  /** Traffic class of the connection; negative sets none. */
+  int trafficClass = -1;
+
+  /** Private data of the connection request, as the responder received it. */
+  byte[] requestData;
+
   /** Takes over nothing: the caller closes the engine. */
   ScriptedExchange(VerbsEngine engine) throws VerbsException {
     device = engine.open(ScriptedEngine.DEVICE);
@@ -111,11 +126,13 @@ final class ScriptedExchange implements AutoCloseable {
     Connection initiator = resolve(CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
     queuePair = initiator.createQueuePair(domain, settings());
-    initiator.connect(parameters());
-    Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    initiator.connect(parameters(sentData));
+    ConnectionEvent request = expect(ConnectionEvent.Type.CONNECT_REQUEST);
+    requestData = request.privateData();
+    Connection responder = request.connection();
     ends.add(responder);
     responder.createQueuePair(domain, settings());
-    responder.accept(parameters());
+    responder.accept(parameters(sentData));
     expect(ConnectionEvent.Type.ESTABLISHED);
     if (bothEndsNotified) {
       expect(ConnectionEvent.Type.ESTABLISHED);
@@ -125,18 +142,22 @@ final class ScriptedExchange implements AutoCloseable {
   /** Listens, and begins to resolve the listener's address. */
   Connection resolve(Duration timeout) throws VerbsException {
     prepare();
-    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
-    Connection initiator = manager.resolve(listener.address(), null, timeout);
+    listener = manager.listen(listenAt, DEPTH);
+    Connection initiator = manager.resolve(listener.address(), source, timeout);
     ends.add(initiator);
     return initiator;
   }
 
   /** Listens at an address. */
   void listenAt(InetAddress address) throws VerbsException {
+    listenAt(new InetSocketAddress(address, 0));
+  }
+
+  void listenAt(InetSocketAddress address) throws VerbsException {
     if (manager == null) {
       prepare();
     }
-    listener = manager.listen(new InetSocketAddress(address, 0), DEPTH);
+    listener = manager.listen(address, DEPTH);
   }
 
   void checkAddresses(int times) {
@@ -154,6 +175,10 @@ final class ScriptedExchange implements AutoCloseable {
     return initiator;
   }
 
+  Connection initiator() {
+    return ends.get(0);
+  }
+
   Connection responder() {
     return ends.get(1);
   }
@@ -162,6 +187,9 @@ final class ScriptedExchange implements AutoCloseable {
     channel = device.createCompletionChannel();
     completions = device.createCompletionQueue(4 * DEPTH, channel);
     manager = device.createConnectionManager(channel);
+    if (trafficClass >= 0) {
+      manager.setTrafficClass(trafficClass);
+    }
     domain = device.allocateProtectionDomain();
     memory = device.allocate(2 * BYTES);
     new Random(BYTES).nextBytes(content);
@@ -175,8 +203,8 @@ final class ScriptedExchange implements AutoCloseable {
     return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, 0, remoteAccess);
   }
 
-  private static ConnectionParameters parameters() {
-    return new ConnectionParameters(new byte[] {1, 2, 3}, 16, 6, 6, 17, CONNECT_TIMEOUT);
+  private static ConnectionParameters parameters(byte[] data) {
+    return new ConnectionParameters(data, 16, 6, 6, 17, CONNECT_TIMEOUT);
   }
 
   /** A message, then a READ, each polled after a wait on the armed queue. */

@@ -325,4 +325,23 @@ public final class Layouts {
 
     private SockaddrIn6() {}
   }
+
+  /**
+   * struct sockaddr_ib of infiniband/ib.h, and two numbers for it: its family and, as a service id,
+   * the port space of rdma_cma.h.
+   */
+  public static final class SockaddrIb {
+    public static final int SIZE = 48;
+    public static final int SIB_FAMILY = 0;
+    public static final int SIB_PKEY = 2;
+    public static final int SIB_FLOWINFO = 4;
+    public static final int SIB_ADDR = 8;
+    public static final int SIB_SID = 24;
+    public static final int SIB_SID_MASK = 32;
+    public static final int SIB_SCOPE_ID = 40;
+    public static final int NUMBER_AF_IB = 27;
+    public static final int NUMBER_PS_TCP = 0x01060000;
+
+    private SockaddrIb() {}
+  }
 }

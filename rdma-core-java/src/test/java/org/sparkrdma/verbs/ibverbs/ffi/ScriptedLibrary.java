@@ -123,9 +123,11 @@ public final class ScriptedLibrary {
    * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
    * completes before its queue pair breaks; connect_event is the number of the event that answers
    * the next connection request, which the peer does not get; address_error is the errno with which
-   * the next address is not resolved. IPv4 addresses whose first partition_bits bits differ belong
-   * to interfaces of different partitions: no neighbour answers between them, or with
-   * foreign_answers another interface of the peer's host does, which then rejects the request.
+   * the next address is not resolved; with without_af_ib librdmacm refuses addresses by GID, as on
+   * a kernel that lacks AF_IB; with odd_gid requests by GID come from a GID of zeros. IPv4
+   * addresses whose first partition_bits bits differ belong to interfaces of different partitions:
+   * no neighbour answers between them, or with foreign_answers another interface of the peer's host
+   * does, which then rejects the request.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -189,6 +191,11 @@ public final class ScriptedLibrary {
   /** The send_flags of the newest request with this number of enum ibv_wr_opcode, at most READ. */
   public long sendFlags(int opcode) {
     return Downcalls.call(symbols.get("script_send_flags"), opcode);
+  }
+
+  /** The sib_flowinfo of the newest source address by GID; 0 when there is none. */
+  public long flow() {
+    return Downcalls.call(symbols.get("script_flow"));
   }
 
   /** The completion vector of the newest completion queue. */
