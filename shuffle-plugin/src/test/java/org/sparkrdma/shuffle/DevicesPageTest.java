@@ -39,6 +39,7 @@ class DevicesPageTest {
           PLUG_IN + "transport.SlowDestructionTest",
           PLUG_IN + "transport.PartitionsTest",
           PLUG_IN + "transport.LinkLocalTest",
+          PLUG_IN + "transport.GidAddressesTest",
           PLUG_IN + "runtime.InactivePortTest",
           PLUG_IN + "pinned.ObjectLimitTest");
 
@@ -49,7 +50,8 @@ class DevicesPageTest {
           ENGINE + "LimitsTest",
           ENGINE + "AccessTest",
           ENGINE + "SetUpTest",
-          ENGINE + "ChangesTest");
+          ENGINE + "ChangesTest",
+          ENGINE + "GidsTest");
 
   /** A case; {@code answers} is empty where there are no blocks. */
   private record Row(String device, String plugIn, String answers, String test) {}

@@ -7,13 +7,16 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 /**
  * The addresses of a connection that an initiator chooses. Immutable.
  *
  * <p>A pair in one subnet needs no router, so it is preferred; of several such pairs the first one
  * of the family of the peer's first address. Link-local addresses come last: they look alike on
- * every link. Without a common subnet routing decides whether the peer can be reached.
+ * every link. Without a common subnet routing decides whether the peer can be reached. No router
+ * joins GIDs, so a GID has a pair with GIDs of its own subnet prefix only.
  *
  * @param source where the connection comes from; null leaves the choice to routing
  * @param destination where the peer listens
@@ -21,6 +24,9 @@ import java.util.List;
  */
 public record AddressPair(
     InetSocketAddress source, InetSocketAddress destination, boolean inOneSubnet) {
+  private static final String NO_PAIR =
+      "no common subnet: a GID reaches GIDs with the same subnet prefix only, and no IP address";
+
   private static final int LINK_LOCAL_RANK = 2;
   private static final int OTHER_FAMILY_RANK = 1;
   private static final int MAX_RANK = LINK_LOCAL_RANK + OTHER_FAMILY_RANK;
@@ -30,18 +36,37 @@ public record AddressPair(
    *
    * @param own addresses of this executor's device, preferred first; not empty
    * @param peer addresses of the peer's listeners, preferred first; not empty
+   * @throws VerbsException when no pair is possible, see {@link #all}
    */
-  public static AddressPair of(List<NetworkAddress> own, List<ListenerAddress> peer) {
-    return all(own, peer).get(0);
+  public static AddressPair of(List<NetworkAddress> own, List<ListenerAddress> peer)
+      throws VerbsException {
+    return of(own, peer, 0);
+  }
+
+  /**
+   * Chooses another pair after each failure.
+   *
+   * @param own as for {@link #of(List, List)}
+   * @param peer as for {@link #of(List, List)}
+   * @param failures number of attempts that have failed
+   * @throws VerbsException when no pair is possible, see {@link #all}
+   */
+  public static AddressPair of(List<NetworkAddress> own, List<ListenerAddress> peer, int failures)
+      throws VerbsException {
+    List<AddressPair> pairs = all(own, peer);
+    if (pairs.isEmpty()) {
+      throw new VerbsException("connect", NO_PAIR);
+    }
+    return pairs.get(Math.floorMod(failures, pairs.size()));
   }
 
   /**
    * The pair to use, then those to use when it fails: one for each other address of the peer in a
    * common subnet. Without a common subnet one for each address of the peer that a router may join.
    *
-   * @param own as for {@link #of}
-   * @param peer as for {@link #of}
-   * @return at least one
+   * @param own as for {@link #of(List, List)}
+   * @param peer as for {@link #of(List, List)}
+   * @return none when one end has only GIDs and the other none with the same subnet prefix
    */
   public static List<AddressPair> all(List<NetworkAddress> own, List<ListenerAddress> peer) {
     Class<?> preferred = peer.get(0).network().address().getClass();
@@ -50,7 +75,7 @@ public record AddressPair(
       for (ListenerAddress theirs : peer) {
         for (NetworkAddress ours : own) {
           if (rank(ours, theirs.network(), preferred) == rank) {
-            pairs.add(inOneSubnet(ours.address(), theirs));
+            pairs.add(inOneSubnet(ours, theirs));
             break;
           }
         }
@@ -64,22 +89,23 @@ public record AddressPair(
     if (!ours.isOnSubnetOf(theirs)) {
       return Integer.MAX_VALUE;
     }
-    int linkLocal = theirs.address().isLinkLocalAddress() ? LINK_LOCAL_RANK : 0;
+    int linkLocal = theirs.isLinkLocal() ? LINK_LOCAL_RANK : 0;
     int otherFamily = theirs.address().getClass() == preferred ? 0 : OTHER_FAMILY_RANK;
     return linkLocal + otherFamily;
   }
 
-  private static AddressPair inOneSubnet(InetAddress ours, ListenerAddress theirs) {
-    InetAddress destination = withScopeOf(ours, theirs.network().address());
-    return new AddressPair(
-        new InetSocketAddress(ours, 0), new InetSocketAddress(destination, theirs.port()), true);
+  private static AddressPair inOneSubnet(NetworkAddress ours, ListenerAddress theirs) {
+    InetSocketAddress destination =
+        theirs.network().isLinkLocal()
+            ? new InetSocketAddress(
+                withScopeOf(ours.address(), theirs.network().address()), theirs.port())
+            : socket(theirs);
+    return new AddressPair(ours.socket(0), destination, true);
   }
 
   /** A scope means something on its own host only: the peer's link-local address gets ours. */
   private static InetAddress withScopeOf(InetAddress ours, InetAddress theirs) {
-    if (!theirs.isLinkLocalAddress()
-        || !(ours instanceof Inet6Address own)
-        || own.getScopeId() == 0) {
+    if (!(ours instanceof Inet6Address own) || own.getScopeId() == 0) {
       return theirs;
     }
     try {
@@ -94,33 +120,37 @@ public record AddressPair(
     List<AddressPair> pairs = new ArrayList<>();
     for (ListenerAddress theirs : peer) {
       for (NetworkAddress ours : own) {
-        if (areRoutable(ours.address(), theirs.network().address())) {
-          InetSocketAddress source = new InetSocketAddress(ours.address(), 0);
-          pairs.add(new AddressPair(source, socket(theirs), false));
+        if (ours.isRoutableTo(theirs.network())) {
+          pairs.add(new AddressPair(ours.socket(0), socket(theirs), false));
           break;
         }
       }
     }
-    return pairs.isEmpty() ? List.of(new AddressPair(null, socket(peer.get(0)), false)) : pairs;
-  }
-
-  private static boolean areRoutable(InetAddress ours, InetAddress theirs) {
-    return ours.getClass() == theirs.getClass()
-        && !ours.isLinkLocalAddress()
-        && !theirs.isLinkLocalAddress();
+    if (pairs.isEmpty() && own.stream().anyMatch(ours -> !ours.isGid())) {
+      peer.stream()
+          .filter(theirs -> !theirs.network().isGid())
+          .findFirst()
+          .ifPresent(theirs -> pairs.add(new AddressPair(null, socket(theirs), false)));
+    }
+    return pairs;
   }
 
   private static InetSocketAddress socket(ListenerAddress theirs) {
-    return new InetSocketAddress(theirs.network().address(), theirs.port());
+    return theirs.network().socket(theirs.port());
   }
 
   /** Text of log lines. */
   @Override
   public String toString() {
     return "from="
-        + (source == null ? "any" : source.getAddress().getHostAddress())
+        + (source == null ? "any" : text(source))
         + " to="
-        + destination.getAddress().getHostAddress()
+        + text(destination)
         + (inOneSubnet ? "" : " (no common subnet)");
+  }
+
+  private static String text(InetSocketAddress address) {
+    String bytes = address.getAddress().getHostAddress();
+    return address instanceof GidSocketAddress ? "gid " + bytes : bytes;
   }
 }

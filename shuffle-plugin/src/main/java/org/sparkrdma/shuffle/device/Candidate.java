@@ -11,7 +11,8 @@ record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach
   enum Reach {
     SPARK_ITSELF("its port has Spark's own address"),
     SAME_FAMILY("its port is active and has an address of Spark's address family"),
-    OTHER_FAMILY("its port is active, with an address of another family than Spark's only");
+    OTHER_FAMILY("its port is active, with an address of another family than Spark's only"),
+    BY_GID("its port is active, and has a GID but no IP address");
 
     private final String reason;
 
@@ -29,7 +30,8 @@ record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach
      * other devices there are reached too.
      */
     boolean isAsGoodAs(Reach best) {
-      return (this == OTHER_FAMILY) == (best == OTHER_FAMILY);
+      return this == best
+          || (this != BY_GID && this != OTHER_FAMILY && best.compareTo(OTHER_FAMILY) < 0);
     }
   }
 

@@ -93,20 +93,15 @@ public record DeviceChoice(
    * such addresses say nothing about other ports.
    */
   private static boolean areJoined(Candidate one, Candidate other, boolean routed) {
-    boolean linkLocal =
-        one.network().address().isLinkLocalAddress()
-            || other.network().address().isLinkLocalAddress();
+    boolean linkLocal = one.network().isLinkLocal() || other.network().isLinkLocal();
     return linkLocal
         ? one.isOnPortOf(other)
-        : routed || one.network().isOnSubnetOf(other.network());
+        : (routed && !one.network().isGid()) || one.network().isOnSubnetOf(other.network());
   }
 
   /** Orders by reach, then by subnet; link-local addresses come last. */
   private static int compare(Candidate one, Candidate other) {
-    int byLink =
-        Boolean.compare(
-            one.network().address().isLinkLocalAddress(),
-            other.network().address().isLinkLocalAddress());
+    int byLink = Boolean.compare(one.network().isLinkLocal(), other.network().isLinkLocal());
     if (byLink != 0) {
       return byLink;
     }

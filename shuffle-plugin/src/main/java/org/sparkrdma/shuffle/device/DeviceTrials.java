@@ -82,8 +82,9 @@ public final class DeviceTrials {
         NetworkAddress address = choice.addresses().get(0);
         // Another device may be on another link, which has the same link-local subnet.
         boolean reachable =
-            !address.address().isLinkLocalAddress()
-                && (selector.routed() || address.isOnSubnetOf(first.addresses().get(0)));
+            !address.isLinkLocal()
+                && (address.isOnSubnetOf(first.addresses().get(0))
+                    || (selector.routed() && !address.isGid()));
         if (reachable && choice.device().transport() == first.device().transport()) {
           return Optional.of(choice);
         }

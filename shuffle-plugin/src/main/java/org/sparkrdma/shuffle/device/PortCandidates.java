@@ -5,12 +5,17 @@ import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.sparkrdma.shuffle.address.HostAddresses;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
@@ -119,7 +124,41 @@ final class PortCandidates {
       Reach reach = reach(address, selector.sparkHost());
       candidates.add(new Candidate(device, port, host.network(address), reach));
     }
-    return usable.isEmpty() ? objectionToAddresses(device, port) : null;
+    if (!usable.isEmpty() || addGid(candidates, device, port, gids, allowed, selector)) {
+      return null;
+    }
+    return objectionToAddresses(device, port);
+  }
+
+  /**
+   * Adds the first usable GID of an InfiniBand port without an IP address, where the engine
+   * connects by GID. A port with a link-local address has an IPoIB interface, which may get another
+   * address yet.
+   *
+   * @param gids of the port that the selector allows, in the order of its table
+   * @return whether there is one
+   */
+  private static boolean addGid(
+      List<Candidate> candidates,
+      DeviceInfo device,
+      PortInfo port,
+      List<Gid> gids,
+      Predicate<InetAddress> allowed,
+      DeviceSelector selector) {
+    if (!device.can(Capability.GID_ADDRESSES) || !port.addresses().isEmpty()) {
+      return false;
+    }
+    Optional<Gid> first =
+        gids.stream()
+            .filter(gid -> gid.type() == GidType.INFINIBAND)
+            .filter(gid -> GidSocketAddress.isUnicast(gid.address()))
+            .filter(gid -> selector.address().isEmpty() || allowed.test(gid.address()))
+            .min(Comparator.comparingInt(Gid::index));
+    first.ifPresent(
+        gid ->
+            candidates.add(
+                new Candidate(device, port, NetworkAddress.ofGid(gid.address()), Reach.BY_GID)));
+    return first.isPresent();
   }
 
   /** Removes link-local addresses beside others: they look alike on every link. */
@@ -158,10 +197,12 @@ final class PortCandidates {
     if (!addresses.isEmpty() || device.transport() == Transport.LOOPBACK) {
       return "has no usable address: addresses=" + text(addresses);
     }
-    // The connection manager could also connect GIDs (AF_IB); this version does not.
     return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
-        ? "has no IP address in this network namespace: this version connects by IP addresses"
-            + " only; give the port's IPoIB interface one ("
+        ? "has no IP address in this network namespace, and "
+            + (device.can(Capability.GID_ADDRESSES)
+                ? "the settings select none of its GIDs"
+                : "engine " + device.engine() + " does not connect by GID")
+            + ": give the port's IPoIB interface one ("
             + DeviceChoice.IPOIB_COMMANDS
             + ")"
         : "has no IP address in this network namespace: give its network interface one (ip link"

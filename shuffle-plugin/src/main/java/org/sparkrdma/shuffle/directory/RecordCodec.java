@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
 
 /**
  * Encodes records and messages as lists of JDK types. Spark's RPC reads a message with the
@@ -20,9 +21,13 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  *   record    [format, "executor", id, "publisher", long, "epoch", long, "endpoint", endpoint]
  *   or        [format, "executor", id, "publisher", long, "epoch", long, "reasons", [text, ...]]
  *   endpoint  ["addresses", [address, ...], "engine", text, "protocol", int,
- *              "incarnation", long, "token", 32 bytes]
+ *              "incarnation", long, "token", 32 bytes, "gids", [address, ...]]
  *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
+ *
+ * <p>The field {@code gids} is there only if the executor has addresses by GID. A reader of a
+ * version that has no such field would take a GID among the addresses for an IPv6 address; from
+ * this record it uses the IP addresses, and refuses an endpoint that has none.
  *
  * <p>Fields have names and any order; a reader ignores unknown names. The format number changes
  * only when an earlier reader would misread the record.
@@ -53,21 +58,27 @@ final class RecordCodec {
 
   private static List<Object> encode(Endpoint endpoint) {
     List<Object> encoded = new ArrayList<>();
-    put(encoded, "addresses", addresses(endpoint.addresses()));
+    put(encoded, "addresses", addresses(endpoint.addresses(), Kind.IP));
     put(encoded, "engine", endpoint.engine());
     put(encoded, "protocol", endpoint.protocol());
     put(encoded, "incarnation", endpoint.incarnation());
     put(encoded, "token", endpoint.token());
+    List<Object> gids = addresses(endpoint.addresses(), Kind.GID);
+    if (!gids.isEmpty()) {
+      put(encoded, "gids", gids);
+    }
     return encoded;
   }
 
-  private static List<Object> addresses(List<ListenerAddress> addresses) {
+  private static List<Object> addresses(List<ListenerAddress> addresses, Kind kind) {
     List<Object> encoded = new ArrayList<>();
     for (ListenerAddress address : addresses) {
       NetworkAddress network = address.network();
-      encoded.add(
-          new ArrayList<Object>(
-              List.of(network.address().getAddress(), network.prefixBits(), address.port())));
+      if (network.kind() == kind) {
+        encoded.add(
+            new ArrayList<Object>(
+                List.of(network.address().getAddress(), network.prefixBits(), address.port())));
+      }
     }
     return encoded;
   }
@@ -109,10 +120,14 @@ final class RecordCodec {
   }
 
   private static Endpoint endpoint(String executorId, Map<String, Object> fields) {
+    List<ListenerAddress> addresses = addresses(fields.get("addresses"), Kind.IP);
+    if (fields.containsKey("gids")) {
+      addresses.addAll(addresses(fields.get("gids"), Kind.GID));
+    }
     Endpoint endpoint =
         new Endpoint(
             executorId,
-            addresses(fields.get("addresses")),
+            addresses,
             name(fields.get("engine")),
             as(Integer.class, fields.get("protocol")),
             as(Long.class, fields.get("incarnation")),
@@ -126,9 +141,10 @@ final class RecordCodec {
     return endpoint;
   }
 
-  private static List<ListenerAddress> addresses(Object encoded) {
+  /** The endpoint refuses to have none. */
+  private static List<ListenerAddress> addresses(Object encoded, Kind kind) {
     List<?> list = as(List.class, encoded);
-    if (list.isEmpty() || list.size() > Endpoint.MAX_ADDRESSES) {
+    if (list.size() > Endpoint.MAX_ADDRESSES) {
       throw new IllegalArgumentException("bad endpoint: addresses=" + list.size());
     }
     List<ListenerAddress> addresses = new ArrayList<>();
@@ -137,7 +153,9 @@ final class RecordCodec {
       addresses.add(
           new ListenerAddress(
               new NetworkAddress(
-                  address(as(byte[].class, address.get(0))), as(Integer.class, address.get(1))),
+                  address(as(byte[].class, address.get(0))),
+                  as(Integer.class, address.get(1)),
+                  kind),
               as(Integer.class, address.get(2))));
     }
     return addresses;

@@ -38,7 +38,10 @@ final class LinkSpeed {
       InetAddress address = addresses.get(0).network().address();
       speed =
           info.ports().stream()
-              .filter(port -> port.addresses().contains(address))
+              .filter(
+                  port ->
+                      port.addresses().contains(address)
+                          || port.gids().stream().anyMatch(gid -> gid.address().equals(address)))
               .findFirst()
               .map(this::read)
               .orElse("");

@@ -44,6 +44,7 @@ class RuntimeStart {
   private final List<String> reasons = new ArrayList<>();
   private final boolean forbidden;
   private boolean transientReason;
+  private boolean byGid;
 
   /**
    * @param engines as {@link Verbs#choose}
@@ -76,7 +77,8 @@ class RuntimeStart {
 
   /**
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
-   * but a port that may become active or get an address, or the system refused a thread or memory.
+   * but a port that may become active or get an address, or one that cannot be used by its GID but
+   * may get an IP address, or the system refused a thread or memory.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -92,6 +94,7 @@ class RuntimeStart {
    */
   Optional<RunningParts> run(Consumer<String> outOfService, Supplier<Map<String, Long>> profile) {
     transientReason = false;
+    byGid = false;
     reasons.clear();
     reasons.addAll(warnings);
     try {
@@ -106,7 +109,8 @@ class RuntimeStart {
       }
       return Optional.of(startOn(choice.engine(), outOfService, profile));
     } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
-      transientReason = e instanceof PortNotReadyException || e instanceof ThreadShortageException;
+      transientReason =
+          e instanceof PortNotReadyException || e instanceof ThreadShortageException || byGid;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses
@@ -161,6 +165,7 @@ class RuntimeStart {
       Consumer<String> outOfService,
       Supplier<Map<String, Long>> profile)
       throws VerbsException {
+    byGid = choice.addresses().get(0).isGid();
     MachineMemory machine = MachineMemory.current();
     PinnedLimit limit =
         PinnedLimit.of(

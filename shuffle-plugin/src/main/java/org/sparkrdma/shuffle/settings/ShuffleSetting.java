@@ -83,7 +83,8 @@ public enum ShuffleSetting {
       "Controls the index of the GID whose address is used, as listed by `ibv_devinfo -v`. "
           + "With a number, all other GIDs are ignored. Set it when a port has several addresses, "
           + "for example one for each VLAN. `listen.address` with a network as its value is an "
-          + "alternative that is the same on each host."),
+          + "alternative that is the same on each host. An InfiniBand port without an IP address is "
+          + "used by this GID itself, by its first one without a number."),
   /** Which type of GID. */
   GID_TYPE(
       "gid.type",

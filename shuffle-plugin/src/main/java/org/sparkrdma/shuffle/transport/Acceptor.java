@@ -145,10 +145,8 @@ final class Acceptor {
   }
 
   private static ConnectionBinding binding(Connection connection) {
-    return new ConnectionBinding(
-        connection.requestQueuePairNumber(),
-        connection.remoteAddress().getAddress(),
-        connection.localAddress().getAddress());
+    return ConnectionBinding.of(
+        connection.requestQueuePairNumber(), connection.remoteAddress(), connection.localAddress());
   }
 
   private Hello checkProof(byte[] content, ConnectionBinding binding) throws RefusedException {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import org.sparkrdma.shuffle.wire.Confirm;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
@@ -111,10 +110,10 @@ final class ConnectionSetup {
   }
 
   /** Initiator: returns the request to send. */
-  byte[] request(Hello hello, int queuePairNumber, InetAddress source, InetAddress destination) {
+  byte[] request(Hello hello, ConnectionBinding ownBinding) {
     move(state == State.OPENING ? State.OPENING : State.RESOLVING, State.CONNECTING);
     request = hello;
-    binding = new ConnectionBinding(queuePairNumber, source, destination);
+    binding = ownBinding;
     return hello.encodeRequest(calleeKey, binding);
   }
 

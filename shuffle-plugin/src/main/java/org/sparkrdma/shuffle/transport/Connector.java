@@ -84,9 +84,16 @@ final class Connector {
   }
 
   /** The addresses of the next attempt: others after each attempt that has failed. */
-  private AddressPair pair(Peer peer) {
-    List<AddressPair> pairs = AddressPair.all(addresses, peer.endpoint().addresses());
-    return pairs.get(Math.floorMod(peer.failedAttempts(), pairs.size()));
+  private AddressPair pair(Peer peer) throws VerbsException {
+    return AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
+  }
+
+  private String pairText(Peer peer) {
+    try {
+      return pair(peer).toString();
+    } catch (VerbsException e) {
+      return "none";
+    }
   }
 
   /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
@@ -154,7 +161,7 @@ final class Connector {
   private void report(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
-    context.peerLog().cannotConnect(peer, ours ? pair(peer).toString() : "", reason, detail);
+    context.peerLog().cannotConnect(peer, ours ? pairText(peer) : "", reason, detail);
     if (ours) {
       connection.countFailedAttempt();
       peers.giveUp(peer, reason, detail);
@@ -177,7 +184,7 @@ final class Connector {
       if (e.errno() == VerbsException.ENOMEM) {
         context
             .peerLog()
-            .cannotConnect(peer, pair(peer).toString(), FallbackReason.POOL_EMPTY, e.getMessage());
+            .cannotConnect(peer, pairText(peer), FallbackReason.POOL_EMPTY, e.getMessage());
         endForLackOfMemory(connection, e.getMessage());
       } else {
         fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());

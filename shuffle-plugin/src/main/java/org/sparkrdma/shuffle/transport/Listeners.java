@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -38,7 +37,7 @@ final class Listeners {
         continue;
       }
       try {
-        Listener listener = manager.listen(new InetSocketAddress(network.address(), port), BACKLOG);
+        Listener listener = manager.listen(network.socket(port), BACKLOG);
         opened.add(new ListenerAddress(network, listener.address().getPort()));
       } catch (VerbsException e) {
         if (opened.isEmpty()) {

@@ -107,9 +107,10 @@ final class SetupExchange {
     byte[] request =
         setup.request(
             hello,
-            context.device().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? queuePair.number() : 0,
-            connection.localAddress().getAddress(),
-            connection.remoteAddress().getAddress());
+            ConnectionBinding.of(
+                context.device().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? queuePair.number() : 0,
+                connection.localAddress(),
+                connection.remoteAddress()));
     requestedNs = context.nanoClock().getAsLong();
     if (path == HelloPath.SEND) {
       send(request);

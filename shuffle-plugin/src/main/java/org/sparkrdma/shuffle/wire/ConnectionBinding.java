@@ -3,8 +3,10 @@ package org.sparkrdma.shuffle.wire;
 
 import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 /**
  * Attributes of a connection that both ends know without a message. Proofs cover them, so that a
@@ -13,17 +15,47 @@ import java.nio.ByteOrder;
  * @param queuePairNumber the initiator's queue pair; 0 where a request does not contain it (iWARP)
  * @param source address of the initiator
  * @param destination address of the responder that the initiator has chosen
+ * @param byGid whether the addresses are GIDs
  */
-public record ConnectionBinding(int queuePairNumber, InetAddress source, InetAddress destination) {
+public record ConnectionBinding(
+    int queuePairNumber, InetAddress source, InetAddress destination, boolean byGid) {
   private static final int ADDRESS_BYTES = 16;
+  private static final byte GID_MARK = 'G';
 
-  /** The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. */
+  /** Binding of a connection between IP addresses. */
+  public ConnectionBinding(int queuePairNumber, InetAddress source, InetAddress destination) {
+    this(queuePairNumber, source, destination, false);
+  }
+
+  /**
+   * Binding of a connection.
+   *
+   * @param source address of the initiator, as the connection manager has it
+   * @param destination address of the responder
+   */
+  public static ConnectionBinding of(
+      int queuePairNumber, InetSocketAddress source, InetSocketAddress destination) {
+    return new ConnectionBinding(
+        queuePairNumber,
+        source.getAddress(),
+        destination.getAddress(),
+        destination instanceof GidSocketAddress);
+  }
+
+  /**
+   * The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. A
+   * mark follows GIDs, so that a proof between IPv6 addresses of the same bytes is another one.
+   */
   byte[] encode() {
     ByteBuffer out =
-        ByteBuffer.allocate(Integer.BYTES + 2 * ADDRESS_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer.allocate(Integer.BYTES + 2 * ADDRESS_BYTES + (byGid ? 1 : 0))
+            .order(ByteOrder.LITTLE_ENDIAN);
     out.putInt(queuePairNumber);
     put(out, source);
     put(out, destination);
+    if (byGid) {
+      out.put(GID_MARK);
+    }
     return out.array();
   }
 

@@ -30,6 +30,7 @@ class RecordCodecPropertyTest {
           List<@IntRange(min = 1, max = 65_535) Integer> ports,
       @ForAll @Size(16) byte[] addressBytes,
       @ForAll boolean six,
+      @ForAll boolean byGid,
       @ForAll @IntRange(max = 32) int prefixBits,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int protocol,
       @ForAll long incarnation,
@@ -39,10 +40,10 @@ class RecordCodecPropertyTest {
     // 0x20.. and 0x0a.. are neither multicast nor any address.
     addressBytes[0] = (byte) (six ? 0x20 : 10);
     InetAddress address = InetAddress.getByAddress(Arrays.copyOf(addressBytes, six ? 16 : 4));
+    NetworkAddress network =
+        six && byGid ? NetworkAddress.ofGid(address) : new NetworkAddress(address, prefixBits);
     List<ListenerAddress> addresses =
-        ports.stream()
-            .map(port -> new ListenerAddress(new NetworkAddress(address, prefixBits), port))
-            .toList();
+        ports.stream().map(port -> new ListenerAddress(network, port)).toList();
     Endpoint endpoint = new Endpoint(name, addresses, name, protocol, incarnation, token);
     List<Object> encoded =
         RecordCodec.encode(ExecutorRecord.available(endpoint, incarnation, protocol));

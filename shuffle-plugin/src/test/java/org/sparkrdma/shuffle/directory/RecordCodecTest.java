@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -73,6 +75,86 @@ class RecordCodecTest {
     assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711)));
   }
 
+  private static ListenerAddress gidListener(String gid, int port) throws UnknownHostException {
+    return new ListenerAddress(NetworkAddress.ofGid(InetAddress.getByName(gid)), port);
+  }
+
+  @Test
+  void shouldEncodeGidsApartFromIpAddresses() throws Exception {
+    List<ListenerAddress> addresses =
+        List.of(
+            new ListenerAddress(new NetworkAddress(InetAddress.getByAddress(FOUR), 24), 4_711),
+            gidListener("fe80::2:c903:29:1", 4_712));
+    List<Object> encoded = RecordCodec.encode(record(addresses));
+
+    assertThat(decoded(encoded).addresses()).isEqualTo(addresses);
+    assertThat((List<?>) endpoint(encoded).get(1)).hasSize(1);
+    assertThat((List<?>) endpoint(encoded).get(endpoint(encoded).indexOf("gids") + 1)).hasSize(1);
+  }
+
+  @Test
+  void shouldEncodeAnEndpointThatHasOnlyAGid() throws Exception {
+    List<ListenerAddress> addresses = List.of(gidListener("fe80::2:c903:29:1", 4_711));
+
+    Endpoint decoded = decoded(RecordCodec.encode(record(addresses)));
+
+    assertThat(decoded.addresses()).isEqualTo(addresses);
+    assertThat(decoded.addresses().get(0).network().isGid()).isTrue();
+  }
+
+  /** It ignores the field gids, and an endpoint of that version has at least one address. */
+  @Test
+  void shouldLeaveNoAddressOfAGidToAReaderThatDoesNotKnowGids() throws Exception {
+    List<Object> encoded =
+        RecordCodec.encode(record(List.of(gidListener("fe80::2:c903:29:1", 4_711))));
+    List<Object> endpoint = endpoint(encoded);
+    assertThat(endpoint.get(1)).isEqualTo(List.of());
+    int gids = endpoint.indexOf("gids");
+    endpoint.remove(gids + 1);
+    endpoint.remove(gids);
+
+    assertThatThrownBy(() -> RecordCodec.decode(encoded))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("bad endpoint: addresses=0");
+  }
+
+  @Test
+  void shouldNotEncodeTheFieldOfGidsWithoutOne() {
+    assertThat(endpoint(encoded())).doesNotContain("gids");
+  }
+
+  @Test
+  void shouldRefuseGidsThatAreMalformed() throws Exception {
+    byte[] gid = InetAddress.getByName("fe80::2:c903:29:1").getAddress();
+    byte[] mapped = new byte[16];
+    Arrays.fill(mapped, 10, 12, (byte) 0xff);
+    List<Object> malformed =
+        List.of(
+            List.of(FOUR, 24, 4_711),
+            List.of(new byte[15], 64, 4_711),
+            List.of(new byte[16], 64, 4_711),
+            List.of(mapped, 64, 4_711),
+            List.of(InetAddress.getByName("ff12::1").getAddress(), 64, 4_711),
+            List.of(gid, 128, 4_711),
+            List.of(gid, 64, 0),
+            List.of(gid, 64),
+            "fe80::1");
+    for (Object address : malformed) {
+      assertGidsRefused(List.of(address));
+    }
+    assertGidsRefused("fe80::1");
+    assertGidsRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES, List.of(gid, 64, 4_711)));
+  }
+
+  /** Beside one IP address. */
+  private static void assertGidsRefused(Object gids) {
+    List<Object> encoded = encoded();
+    endpoint(encoded).addAll(List.of("gids", gids));
+    assertThatThrownBy(() -> RecordCodec.decode(encoded))
+        .as("gids %s", gids)
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
   private static void assertRefused(List<?> addresses) {
     List<Object> encoded = encoded();
     endpoint(encoded).set(1, addresses);
@@ -86,7 +168,7 @@ class RecordCodecTest {
       NetworkAddress network = new NetworkAddress(InetAddress.getByAddress(FOUR), 24);
       return new ArrayList<>(
           RecordCodec.encode(record(List.of(new ListenerAddress(network, 4_711)))));
-    } catch (java.net.UnknownHostException e) {
+    } catch (UnknownHostException e) {
       throw new IllegalStateException(e);
     }
   }

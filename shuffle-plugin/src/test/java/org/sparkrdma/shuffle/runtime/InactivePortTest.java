@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -15,7 +17,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
@@ -84,12 +89,63 @@ class InactivePortTest extends RuntimeFixture {
     assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 has no IP address");
   }
 
-  /** A reset of the device's script makes the port ready. */
+  private void scriptGidWithoutIpAddress() {
+    DEVICE.library().limit("infiniband", 1);
+    DEVICE.library().gid(LINK_LOCAL, 0);
+  }
+
+  @Test
+  @DisplayName("the only port has a GID and no IP address")
+  @ScriptedCase("none in this test: RDMA starts")
+  void shouldStartAtTheGidOfAPortWithoutAnIpAddress() throws Exception {
+    scriptGidWithoutIpAddress();
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
+      RdmaRuntime runtime = runtime((name, settings) -> choose(), realTransports(), List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      runtime.close();
+
+      assertThat(log.warnings())
+          .anySatisfy(
+              line ->
+                  assertThat(line)
+                      .contains("device scripted0 port 1 of engine ibverbs at [gid fe80:")
+                      .contains("its port is active, and has a GID but no IP address"));
+    }
+  }
+
+  @Test
+  @DisplayName("the only port has a GID and no IP address, and the kernel has no AF_IB")
+  @ScriptedCase("TCP, until the port has an IP address")
+  void shouldNameTheMissingFamilyAndStartWhenThePortHasAnIpAddress() throws Exception {
+    scriptGidWithoutIpAddress();
+    DEVICE.library().limit("without_af_ib", 1);
+
+    assertStartsWhenReady(
+        realTransports(),
+        "rdma_bind_addr failed: errno=22",
+        "the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)");
+  }
+
+  private static TransportStart realTransports() {
+    SparkEnv env = SparkEnv.get();
+    return RunningParts.rdmaTransports(
+        env,
+        (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
+        ShuffleSettings.defaults(),
+        new ShuffleCounters());
+  }
+
   private void assertStartsWhenReady(String... reasons) throws Exception {
+    assertStartsWhenReady(parts -> engine.transport(), reasons);
+  }
+
+  /** A reset of the device's script makes the port ready. */
+  private void assertStartsWhenReady(TransportStart transports, String... reasons)
+      throws Exception {
     firstRestart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
+      RdmaRuntime runtime = runtime((name, settings) -> choose(), transports, List.of());
       runtime.start();
 
       assertThat(log.awaitWarnings(1))

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
@@ -55,6 +57,22 @@ class LinkSpeedTest {
     rate("mlx5_0", 2, "100 Gb/sec (4X EDR)\n");
     assertThat(new LinkSpeed(devices).of(device("mlx5_0"), at(2))).isEqualTo("100 Gb/sec (4X EDR)");
     assertThat(new LinkSpeed(devices).of(device("mlx5_0"), at(1))).isEqualTo("40 Gb/sec (4X QDR)");
+  }
+
+  @Test
+  void shouldBeThatOfThePortWithTheGid() throws IOException {
+    rate("mlx5_0", 1, "100 Gb/sec (4X EDR)\n");
+    InetAddress gid = InetAddress.getByName("fe80::2:c903:29:1");
+    PortInfo port =
+        new PortInfo(
+            1, PortState.ACTIVE, 4_096, List.of(new Gid(0, GidType.INFINIBAND, gid)), List.of());
+    DeviceInfo device =
+        new DeviceInfo("mlx5_0", "ibverbs", Transport.INFINIBAND, 1, null, Set.of(), List.of(port));
+
+    assertThat(
+            new LinkSpeed(devices)
+                .of(device, List.of(new ListenerAddress(NetworkAddress.ofGid(gid), 7))))
+        .isEqualTo("100 Gb/sec (4X EDR)");
   }
 
   @Test

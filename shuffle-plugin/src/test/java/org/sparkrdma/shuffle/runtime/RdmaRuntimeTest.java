@@ -129,7 +129,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldWarnThatAnInfiniBandDeviceNeedsAnIpAddress() throws Exception {
+  void shouldWarnThatAnInfiniBandPortNeedsAnIpAddressOnAnEngineWithoutGids() throws Exception {
     Gid gid = new Gid(0, GidType.INFINIBAND, InetAddress.getByName("fe80::2:c903:29:1"));
     FakeEngine infiniBand =
         new FakeEngine(
@@ -144,7 +144,8 @@ class RdmaRuntimeTest extends RuntimeFixture {
           .singleElement()
           .asString()
           .startsWith("RDMA is not used in this executor until it can be started: ")
-          .contains("fake0 port 1 has no IP address", "IPoIB interface", "ip addr add")
+          .contains(
+              "fake0 port 1 has no IP address", "does not connect by GID", "IPoIB", "ip addr add")
           .endsWith(
               ". First run the command doctor of the plug-in's jar on this host: it says what to do");
       runtime.close();

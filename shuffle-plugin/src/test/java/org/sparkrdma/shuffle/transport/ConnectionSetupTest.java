@@ -32,7 +32,7 @@ class ConnectionSetupTest {
       assertThat(initiator.state()).isEqualTo(State.OPENING);
       assertThat(initiator.expectsHello()).isFalse();
     }
-    return initiator.request(REQUEST, 0, HOST, HOST);
+    return initiator.request(REQUEST, new ConnectionBinding(0, HOST, HOST));
   }
 
   private ByteBuffer confirm() {

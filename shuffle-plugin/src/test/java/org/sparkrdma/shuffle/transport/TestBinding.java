@@ -12,17 +12,15 @@ final class TestBinding {
 
   /** The initiator's binding, after the queue pair was created. */
   static ConnectionBinding ofInitiator(Device device, Connection connection) {
-    return new ConnectionBinding(
+    return ConnectionBinding.of(
         device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? connection.queuePair().number() : 0,
-        connection.localAddress().getAddress(),
-        connection.remoteAddress().getAddress());
+        connection.localAddress(),
+        connection.remoteAddress());
   }
 
   /** The responder's binding, after the request was received. */
   static ConnectionBinding ofResponder(Connection connection) {
-    return new ConnectionBinding(
-        connection.requestQueuePairNumber(),
-        connection.remoteAddress().getAddress(),
-        connection.localAddress().getAddress());
+    return ConnectionBinding.of(
+        connection.requestQueuePairNumber(), connection.remoteAddress(), connection.localAddress());
   }
 }

@@ -78,7 +78,8 @@ class HelloTest {
             new ConnectionBinding(17, other, binding.destination()),
             new ConnectionBinding(17, binding.source(), other),
             new ConnectionBinding(17, binding.destination(), binding.source()),
-            new ConnectionBinding(17, InetAddress.getByName("2001:db8::1"), binding.destination()));
+            new ConnectionBinding(17, InetAddress.getByName("2001:db8::1"), binding.destination()),
+            new ConnectionBinding(17, binding.source(), binding.destination(), true));
     for (ConnectionBinding elsewhere : others) {
       assertThat(Hello.decode(request).isProvenRequest(request, token, elsewhere)).isFalse();
     }

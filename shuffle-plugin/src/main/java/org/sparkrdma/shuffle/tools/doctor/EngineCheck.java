@@ -52,7 +52,9 @@ final class EngineCheck implements Check {
     if (reason.contains("ports are down")) {
       return PORT_UP;
     }
-    if (reason.contains("has no IP address") || reason.contains("has only link-local")) {
+    if (reason.contains("has no IP address")
+        || reason.contains("has only link-local")
+        || reason.contains("lack AF_IB")) {
       return "give the port an IP address as the sentence says, then run this again";
     }
     if (reason.contains("is not active")) {

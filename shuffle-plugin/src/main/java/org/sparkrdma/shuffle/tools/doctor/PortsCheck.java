@@ -88,11 +88,13 @@ final class PortsCheck implements Check {
       List<String> own = new ArrayList<>(port.files().names(INTERFACES));
       own.removeIf(network -> !isIpoib(network));
       if (own.isEmpty()) {
-        return Finding.warning(
+        return Finding.note(
             name()
-                + " has no IPoIB interface, so it has no IP address. This version connects by IP"
-                + " addresses only and cannot use the port.",
-            "run: " + DeviceChoice.IPOIB_COMMANDS);
+                + " has no IPoIB interface, so it has no IP address. Executors on engine ibverbs"
+                + " connect by its GID (AF_IB), to ports without an IP address and with the same"
+                + " subnet prefix.",
+            "nothing, if no host has an IP address on InfiniBand; otherwise run: "
+                + DeviceChoice.IPOIB_COMMANDS);
       }
       List<String> down = new ArrayList<>(own);
       down.removeIf(network -> !operState(network).equals("down"));

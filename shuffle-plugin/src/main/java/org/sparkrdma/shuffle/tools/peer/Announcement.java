@@ -15,11 +15,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
 
 /**
  * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 2 ibverbs
  * 1024/4096 10.99.1.1/24/40123}: version, engine, MTU of its port and its maximum, and each address
- * with the length of its prefix and a port.
+ * with the length of its prefix and a port. A GID begins with {@code gid=}.
  *
  * @param engine name of the listener's engine
  * @param mtuBytes path MTU of the listener's port
@@ -28,15 +29,17 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  */
 record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerAddress> addresses) {
   private static final int MAX_CHARS = 4_096;
+  private static final String GID = "gid=";
   private static final String BEGIN = "sparkrdma-doctor 2 ";
 
   /** Only literal addresses, so that no line makes this host ask a name server. */
   private static final Pattern ADDRESS =
-      Pattern.compile("([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
+      Pattern.compile("(gid=)?([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
 
   private static final Pattern LINE =
       Pattern.compile(
-          BEGIN + "([a-z]{1,20}) ([0-9]{1,6})/([0-9]{1,6})((?: [0-9a-fA-F:./]{1,60}){1,32})");
+          BEGIN
+              + "([a-z]{1,20}) ([0-9]{1,6})/([0-9]{1,6})((?: (?:gid=)?[0-9a-fA-F:./]{1,60}){1,32})");
 
   Announcement {
     addresses = List.copyOf(addresses);
@@ -48,7 +51,12 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
       String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
       line.append(
           String.format(
-              Locale.ROOT, " %s/%d/%d", literal, address.network().prefixBits(), address.port()));
+              Locale.ROOT,
+              " %s%s/%d/%d",
+              address.network().isGid() ? GID : "",
+              literal,
+              address.network().prefixBits(),
+              address.port()));
     }
     return line.append('\n').toString();
   }
@@ -127,8 +135,10 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
     try {
       NetworkAddress network =
           new NetworkAddress(
-              InetAddress.getByName(matcher.group(1)), Integer.parseInt(matcher.group(2)));
-      return new ListenerAddress(network, Integer.parseInt(matcher.group(3)));
+              InetAddress.getByName(matcher.group(2)),
+              Integer.parseInt(matcher.group(3)),
+              matcher.group(1) == null ? Kind.IP : Kind.GID);
+      return new ListenerAddress(network, Integer.parseInt(matcher.group(4)));
     } catch (IllegalArgumentException | UnknownHostException e) {
       throw notOfThisVersion(new IOException(e));
     }

@@ -89,18 +89,31 @@ public final class PeerCheck {
                 "use the same engine on all hosts: spark.shuffle.rdma.engine"));
       } else {
         compareMtu(own, peer);
-        AddressPair chosen = AddressPair.of(own.choice().addresses(), peer.addresses());
-        read(own, peer, chosen, Level.PROBLEM);
-        for (PortProbe one : all) {
-          if (one.usable()) {
-            readFrom(own, one, peer, chosen);
-          }
-        }
+        readFromAll(own, all, peer);
       }
     } catch (IOException e) {
       findings.add(notReached(e));
     }
     return List.copyOf(findings);
+  }
+
+  private void readFromAll(OpenDevice own, List<PortProbe> all, Announcement peer)
+      throws IOException {
+    AddressPair chosen = null;
+    try {
+      chosen = AddressPair.of(own.choice().addresses(), peer.addresses());
+      read(own, peer, chosen, Level.PROBLEM);
+    } catch (VerbsException e) {
+      findings.add(
+          Finding.problem(
+              "Peer " + host + " is not reached by RDMA: " + e.getMessage() + ".",
+              "give the ports of all hosts an IP address, or of none"));
+    }
+    for (PortProbe one : all) {
+      if (one.usable()) {
+        readFrom(own, one, peer, chosen);
+      }
+    }
   }
 
   /** Runs once, on a host where an executor would use no device: tests TCP only. */
@@ -197,6 +210,9 @@ public final class PeerCheck {
     return own.device().info().transport() == Transport.IWARP;
   }
 
+  /**
+   * @param chosen a pair that was read before; null when there is none
+   */
   private void readFrom(OpenDevice own, PortProbe from, Announcement peer, AddressPair chosen)
       throws IOException {
     boolean onChosen = from.device().name().equals(own.choice().device().name());
@@ -236,10 +252,9 @@ public final class PeerCheck {
     List<AddressPair> pairs = new ArrayList<>();
     for (NetworkAddress ours : own) {
       for (ListenerAddress theirs : peer) {
-        AddressPair pair = AddressPair.of(List.of(ours), List.of(theirs));
-        if (pair.inOneSubnet()) {
-          pairs.add(pair);
-        }
+        AddressPair.all(List.of(ours), List.of(theirs)).stream()
+            .filter(AddressPair::inOneSubnet)
+            .forEach(pairs::add);
       }
     }
     return pairs;

@@ -99,7 +99,7 @@ public final class PeerListener implements AutoCloseable {
     manager = device.createConnectionManager(channel);
     List<ListenerAddress> addresses = new ArrayList<>();
     for (NetworkAddress address : open.choice().addresses()) {
-      Listener listener = manager.listen(new InetSocketAddress(address.address(), 0), BACKLOG);
+      Listener listener = manager.listen(address.socket(0), BACKLOG);
       addresses.add(new ListenerAddress(address, listener.address().getPort()));
     }
     announcement =

@@ -135,7 +135,7 @@ class DeviceChecksTest extends FakeMachineFixture {
   }
 
   @Test
-  void shouldSayThatAnInfiniBandPortWithoutIpoibCannotBeUsed() {
+  void shouldSayThatAnInfiniBandPortWithoutIpoibIsUsedByItsGid() {
     machine.deviceFiles().infiniBandPort("mlx5_0", "fe80:0000:0000:0000:0002:c903:0029:0001");
     machine
         .file("sys/class/net/eth0/address", "00:02:c9:29:00:01\n")
@@ -144,9 +144,10 @@ class DeviceChecksTest extends FakeMachineFixture {
     assertThat(machine.findings(new PortsCheck()))
         .hasSize(3)
         .contains(
-            "WARNING mlx5_0 port 1 has no IPoIB interface, so it has no IP address. This version"
-                + " connects by IP addresses only and cannot use the port. | run: modprobe ib_ipoib"
-                + " && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0");
+            "NOTE mlx5_0 port 1 has no IPoIB interface, so it has no IP address. Executors on engine"
+                + " ibverbs connect by its GID (AF_IB), to ports without an IP address and with the"
+                + " same subnet prefix. | nothing, if no host has an IP address on InfiniBand;"
+                + " otherwise run: modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0");
 
     machine
         .file("sys/class/net/ib3/address", ipoibAddress("01"))

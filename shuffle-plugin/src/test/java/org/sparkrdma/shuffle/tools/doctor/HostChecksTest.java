@@ -54,6 +54,8 @@ class HostChecksTest extends FakeMachineFixture {
                 "bring a port up: ip link set",
             "no usable device: mlx5_0 port 1 has no IP address in this network namespace: give",
                 "give the port an IP address as the sentence says",
+            "rdma_bind_addr failed: the kernel or librdmacm may lack AF_IB, so give the port an IP",
+                "give the port an IP address as the sentence says",
             "no usable device: mlx5_0 port 1 has only link-local addresses, which",
                 "give the port an IP address as the sentence says",
             "no usable device: rxe0 is not in spark.shuffle.rdma.device",

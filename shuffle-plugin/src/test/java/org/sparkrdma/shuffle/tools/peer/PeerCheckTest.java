@@ -298,6 +298,22 @@ class PeerCheckTest {
   }
 
   @Test
+  void shouldReportThatThePeerHasNoAddressThatThisHostReaches() throws Exception {
+    ListenerAddress gid =
+        new ListenerAddress(NetworkAddress.ofGid(InetAddress.getByName("fe80::2:c903:29:1")), 9);
+    assertThat(answeredBy(new Announcement("soft", 4_096, 4_096, List.of(gid)).line()))
+        .last()
+        .satisfies(
+            finding -> {
+              assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+              assertThat(finding.message())
+                  .isEqualTo(
+                      "Peer 127.0.0.1 is not reached by RDMA: no common subnet: a GID reaches GIDs"
+                          + " with the same subnet prefix only, and no IP address.");
+            });
+  }
+
+  @Test
   void shouldReportThatThePeerUsesAnotherEngine() throws Exception {
     ListenerAddress any =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
@@ -327,7 +343,8 @@ class PeerCheckTest {
             4_096,
             List.of(
                 new ListenerAddress(new NetworkAddress(InetAddress.getByName("10.9.1.1"), 24), 7),
-                new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd99::1"), 64), 8)));
+                new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd99::1"), 64), 8),
+                new ListenerAddress(NetworkAddress.ofGid(InetAddress.getByName("fe80::1")), 9)));
     assertThat(Announcement.parse(announcement.line().strip())).isEqualTo(announcement);
   }
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.faults.ScriptedCase;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
+
+/** InfiniBand ports with GIDs and, unless a test says so, without an IP address. */
+class GidAddressesTest extends ScriptedExecutors {
+  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+  private static final String NO_COMMON_SUBNET =
+      "reason=connect-failed detail=no common subnet: a GID reaches GIDs with the same subnet"
+          + " prefix only, and no IP address; its blocks use TCP";
+
+  @BeforeEach
+  void scriptInfinibandPort() {
+    library.limit("infiniband", 1);
+  }
+
+  /**
+   * Starts an executor as on a host of its own, at the address that the device's choice finds. Only
+   * the newest host's GID is in the device's table.
+   *
+   * @param prefix of its GID
+   * @param ip addresses of the port's IPoIB interface
+   */
+  private TestExecutor executor(int number, String prefix, String... ip) throws Exception {
+    byte[] gid = InetAddress.getByName(prefix + "2:c903:29:" + number).getAddress();
+    library.gid(gid, 0);
+    ScriptedHost host =
+        new ScriptedHost(newFolder("host-" + number))
+            .withLink("eth0", "02:00:00:00:00:0" + number, "192.0.2." + number);
+    if (ip.length > 0) {
+      host.withLink("ib0", "80:00:02:08:" + HexFormat.ofDelimiter(":").formatHex(gid), ip);
+    }
+    VerbsEngine engine = host.engine(library);
+    DeviceChoice choice =
+        DeviceChoice.of(
+            engine.devices(),
+            new DeviceSelector(
+                List.of(),
+                OptionalInt.empty(),
+                OptionalInt.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                InetAddress.getByName("192.0.2." + number),
+                false,
+                false,
+                0),
+            address -> new NetworkAddress(address, 16));
+    TestExecutor executor = start(number, engine, options -> options.addresses(choice.addresses()));
+    executor.outputs().write(1, new Random(number), 1000);
+    return executor;
+  }
+
+  private static List<String> published(TestExecutor executor) {
+    return executor.endpoint().addresses().stream()
+        .map(ListenerAddress::network)
+        .map(NetworkAddress::toString)
+        .toList();
+  }
+
+  private static void assertRead(TestExecutor reader, TestExecutor server) throws Exception {
+    CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
+    assertThat(blocks.reasons()).isEmpty();
+    assertThat(blocks.bytes(0)).isEqualTo(server.outputs().expected(BLOCKS.get(0)));
+  }
+
+  /** The block is answered without an attempt to connect. */
+  private void assertByTcpWithTheReason(TestExecutor reader, TestExecutor server) throws Exception {
+    long before = library.calls("rdma_create_id");
+    try (CapturedLog log = CapturedLog.fromInfo(PeerLog.class.getName())) {
+      CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
+      assertThat(blocks.reasons()).isEqualTo(Map.of("connect-failed", 1L));
+      assertThat(log.awaitLines(1)).singleElement().asString().contains(NO_COMMON_SUBNET);
+    }
+    assertThat(library.calls("rdma_create_id")).isEqualTo(before);
+  }
+
+  @ParameterizedTest(name = "ports have no IP address, and GIDs with the subnet prefix {0}/64")
+  @ValueSource(strings = {"fe80::", "fec0:0:0:7:"})
+  @ScriptedCase("READ")
+  void shouldConnectByGid(String prefix) throws Exception {
+    TestExecutor reader = executor(5, prefix);
+    TestExecutor server = executor(7, prefix);
+
+    assertThat(published(server)).singleElement().asString().startsWith("gid fe").endsWith(":7/64");
+    assertRead(reader, server);
+    assertRead(server, reader);
+  }
+
+  @Test
+  @DisplayName("two ports have no IP address, and GIDs with different subnet prefixes")
+  @ScriptedCase("TCP (connect-failed)")
+  void shouldNotConnectToAGidOfAnotherSubnet() throws Exception {
+    TestExecutor reader = executor(5, "fe80::");
+    TestExecutor server = executor(7, "fec0:0:0:7:");
+
+    assertByTcpWithTheReason(reader, server);
+    assertByTcpWithTheReason(server, reader);
+  }
+
+  @Test
+  @DisplayName("ports have an IP address and a GID")
+  @ScriptedCase("READ")
+  void shouldConnectByTheIpAddress() throws Exception {
+    TestExecutor reader = executor(5, "fe80::", "10.1.0.5");
+    TestExecutor server = executor(7, "fe80::", "10.1.0.7");
+
+    assertThat(published(reader)).containsExactly("10.1.0.5/16");
+    assertThat(published(server)).containsExactly("10.1.0.7/16");
+    assertRead(reader, server);
+  }
+
+  @Test
+  @DisplayName("a port has an IP address and a GID, its peer a GID only")
+  @ScriptedCase("TCP (connect-failed)")
+  void shouldNotConnectBetweenAnIpAddressAndAGid() throws Exception {
+    TestExecutor reader = executor(5, "fe80::", "10.1.0.5");
+    TestExecutor server = executor(7, "fe80::");
+
+    assertByTcpWithTheReason(reader, server);
+    assertByTcpWithTheReason(server, reader);
+  }
+}
