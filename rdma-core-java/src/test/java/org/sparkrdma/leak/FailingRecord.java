@@ -8,17 +8,23 @@ package org.sparkrdma.leak;
 public final class FailingRecord implements AutoCloseable {
   private boolean failed;
 
+  private FailingRecord() {}
+
   /**
+   * Begins.
+   *
    * @param what name of the resource in its {@link LeakRecord}
    */
-  public FailingRecord(String what) {
+  public static FailingRecord of(String what) {
+    var record = new FailingRecord();
     LeakRecord.onAcquire =
         acquired -> {
-          if (acquired.equals(what) && !failed) {
-            failed = true;
+          if (acquired.equals(what) && !record.failed) {
+            record.failed = true;
             throw new OutOfMemoryError("thrown by the test");
           }
         };
+    return record;
   }
 
   /** Whether it has thrown. */

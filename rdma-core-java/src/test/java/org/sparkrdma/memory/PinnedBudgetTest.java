@@ -33,7 +33,7 @@ class PinnedBudgetTest {
 
   @Test
   void shouldTakeNoBytesForAGrantThatThereIsNoMemoryFor() {
-    try (FailingRecord failing = new FailingRecord("grant of pinned bytes")) {
+    try (FailingRecord failing = FailingRecord.of("grant of pinned bytes")) {
       assertThatThrownBy(() -> budget.tryGrant(PAGE)).isInstanceOf(OutOfMemoryError.class);
       assertThat(failing.failed()).isTrue();
     }

@@ -133,7 +133,7 @@ class RegisteredPoolTest {
   @Test
   void shouldKeepAChunkThatItCannotLend() {
     release(take(PER_SLAB));
-    try (FailingRecord failing = new FailingRecord("chunk of a registered pool")) {
+    try (FailingRecord failing = FailingRecord.of("chunk of a registered pool")) {
       assertThatThrownBy(pool::tryTake).isInstanceOf(OutOfMemoryError.class);
       assertThat(failing.failed()).isTrue();
     }

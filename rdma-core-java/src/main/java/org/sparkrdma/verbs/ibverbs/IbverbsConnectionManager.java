@@ -286,8 +286,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   }
 
   private boolean isAddressMissing() {
-    return !listeners().stream()
-        .allMatch(listener -> presence.of(listener, listenerPorts));
+    return !listeners().stream().allMatch(listener -> presence.of(listener, listenerPorts));
   }
 
   private void offerAddressRemoved() {

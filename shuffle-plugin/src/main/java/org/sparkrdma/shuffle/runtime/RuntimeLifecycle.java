@@ -129,8 +129,8 @@ final class RuntimeLifecycle {
   }
 
   /**
-   * The attempt has ended with an Error: RDMA is off as after a loss, and the caller closes what was
-   * started. Allocates nothing, because there may be no memory.
+   * The attempt has ended with an Error: RDMA is off as after a loss, and the caller closes what
+   * was started. Allocates nothing, because there may be no memory.
    *
    * @param why one reason
    */

@@ -290,9 +290,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   /**
    * Checks that the agent's thread and the block server go on, and each fifth time that this host
-   * still has the addresses of the listeners. If a thread hangs in a call of the device, the loss is
-   * reported: no peer would get an answer. When it is the agent, every block uses TCP at once. One
-   * thread calls this, each {@link #CHECK_INTERVAL}.
+   * still has the addresses of the listeners. If a thread hangs in a call of the device, the loss
+   * is reported: no peer would get an answer. When it is the agent, every block uses TCP at once.
+   * One thread calls this, each {@link #CHECK_INTERVAL}.
    */
   public void checkThreads() {
     checkAgent();
