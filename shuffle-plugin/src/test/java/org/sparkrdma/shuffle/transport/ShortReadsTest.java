@@ -14,7 +14,7 @@ class ShortReadsTest {
   private static final long PAGE = 0x7f00_b750_f000L;
 
   private final ReadPool pool = new ReadPool();
-  private final ReadBatch batch = pool.batch(1, 0);
+  private final ReadBatch batch = pool.batch(1, 0, 0);
 
   private ReadOperation read(long address, int lengthBytes) {
     batch.countRead();
