@@ -6,9 +6,12 @@ package org.sparkrdma.leak;
  * can. One at a time.
  */
 public final class FailingRecord implements AutoCloseable {
+  private final String what;
   private boolean failed;
 
-  private FailingRecord() {}
+  private FailingRecord(String what) {
+    this.what = what;
+  }
 
   /**
    * Begins.
@@ -16,15 +19,16 @@ public final class FailingRecord implements AutoCloseable {
    * @param what name of the resource in its {@link LeakRecord}
    */
   public static FailingRecord of(String what) {
-    var record = new FailingRecord();
-    LeakRecord.onAcquire =
-        acquired -> {
-          if (acquired.equals(what) && !record.failed) {
-            record.failed = true;
-            throw new OutOfMemoryError("thrown by the test");
-          }
-        };
-    return record;
+    FailingRecord failing = new FailingRecord(what);
+    LeakRecord.onAcquire = failing::onAcquire;
+    return failing;
+  }
+
+  private void onAcquire(String acquired) {
+    if (acquired.equals(what) && !failed) {
+      failed = true;
+      throw new OutOfMemoryError("thrown by the test");
+    }
   }
 
   /** Whether it has thrown. */

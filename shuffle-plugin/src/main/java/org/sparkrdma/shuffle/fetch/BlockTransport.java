@@ -4,9 +4,18 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.List;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Fetches blocks by RDMA READ. Safe for any thread; never blocks and never throws. */
 public interface BlockTransport {
+  /** Stands for RDMA that is not used. */
+  BlockTransport UNAVAILABLE =
+      (peer, blocks, files, handler) -> {
+        for (int i = 0; i < blocks.size(); i++) {
+          handler.onFailed(i, FallbackReason.UNAVAILABLE, "RDMA is not up");
+        }
+      };
+
   /**
    * Fetches blocks of one peer.
    *

@@ -41,8 +41,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   /**
    * @param spark Spark's own client
-   * @param transport completes in bounded time when RDMA is up or its start hangs, exceptionally
-   *     when RDMA is not available
+   * @param transport completes in bounded time, when RDMA is up or its start hangs, never with an
+   *     exception; with {@link BlockTransport#UNAVAILABLE} when RDMA is off
    */
   public RdmaBlockClient(
       BlockStoreClient spark,
@@ -106,37 +106,37 @@ public final class RdmaBlockClient extends BlockStoreClient {
   }
 
   /**
-   * Starts at once when transport and endpoint are known, which is nearly always; otherwise later.
+   * Starts at once when transport and endpoint are known, which is nearly always; otherwise later:
+   * then nothing is allocated between the completion of the two and the start.
    */
   private void begin(PeerFetch fetch, String executorId) {
     try {
-      CompletableFuture<Optional<BlockTransport>> up =
-          transport.handle((started, failure) -> Optional.ofNullable(started));
       CompletableFuture<Optional<Endpoint>> found =
           directory.find(executorId).exceptionally(failure -> Optional.empty());
       var unused =
-          up.thenAcceptBoth(found, (started, endpoint) -> startOrFail(fetch, started, endpoint))
-              .whenComplete((nothing, failure) -> failRest(fetch, failure));
+          transport.thenAcceptBoth(
+              found, (started, endpoint) -> startOrFail(fetch, started, endpoint));
     } catch (Throwable e) {
-      failRest(fetch, e);
+      fetch.failRest(FallbackReason.UNAVAILABLE, FailureText.of(e));
     }
   }
 
-  /** A future swallows exceptions, but each block needs an answer. */
-  private static void failRest(PeerFetch fetch, Throwable failure) {
-    if (failure != null) {
-      fetch.failRest(FallbackReason.UNAVAILABLE, FailureText.of(failure));
-    }
-  }
-
+  /**
+   * Never throws: a future has no memory for an Error that says so, and requests that wait for the
+   * same future would wait for ever.
+   */
   private static void startOrFail(
-      PeerFetch fetch, Optional<BlockTransport> started, Optional<Endpoint> endpoint) {
-    if (started.isEmpty()) {
-      fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
-    } else if (endpoint.isEmpty()) {
-      fetch.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
-    } else {
-      fetch.begin(started.get(), endpoint.get());
+      PeerFetch fetch, BlockTransport started, Optional<Endpoint> endpoint) {
+    try {
+      if (started == BlockTransport.UNAVAILABLE) {
+        fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
+      } else if (endpoint.isEmpty()) {
+        fetch.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
+      } else {
+        fetch.begin(started, endpoint.get());
+      }
+    } catch (Throwable e) {
+      // Its blocks use TCP: both methods request them before they throw.
     }
   }
 

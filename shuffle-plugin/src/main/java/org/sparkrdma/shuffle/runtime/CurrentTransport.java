@@ -7,7 +7,6 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * The transport that was started last: readers keep this one while the device is lost and comes
@@ -15,18 +14,11 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * Safe for any thread.
  */
 final class CurrentTransport implements BlockTransport {
-  private volatile BlockTransport current = CurrentTransport::refuse;
+  private volatile BlockTransport current = BlockTransport.UNAVAILABLE;
 
   /** New requests go to this one. */
   void set(BlockTransport started) {
     current = started;
-  }
-
-  private static void refuse(
-      Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
-    for (int i = 0; i < blocks.size(); i++) {
-      handler.onFailed(i, FallbackReason.UNAVAILABLE, "RDMA is not up");
-    }
   }
 
   @Override

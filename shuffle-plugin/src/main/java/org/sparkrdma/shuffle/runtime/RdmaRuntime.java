@@ -236,7 +236,7 @@ public final class RdmaRuntime implements AutoCloseable {
     if (before != State.STOPPED) {
       LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));
     }
-    starts.giveUp("RDMA is stopped");
+    starts.giveUp();
     return before;
   }
 

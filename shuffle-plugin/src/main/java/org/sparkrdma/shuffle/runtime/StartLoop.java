@@ -52,8 +52,8 @@ final class StartLoop {
 
   /**
    * @param profile as for {@link RuntimeStart#run}
-   * @param transport completed when the first start is over or hangs, with an exception when RDMA
-   *     is off for the whole life of the executor
+   * @param transport completed when the first start is over or hangs; with {@link
+   *     BlockTransport#UNAVAILABLE} when RDMA is off for the whole life of the executor
    */
   StartLoop(
       RuntimeStart start,
@@ -227,7 +227,7 @@ final class StartLoop {
         "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
         String.join("; ", lifecycle.reasons()),
         RUN_DOCTOR);
-    giveUp("RDMA is off");
+    giveUp();
     published.withdraw(lifecycle.reasons());
     lifecycle.endWaits();
   }
@@ -297,8 +297,8 @@ final class StartLoop {
   }
 
   /** Readers and map tasks wait no longer, unless RDMA has been up. Any thread. */
-  void giveUp(String detail) {
-    transport.completeExceptionally(new IllegalStateException(detail));
+  void giveUp() {
+    transport.complete(BlockTransport.UNAVAILABLE);
     published.end();
   }
 }

@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FailingCounters;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -162,11 +163,47 @@ class RdmaBlockClientTest {
     assertThat(transport.requests).hasSize(2);
   }
 
+  /** A future cannot even keep the Error of one request while memory is short. */
+  @Test
+  void shouldAnswerAllRequestsThatWaitedThoughTheAnswerOfOneThrows() throws InterruptedException {
+    AtomicInteger steps = new AtomicInteger();
+    ShuffleCounters failing =
+        FailingCounters.with(
+            () -> {
+              if (steps.incrementAndGet() == 1) {
+                throw new LastingError();
+              }
+            });
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+    RdmaBlockClient client = new RdmaBlockClient(spark, up, directory::get, tcp, failing);
+    for (int map = 1; map <= 3; map++) {
+      String[] blockIds = {"shuffle_0_" + map + "_0"};
+      client.fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
+    }
+    transport.thrown = new OutOfMemoryError("thrown by the test");
+
+    up.complete(transport);
+
+    assertThat(steps).hasValueGreaterThanOrEqualTo(1);
+    assertThat(listener.awaitAnswers(3)).hasSize(3);
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  /** An Error that no exception can have as its cause. */
+  private static final class LastingError extends Error {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw this;
+    }
+  }
+
   @Test
   void shouldFetchByTcpWhenRdmaDoesNotStart() throws InterruptedException {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
     fetch("shuffle_0_1_0");
-    up.completeExceptionally(new IllegalStateException("RDMA is off"));
+    up.complete(BlockTransport.UNAVAILABLE);
     fetch("shuffle_0_2_0");
     listener.awaitAnswers(2);
     assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);

@@ -141,7 +141,7 @@ class BlockServerThreadTest {
     return new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
   }
 
-  /** Without deadlines the thread sleeps for an hour. */
+  /** The thread sleeps for an hour when it has no deadline. */
   @Test
   void shouldTakeATurnWhenOneIsRequested() {
     try (BlockServer server = server(Duration.ofMinutes(10))) {
