@@ -26,7 +26,7 @@ import org.sparkrdma.verbs.VerbsException;
 class ClaimedIncarnationsTest {
   private static final int BLOCK_BYTES = 4_096;
 
-  /** As many unconfirmed connections as an executor has whose {@code connections.max} is 16. */
+  /** Maximum number of unconfirmed connections, where {@code connections.max} is 16. */
   private static final int UNCONFIRMED = 8;
 
   @TempDir private Path directory;

@@ -441,6 +441,29 @@ class HostileServerTest {
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
+  @Test
+  void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithAnUnknownRequestId() throws Exception {
+    HostileServer.Script script =
+        new HostileServer.Script() {
+          @Override
+          public void onLocate(HostileServer.Question question) {
+            question.answer().piece(0, 0, LENGTH, LENGTH).send(1);
+          }
+
+          @Override
+          public void onRelease(HostileServer server, Release release) {
+            server.send(HostileServer.released(release.requestId() + 4711));
+          }
+        };
+    assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
+    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+      LockSupport.parkNanos(100_000);
+    }
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    // The fault and its effect are those of an answer without a request, which has a row.
+    fetched = null;
+  }
+
   /** Answers each request in this way and at once sends a LOCATED without a request. */
   private record EagerServer(UnaryOperator<byte[]> key) implements HostileServer.Script {
     @Override

@@ -266,7 +266,11 @@ class PeerLifeTest {
   @Test
   void shouldKeepNoStateOfAPeerWhoseConnectionHasEndedAndFromWhichNoBlockWasWanted()
       throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMinutes(5)));
+    TestExecutor server =
+        start(
+            new TestExecutor.Options(1)
+                .connectTimeout(Duration.ofMinutes(1))
+                .idleTimeout(Duration.ofMinutes(5)));
     try (HostilePeer peer = new HostilePeer()) {
       peer.connect(server.endpoint());
     }
@@ -274,7 +278,7 @@ class PeerLifeTest {
       Thread.onSpinWait();
     }
     assertThat(peersOf(server)).as("its generation may still be needed").isEqualTo(1);
-    laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
+    laterNs.addAndGet(Duration.ofSeconds(61).toNanos());
     while (peersOf(server) > 0) {
       Thread.onSpinWait();
     }
