@@ -8,12 +8,12 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
  * Blocks of all connections that wait for receive memory. Owned by the agent.
@@ -40,7 +40,7 @@ final class MemoryQueue {
   private final ReceiveMemory memory;
   private final ReadLimit reads;
   private final Delivery delivery;
-  private final ShuffleCounters counters;
+  private final LongConsumer waits;
   private final LongSupplier nanoClock;
   private final Map<Long, Waiting> byReader = new HashMap<>();
   private final ArrayDeque<Waiting> turns = new ArrayDeque<>();
@@ -80,18 +80,19 @@ final class MemoryQueue {
   }
 
   /**
+   * @param waits receives the nanoseconds of each wait that has ended
    * @param nanoClock as {@link System#nanoTime}
    */
   MemoryQueue(
       ReceiveMemory memory,
       ReadLimit reads,
       Delivery delivery,
-      ShuffleCounters counters,
+      LongConsumer waits,
       LongSupplier nanoClock) {
     this.memory = memory;
     this.reads = reads;
     this.delivery = delivery;
-    this.counters = counters;
+    this.waits = waits;
     this.nanoClock = nanoClock;
     this.checkedNs = nanoClock.getAsLong();
   }
@@ -184,7 +185,7 @@ final class MemoryQueue {
       waiting.blocks.poll();
       onLeft(first.block);
       if (given) {
-        counters.waitedForMemory(nowNs - first.addedNs);
+        waits.accept(nowNs - first.addedNs);
         first.side.onMemory(first.block);
         return true;
       }
@@ -224,7 +225,7 @@ final class MemoryQueue {
 
   private void fail(Entry entry, long nowNs) {
     // The whole wait: it may have had memory meanwhile that the device did not register.
-    counters.waitedForMemory(entry.block.waitedNs(nowNs));
+    waits.accept(entry.block.waitedNs(nowNs));
     entry.side.onNoMemory();
     delivery.fail(entry.block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
   }

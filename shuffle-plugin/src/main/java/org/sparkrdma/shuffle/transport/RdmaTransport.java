@@ -165,7 +165,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             this::corrupted);
     ReadLimit reads = new ReadLimit(settings.readBytesInFlight());
     MemoryQueue queue =
-        new MemoryQueue(memory.receive(), reads, delivery, env.counters(), env.nanoClock());
+        new MemoryQueue(
+            memory.receive(), reads, delivery, env.counters()::waitedForMemory, env.nanoClock());
     TransportContext context =
         new TransportContext(
             settings,

@@ -218,7 +218,8 @@ record GrowthReport(
           String.format(
               Locale.ROOT,
               "%d servers, %d tasks, pinned.max %d MiB: at most %.1f MiB of READs in flight, %.1f ms for"
-                  + " %d blocks of %d KiB, fallbacks %s, of the servers as readers %s%n",
+                  + " %d blocks of %d KiB, fallbacks %s, of the servers as readers %s, waits for"
+                  + " memory %s, longest %.1f ms%n",
               one.shape().executors() - 1,
               one.shape().tasks(),
               one.shape().pinnedBytes() >> 20,
@@ -227,7 +228,9 @@ record GrowthReport(
               one.blocks(),
               one.shape().blockBytes() >> 10,
               one.fallbacks(),
-              one.fallbacksOfOthers()));
+              one.fallbacksOfOthers(),
+              one.memoryWaits(),
+              one.longestMemoryWaitMs()));
     }
     return text.toString();
   }

@@ -97,6 +97,7 @@ final class GrowthRun implements AutoCloseable {
    * @param lastPeerMs virtual time until it had a block of every peer
    * @param blocks that executor 0 read
    * @param served blocks that the others read from executor 0
+   * @param memoryWaits number of its blocks that waited for receive memory, by duration
    * @param fallbacks its blocks that would use TCP, by reason
    * @param fallbacksOfOthers blocks of executor 0 that the others would read by TCP, by reason
    */
@@ -115,6 +116,8 @@ final class GrowthRun implements AutoCloseable {
       double lastPeerMs,
       double allBlocksMs,
       long maxReadBytesInFlight,
+      Map<String, Long> memoryWaits,
+      double longestMemoryWaitMs,
       Map<FallbackReason, Long> fallbacks,
       Map<FallbackReason, Long> fallbacksOfOthers) {
     /** Blocks that executor 0 wanted. */
@@ -191,6 +194,8 @@ final class GrowthRun implements AutoCloseable {
         lastPeerNs / 1e6,
         fabric.nowNs() / 1e6,
         first.maxBytesInFlight(),
+        first.memoryWaits().groups(),
+        first.memoryWaits().longestMs(),
         fallbacks,
         fallbacksOfOthers);
   }

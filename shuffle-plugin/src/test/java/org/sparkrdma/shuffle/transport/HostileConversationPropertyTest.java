@@ -208,7 +208,7 @@ class HostileConversationPropertyTest {
       hangsAt = files != null && random.nextInt(3) == 0 ? random.nextInt(100) : -1;
       delivery = TestDelivery.on(new SameThreadExecutor(), diskTasks::add, counters);
       ReadLimit reads = new ReadLimit(1L << 40);
-      queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
+      queue = new MemoryQueue(receive, reads, delivery, counters::waitedForMemory, () -> nowNs);
       TransportContext context =
           new TransportContext(
               settings,

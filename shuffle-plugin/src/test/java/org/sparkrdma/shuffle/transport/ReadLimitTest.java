@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.AccessFlag;
@@ -54,7 +53,7 @@ class ReadLimitTest {
           null,
           () -> 0,
           null);
-  private final List<Reads> turns = new ArrayList<>();
+  private final List<ConnectionReads> turns = new ArrayList<>();
 
   @AfterEach
   void close() {
@@ -62,56 +61,15 @@ class ReadLimitTest {
     pool.close();
   }
 
-  /** READs of one connection. */
-  private final class Reads {
-    private final ScriptedConnection wire = new ScriptedConnection();
-    private final SendQueue sends = new SendQueue(wire.queuePair(), 128, 0);
-    private final ReadQueue queue = new ReadQueue(context, sends, () -> turns.add(this));
-    private final ReadBatch batch = context.readPool().batch(1, 0, 1_000);
-
-    /** Wants to post more READs of its batch, and posts those that it may. */
-    Reads post(int count) {
-      return post(count, READ_BYTES);
-    }
-
-    Reads post(int count, int bytes) {
-      List<ReadOperation> reads = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        reads.add(
-            context
-                .readPool()
-                .read(batch, (of, done) -> queue.onReadDone(done), 4_096, 1, chunk, 0, bytes));
-      }
-      queue.add(reads);
-      return turn();
-    }
-
-    Reads turn() {
-      queue.post(0);
-      sends.flush();
-      return this;
-    }
-
-    int posted() {
-      return wire.sends().size();
-    }
-
-    /** All its posted READs complete, as far as the device reports it. */
-    void complete() {
-      long last = -1;
-      while (!wire.sends().isEmpty()) {
-        ScriptedConnection.Work work = wire.sends().poll();
-        last = work.signalled() ? work.id() : last;
-      }
-      sends.completed(last);
-    }
+  private ConnectionReads reads() {
+    return new ConnectionReads(context, chunk, READ_BYTES, turns::add);
   }
 
   @Test
   void shouldLeaveHalfOfTheLimitToOtherConnections() {
-    Reads one = new Reads().post(20);
+    ConnectionReads one = reads().post(20);
     assertThat(one.posted()).isEqualTo(LIMIT / 2);
-    Reads other = new Reads().post(20);
+    ConnectionReads other = reads().post(20);
     assertThat(other.posted()).isEqualTo(LIMIT / 4);
     assertThat(limit.postedBytes()).isLessThanOrEqualTo(LIMIT * READ_BYTES);
   }
@@ -119,7 +77,7 @@ class ReadLimitTest {
   /** The device would not report READs without a signal, and nothing more would be posted. */
   @Test
   void shouldSignalTheLastReadBeforeAPause() {
-    Reads one = new Reads().post(20);
+    ConnectionReads one = reads().post(20);
     for (int posted = 0; posted < 20; posted += LIMIT / 2) {
       assertThat(one.posted()).isEqualTo(LIMIT / 2);
       one.complete();
@@ -133,31 +91,31 @@ class ReadLimitTest {
   @Test
   void shouldSeeAnIncastWhileReadsOfEightConnectionsFillTheLimit() {
     for (int i = 0; i < 7; i++) {
-      new Reads().post(1);
+      reads().post(1);
     }
     assertThat(limit.isIncast(0)).isFalse();
-    new Reads().post(2);
+    reads().post(2);
     assertThat(limit.isIncast(29_999_999)).isTrue();
     assertThat(limit.isIncast(30_000_000)).as("no READ was posted since").isFalse();
   }
 
   @Test
   void shouldSeeNoIncastInReadsOfFewerConnections() {
-    List<Reads> first = new ArrayList<>();
+    List<ConnectionReads> first = new ArrayList<>();
     for (int i = 0; i < LIMIT; i++) {
-      first.add(new Reads().post(1));
+      first.add(reads().post(1));
     }
-    first.subList(0, 3).forEach(Reads::complete);
-    Reads more = new Reads().post(4);
+    first.subList(0, 3).forEach(ConnectionReads::complete);
+    ConnectionReads more = reads().post(4);
     assertThat(more.posted()).as("the limit is full again").isEqualTo(2);
     assertThat(limit.isIncast(0)).isFalse();
   }
 
   @Test
   void shouldGiveTurnsInOrderToConnectionsThatHaveNothingPosted() {
-    List<Reads> first = fill();
-    Reads one = new Reads().post(3);
-    Reads other = new Reads().post(1);
+    List<ConnectionReads> first = fill();
+    ConnectionReads one = reads().post(3);
+    ConnectionReads other = reads().post(1);
     assertThat(one.posted() + other.posted()).isZero();
     assertThat(turns).isEmpty();
 
@@ -173,10 +131,10 @@ class ReadLimitTest {
   }
 
   /** Connections that have posted as much as the limit allows. */
-  private List<Reads> fill() {
-    List<Reads> all = new ArrayList<>();
+  private List<ConnectionReads> fill() {
+    List<ConnectionReads> all = new ArrayList<>();
     while (limit.postedBytes() < LIMIT * READ_BYTES) {
-      all.add(new Reads().post(LIMIT));
+      all.add(reads().post(LIMIT));
     }
     assertThat(all).hasSizeGreaterThan(2);
     return all;
@@ -184,9 +142,9 @@ class ReadLimitTest {
 
   @Test
   void shouldTakeAConnectionThatEndsOutOfTheQueue() {
-    List<Reads> first = fill();
-    Reads ended = new Reads().post(1);
-    Reads next = new Reads().post(1);
+    List<ConnectionReads> first = fill();
+    ConnectionReads ended = reads().post(1);
+    ConnectionReads next = reads().post(1);
     ended.queue.clear();
     first.get(0).queue.clear();
     assertThat(turns).contains(next).doesNotContain(ended);
@@ -198,9 +156,9 @@ class ReadLimitTest {
 
   @Test
   void shouldNotKeepOthersWaitingForAConnectionThatWaitsForItsEnd() {
-    List<Reads> first = fill();
-    Reads broken = new Reads().post(1);
-    Reads next = new Reads().post(1);
+    List<ConnectionReads> first = fill();
+    ConnectionReads broken = reads().post(1);
+    ConnectionReads next = reads().post(1);
     broken.queue.stop();
     first.get(0).complete();
     assertThat(turns).contains(next).doesNotContain(broken);
@@ -209,27 +167,27 @@ class ReadLimitTest {
 
   @Test
   void shouldKnowWhetherAReadHasWaitedForOtherConnections() {
-    List<Reads> first = fill();
-    Reads waits = new Reads().post(1);
+    List<ConnectionReads> first = fill();
+    ConnectionReads waits = reads().post(1);
     assertThat(waits.queue.hasWaitedSince(0)).isTrue();
     assertThat(waits.queue.hasWaitedSince(1)).isFalse();
-    first.forEach(Reads::complete);
+    first.forEach(ConnectionReads::complete);
     waits.turn();
-    Reads posts = new Reads().post(1);
+    ConnectionReads posts = reads().post(1);
     assertThat(posts.queue.hasWaitedSince(0)).isFalse();
   }
 
   /** Otherwise a time-out of its peer would be taken for load of other connections. */
   @Test
   void shouldNotCountAWaitForTheConnectionsOwnHalf() {
-    Reads one = new Reads().post(20);
+    ConnectionReads one = reads().post(20);
     assertThat(one.posted()).isEqualTo(LIMIT / 2);
     assertThat(one.queue.hasWaitedSince(0)).isFalse();
-    Reads other = new Reads().post(1);
+    ConnectionReads other = reads().post(1);
     one.turn();
     assertThat(one.queue.hasWaitedSince(0)).as("at its own half").isFalse();
     one.complete();
-    new Reads().post(1);
+    reads().post(1);
     one.turn();
     assertThat(one.posted()).isLessThan(LIMIT / 2);
     assertThat(one.queue.hasWaitedSince(0)).as("others have the rest").isTrue();
@@ -238,7 +196,7 @@ class ReadLimitTest {
 
   @Test
   void shouldLeaveHalfOfTheLimitAlsoToReadsOfDifferentLengths() {
-    Reads one = new Reads().post(3, READ_BYTES).post(1, 2 * READ_BYTES);
+    ConnectionReads one = reads().post(3, READ_BYTES).post(1, 2 * READ_BYTES);
     assertThat(one.queue.postedBytes()).isEqualTo(3 * READ_BYTES);
     one.complete();
     assertThat(one.turn().queue.postedBytes()).isEqualTo(2 * READ_BYTES);

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.TestAddresses;
@@ -30,6 +31,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
@@ -56,6 +58,7 @@ final class ScriptedReader {
   static final int CHUNK_BYTES = 16 << 10;
   static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
   private static final int MESSAGE_BYTES = 16 << 10;
+  private static final long BUDGET_BYTES = 64L << 20;
   private static final int MAX_CONNECTIONS = 1_001;
   private static final InetAddress LOCALHOST = InetAddress.getLoopbackAddress();
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
@@ -64,15 +67,7 @@ final class ScriptedReader {
   private static final Endpoint SERVER =
       new Endpoint("2", TestAddresses.listener("127.0.0.1", 2), "none", 1, 2, KEY);
 
-  private final DeviceInfo info =
-      new DeviceInfo(
-          "none",
-          "none",
-          Transport.LOOPBACK,
-          1,
-          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56, 1),
-          EnumSet.allOf(Capability.class),
-          List.of());
+  private final DeviceInfo info;
   private final ScriptedConnection.Memory device =
       new ScriptedConnection.Memory() {
         @Override
@@ -83,7 +78,7 @@ final class ScriptedReader {
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
   private final RefusingDomain sinkDomain = new RefusingDomain(domain);
   private final RefusingDomain controlDomain = new RefusingDomain(domain);
-  private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
+  private final PinnedBudget budget = new PinnedBudget(BUDGET_BYTES, 4096);
   private final RegisteredPool sinks;
   private final RegisteredPool controlPool = pool(controlDomain, MESSAGE_BYTES, 1, 64 << 20);
   private final ControlBuffers control = new ControlBuffers(controlPool, 2 << 20);
@@ -93,6 +88,8 @@ final class ScriptedReader {
   private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
   private final ScriptedConnection wire = new ScriptedConnection();
   private final BlockServer server;
+  private final CompletionQueues completions;
+  private final TransportContext context;
   private final ConnectionTable table;
   private final Peers peers;
   private final PeerConnection connection;
@@ -102,6 +99,7 @@ final class ScriptedReader {
   private int locates;
   private int blocksAsked;
   private int releases;
+  private int idlePeers;
 
   /** Credits that the peer has not granted. */
   private int creditsLeft = settings(0).locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE;
@@ -115,22 +113,62 @@ final class ScriptedReader {
    * @param lengths of the peer's blocks
    */
   ScriptedReader(int poolBytes, long maxCopiedBytes, int... lengths) throws VerbsException {
+    this(new ReadLimit(1L << 40), poolBytes, maxCopiedBytes, lengths);
+  }
+
+  /** On a card, whose driver pins the rings of queues; with the default settings and one block. */
+  static ScriptedReader onCard() throws VerbsException {
+    return new ScriptedReader(
+        Transport.INFINIBAND,
+        ShuffleSettings.defaults().transport(BUDGET_BYTES),
+        new ReadLimit(1L << 40),
+        1 << 20,
+        0,
+        1_000);
+  }
+
+  /**
+   * @param reads of all connections
+   */
+  ScriptedReader(ReadLimit reads, int poolBytes, long maxCopiedBytes, int... lengths)
+      throws VerbsException {
+    this(Transport.LOOPBACK, settings(poolBytes), reads, poolBytes, maxCopiedBytes, lengths);
+  }
+
+  private ScriptedReader(
+      Transport transport,
+      TransportSettings settings,
+      ReadLimit reads,
+      int poolBytes,
+      long maxCopiedBytes,
+      int... lengths)
+      throws VerbsException {
     this.lengths = lengths;
+    info =
+        new DeviceInfo(
+            "none",
+            "none",
+            transport,
+            1,
+            new DeviceLimits(9, 999, 1, 1, 1 << 22, 999, 1L << 40, 1 << 30, 16, 0, 56, 1),
+            EnumSet.allOf(Capability.class),
+            List.of());
     sinks = pool(sinkDomain, CHUNK_BYTES, 1, poolBytes);
     receive = new ReceiveMemory(sinks, maxCopiedBytes);
     Delivery delivery =
         TestDelivery.on(new SameThreadExecutor(), new SameThreadExecutor(), counters);
     server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
-    ReadLimit reads = new ReadLimit(1L << 40);
-    MemoryQueue queue = new MemoryQueue(receive, reads, delivery, counters, () -> nowNs);
-    TransportContext context =
+    MemoryQueue queue =
+        new MemoryQueue(receive, reads, delivery, counters::waitedForMemory, () -> nowNs);
+    completions = new CompletionQueues(device, null, 0, budget, settings);
+    context =
         new TransportContext(
-            settings(poolBytes),
+            settings,
             info,
             SELF,
             new byte[0],
             domain,
-            new CompletionQueues(device, null, 0, budget, settings(poolBytes)),
+            completions,
             receive,
             new ReadPool(),
             queue,
@@ -339,7 +377,7 @@ final class ScriptedReader {
   void connectIdle(int count) throws VerbsException {
     for (int i = 0; i < count; i++) {
       ScriptedConnection other = new ScriptedConnection();
-      Peer peer = peers.of(100L + i);
+      Peer peer = peers.of(100L + idlePeers++);
       peer.endpoint(SERVER);
       PeerConnection attempt = table.initiate(peer, other);
       peer.attempt(attempt);
@@ -409,6 +447,15 @@ final class ScriptedReader {
   /** RELEASEs that the peer has answered. */
   int releases() {
     return releases;
+  }
+
+  /**
+   * READs of another connection of this executor.
+   *
+   * @param chunk receives their data
+   */
+  ConnectionReads otherReads(RegisteredChunk chunk) {
+    return new ConnectionReads(context, chunk, CHUNK_BYTES, reads -> {});
   }
 
   Task task(long number) {
@@ -559,6 +606,7 @@ final class ScriptedReader {
   /** Ends the connection and closes the pools. */
   void close() {
     stop(peers);
+    completions.close();
     receive.closeOpenChunk();
     sinks.close();
     control.close();

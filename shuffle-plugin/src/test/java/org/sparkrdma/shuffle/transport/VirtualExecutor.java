@@ -57,6 +57,7 @@ final class VirtualExecutor implements AutoCloseable {
   private final VirtualFabric fabric;
   private final VirtualDevice device;
   private final ShuffleCounters counters = new ShuffleCounters();
+  private final MemoryWaits waits = new MemoryWaits();
   private final PinnedBudget budget;
   private final TransportMemory memory;
   private final VirtualBlockServer server;
@@ -151,7 +152,8 @@ final class VirtualExecutor implements AutoCloseable {
             counters,
             incarnation -> {});
     ReadLimit reads = new ReadLimit(transport.readBytesInFlight());
-    MemoryQueue queue = new MemoryQueue(memory.receive(), reads, delivery, counters, fabric::nowNs);
+    MemoryQueue queue =
+        new MemoryQueue(memory.receive(), reads, delivery, waits::add, fabric::nowNs);
     TransportContext context =
         new TransportContext(
             transport,
@@ -362,6 +364,11 @@ final class VirtualExecutor implements AutoCloseable {
 
   long count(Counter counter) {
     return counters.value(counter);
+  }
+
+  /** Waits of its blocks for receive memory. */
+  MemoryWaits memoryWaits() {
+    return waits;
   }
 
   long highestPinnedBytes() {
