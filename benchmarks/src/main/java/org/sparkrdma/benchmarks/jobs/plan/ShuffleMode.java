@@ -94,6 +94,11 @@ public enum ShuffleMode {
     return this == RDMA || this == POOL_1G || this == POOL_64M;
   }
 
+  /** Whether a run without any lack of receive memory means that the job is too small. */
+  public boolean mustLackMemory() {
+    return this == POOL_64M;
+  }
+
   /** The name in options, progress, table and report. */
   @JsonValue
   @Override

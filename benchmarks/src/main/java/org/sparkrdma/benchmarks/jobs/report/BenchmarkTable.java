@@ -17,8 +17,8 @@ import org.sparkrdma.launch.TextTable;
 public final class BenchmarkTable {
   /** The meaning of bytes, blocks, waits and fallbacks, for users. */
   static final String ROUNDS =
-      "Bytes are medians (least..most) of the rounds, blocks medians; waits for memory and fallbacks"
-          + " are sums over the rounds.";
+      "Bytes are medians (least..most) of the rounds, blocks medians; blocks copied to the heap,"
+          + " waits for memory and fallbacks are sums over the rounds.";
 
   private static final int RATIO_DECIMALS = 2;
 
@@ -60,7 +60,7 @@ public final class BenchmarkTable {
       headings.add(metric.heading());
     }
     headings.addAll(List.of("by READ", "by TCP", "local", "remote blocks"));
-    headings.addAll(List.of("waits for memory", "fallbacks"));
+    headings.addAll(List.of("copied", "waits for memory", "fallbacks"));
     rows.add(headings);
     report.summaries().forEach(summary -> rows.add(values(report, summary)));
     return rows;
@@ -78,9 +78,16 @@ public final class BenchmarkTable {
     row.add(bytes(runs, run -> run.bytes().local()));
     long[] blocks = sorted(runs, run -> run.blocks().read() + run.blocks().tcp());
     row.add(String.format(Locale.ROOT, "%,d", blocks[blocks.length / 2]));
+    row.add(copied(runs));
     row.add(counts(sum(runs, RunResult::memoryWaits)));
     row.add(fallbacks(runs));
     return row;
+  }
+
+  private static String copied(List<RunResult> runs) {
+    return runs.stream().anyMatch(run -> run.copiedBlocks() == null)
+        ? "not counted"
+        : String.format(Locale.ROOT, "%,d", runs.stream().mapToLong(RunResult::copiedBlocks).sum());
   }
 
   /** Median, and the range if there is one. */

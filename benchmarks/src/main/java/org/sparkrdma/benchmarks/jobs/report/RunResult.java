@@ -18,6 +18,8 @@ import org.sparkrdma.benchmarks.jobs.workload.Answer;
  * @param peakMemoryBytes largest resident memory of any executor since it started
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
+ * @param copiedBlocks blocks copied to the heap because receive memory was short; null in reports
+ *     of older versions, which did not count them
  * @param querySeconds wall time of each query, of a job that consists of queries; else empty
  */
 public record RunResult(
@@ -34,6 +36,7 @@ public record RunResult(
     ByPath blocks,
     Map<String, Long> fallbacks,
     Map<String, Long> memoryWaits,
+    Long copiedBlocks,
     Answer answer,
     Map<String, Double> querySeconds) {
   /** Reports of older versions have no pauses, waits or times of queries. */
@@ -59,6 +62,7 @@ public record RunResult(
         blocks,
         fallbacks,
         memoryWaits,
+        copiedBlocks,
         answer,
         querySeconds);
   }

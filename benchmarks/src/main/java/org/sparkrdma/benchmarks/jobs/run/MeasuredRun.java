@@ -73,6 +73,7 @@ final class MeasuredRun {
             paths.blocks(),
             paths.fallbacks(),
             paths.memoryWaits(),
+            paths.copiedBlocks(),
             answer.summary(),
             pending.querySeconds());
     return new Measured(result, answer);

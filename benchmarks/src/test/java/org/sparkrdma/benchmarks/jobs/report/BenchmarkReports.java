@@ -72,6 +72,7 @@ public final class BenchmarkReports {
         new RunResult.ByPath(256, 0, 256),
         fallbacks,
         Map.of("5ms", 3L),
+        7L,
         new Answer(16, "ab"),
         Map.of());
   }
@@ -92,6 +93,7 @@ public final class BenchmarkReports {
         run.blocks(),
         run.fallbacks(),
         run.memoryWaits(),
+        run.copiedBlocks(),
         run.answer(),
         querySeconds);
   }

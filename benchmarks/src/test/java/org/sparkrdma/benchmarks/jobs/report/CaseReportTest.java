@@ -75,6 +75,8 @@ class CaseReportTest {
     assertThat(table)
         .contains("pool-empty=6 in rounds 1 2")
         .contains("1 MiB (1 MiB..4 MiB)")
+        .containsPattern("copied +waits for memory")
+        .containsPattern(" 21 +5ms=9 ")
         .endsWith("sums over the rounds.");
     assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
         .containsPattern("pool-empty=3\n")

@@ -67,6 +67,8 @@ class RecordedResultsTest {
     BenchmarkReport report = report(file);
     assertThat(BenchmarkTable.of(report)).contains("longest GC pause ms");
     assertThat(BenchmarkTable.of(report).contains(" - ")).isEqualTo(!pauses);
+    boolean copies = Files.readString(file).contains("\"copiedBlocks\"");
+    assertThat(BenchmarkTable.of(report).contains("not counted")).isEqualTo(!copies);
     assertThat(BenchmarkPage.of(report)).contains("\"title\":\"GC\"");
     assertThat(BenchmarkPage.of(report).contains("\"title\":\"GC pauses\"")).isEqualTo(pauses);
     assertThat(BenchmarkCsv.of(report).lines().skip(1))
