@@ -18,6 +18,12 @@ class ControlMemoryTest {
   private static final int IDLE_BUFFERS = 2;
   private static final long MAX_IDLE_BYTES = 40 << 10;
 
+  /**
+   * On a card, also the rings of its queue pair, in whole pages, and its share of a completion
+   * queue.
+   */
+  private static final long CARD_IDLE_BYTES = 76 << 10;
+
   private ScriptedReader scripted;
 
   @AfterEach
@@ -33,6 +39,17 @@ class ControlMemoryTest {
     scripted.connectIdle(1_000);
     assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
     assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
+  }
+
+  /** The count of rings is that of {@link CompletionQueues}; 64 connections share one queue. */
+  @Test
+  void shouldHoldSeventySixKibibytesForEachIdleConnectionOnACard() throws Exception {
+    scripted = ScriptedReader.onCard();
+    scripted.step();
+    scripted.connectIdle(63);
+    long before = scripted.pinnedBytes();
+    scripted.connectIdle(512);
+    assertThat((scripted.pinnedBytes() - before) / 512).isEqualTo(CARD_IDLE_BYTES);
   }
 
   @Test
