@@ -213,7 +213,7 @@ record RunningParts(
         : new byte[0];
   }
 
-  private static List<Path> localDirectories(SparkEnv env) {
+  static List<Path> localDirectories(SparkEnv env) {
     return Stream.of(env.blockManager().diskBlockManager().localDirsString())
         .map(Path::of)
         .toList();

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +19,10 @@ import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.PortNotReadyException;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.MemoryDirectories;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
@@ -42,6 +45,7 @@ class RuntimeStart {
   private final RunningParts.TransportStart transports;
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
+  private final MemoryDirectories memoryDirectories = new MemoryDirectories();
   private final boolean forbidden;
   private boolean transientReason;
   private boolean byGid;
@@ -173,6 +177,10 @@ class RuntimeStart {
             machine,
             SparkMemory.of(key -> env.conf().get(key, null), profile.get()),
             choice.device().transport() != Transport.LOOPBACK);
+    if (settings.pinnedMaxBytes().isEmpty()) {
+      memoryDirectories.check(
+          new SystemFiles(Path.of("/")), machine, limit, RunningParts.localDirectories(env));
+    }
     return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
   }
 }
