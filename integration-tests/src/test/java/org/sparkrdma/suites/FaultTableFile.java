@@ -38,6 +38,11 @@ public final class FaultTableFile {
   private static final Map<String, Integer> OF_UNIT_TESTS =
       Map.of("hostile-server.json", 32, "hostile-peer.json", 23);
 
+  /**
+   * Places whose rows have the number of comparisons; elsewhere the answer of a job is compared.
+   */
+  private static final Set<String> WITH_COUNTS = Set.of("server", "stub");
+
   private static final Path COMPILER = Path.of("/usr/bin/cc");
 
   /** Rows of tests that need a C compiler; without one they are skipped. */
@@ -133,12 +138,7 @@ public final class FaultTableFile {
    */
   List<String> problems(boolean suitesRan, boolean unitTestsRan) {
     List<String> problems = new ArrayList<>();
-    rows()
-        .filter(
-            row ->
-                !row.path("answerRight").asBoolean()
-                    || row.path("seconds").asDouble() > row.path("boundSeconds").asDouble())
-        .forEach(row -> problems.add("wrong or late: " + row));
+    rows().forEach(row -> addProblem(problems, row));
     if (suitesRan) {
       OF_SUITES.forEach((file, least) -> requireRows(problems, file, least));
       OF_SKIPPED_SUITES.forEach(
@@ -162,6 +162,36 @@ public final class FaultTableFile {
       problems.add("distinct pairs of fault and recovery: " + distinct().size() + " of " + rows);
     }
     return problems;
+  }
+
+  private static void addProblem(List<String> problems, JsonNode row) {
+    JsonNode right = row.path("answerRight");
+    JsonNode afterwards = row.path("rightAfterwards");
+    if (isFalse(right)
+        || isFalse(afterwards)
+        || row.path("seconds").asDouble() > row.path("boundSeconds").asDouble()) {
+      problems.add("wrong or late: " + row);
+    }
+    boolean counts = WITH_COUNTS.contains(row.path("where").asText());
+    if (counts
+        && (claimsMore(right, row.path("compared"))
+            || claimsMore(afterwards, row.path("comparedAfterwards")))) {
+      problems.add("right without a comparison: " + row);
+    }
+    if (!right.isBoolean() && !(counts && afterwards.isBoolean())) {
+      problems.add("nothing compared: " + row);
+    }
+    if (counts && row.path("hits").asLong() < 1) {
+      problems.add("a fault that did not happen: " + row);
+    }
+  }
+
+  private static boolean isFalse(JsonNode right) {
+    return right.isBoolean() && !right.asBoolean();
+  }
+
+  private static boolean claimsMore(JsonNode right, JsonNode compared) {
+    return right.isBoolean() && compared.asLong() < 1;
   }
 
   private Stream<JsonNode> rowsWithoutGuest() {

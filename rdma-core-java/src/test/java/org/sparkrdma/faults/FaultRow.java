@@ -13,20 +13,20 @@ import java.util.stream.Collectors;
  * @param name the fault, as text
  * @param recovery what happened then, as text
  * @param hits how often the fault happened
- * @param answerRight whether all data that was read has the expected bytes, by comparison
+ * @param during comparison of each block or READ that was read under the fault
+ * @param afterwards comparison of what was read after the fault
  * @param seconds from the beginning to the last answer
  * @param boundSeconds what the test asserts of {@code seconds}
- * @param reads number of right READs
  * @param reasons number of blocks by TCP for each fallback reason
  */
 public record FaultRow(
     String name,
     String recovery,
     long hits,
-    boolean answerRight,
+    Comparison during,
+    Comparison afterwards,
     double seconds,
     int boundSeconds,
-    long reads,
     Map<String, Long> reasons) {
 
   /** The name of a test method as words. */
@@ -41,10 +41,13 @@ public record FaultRow(
             field("engine", quoted(engine)),
             field("where", quoted(where)),
             field("hits", Long.toString(hits)),
-            field("answerRight", Boolean.toString(answerRight)),
+            field("answerRight", during.json()),
+            field("compared", Long.toString(during.compared())),
+            field("rightAfterwards", afterwards.json()),
+            field("comparedAfterwards", Long.toString(afterwards.compared())),
             field("seconds", String.format(Locale.ROOT, "%.1f", seconds)),
             field("boundSeconds", Integer.toString(boundSeconds)),
-            field("blocksByRead", Long.toString(reads)),
+            field("blocksByRead", Long.toString(during.compared())),
             field("blocksByTcp", Long.toString(byTcp)),
             field("reasons", object(new TreeMap<>(reasons))),
             field("recovery", quoted(recovery)))

@@ -172,10 +172,13 @@ private[scenarios] object FaultTable {
       |## All faults
       |
       |`./mvnw verify` merges the rows of these tests into `integration-tests/target/fault-table.json` and
-      |fails when rows are missing. A row has the fault, its recovery, the time, the bound, and whether a
-      |comparison of bytes or answers succeeded. In `stub` that is an exchange on a new engine after the
-      |fault, in `server` the blocks that were read: where all use TCP there are none to compare. `stub`
-      |needs a C compiler.
+      |fails when rows are missing. A row has the fault, its recovery, the time, the bound, and in
+      |`answerRight` whether a comparison of bytes or answers succeeded. In `server` and `stub` that is one
+      |of the blocks and READs that completed under the fault, and `compared` is their number; without any
+      |`answerRight` is `null`. `rightAfterwards` is the comparison of what was read after the fault: in
+      |`server` a block that the same reader reads from an honest server, in `stub` a READ on a new engine.
+      |The build also fails when a row says `true` and nothing was compared, when nothing was compared at
+      |all, and when a fault of `server` or `stub` did not happen. `stub` needs a C compiler.
       |
       || `where` | Tests |
       ||---|---|

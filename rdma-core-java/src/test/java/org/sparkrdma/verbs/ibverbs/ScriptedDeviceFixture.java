@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultRow;
 import org.sparkrdma.faults.FaultRows;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -62,6 +63,7 @@ abstract class ScriptedDeviceFixture {
 
   @AfterEach
   void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
+    Comparison during = ScriptedExchange.takeReads();
     if (exchange != null) {
       exchange.close();
     }
@@ -72,17 +74,17 @@ abstract class ScriptedDeviceFixture {
     library.reset();
     assertThat(hits > 0).as("the script took effect: hits=" + hits).isEqualTo(faulty);
     awaitNoObjects();
-    boolean right;
     try (VerbsEngine next = ScriptedEngine.over(library);
         ScriptedExchange again = new ScriptedExchange(next)) {
       again.run();
-      right = again.isReadRight();
     }
+    Comparison afterwards = ScriptedExchange.takeReads();
     awaitNoObjects();
     assertIdle(idlePercent);
     assertIdle(ScriptedExchange.takeIdlePercent());
     double seconds = (System.nanoTime() - beginNs) / 1e9;
-    assertThat(right).as("bytes of the next exchange").isTrue();
+    assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
+    assertThat(afterwards).as("READs of the next exchange").isEqualTo(Comparison.of(true));
     if (!ScriptedLibrary.isGiven()) {
       assertThat(seconds).isLessThan(BOUND_SECONDS);
     }
@@ -94,10 +96,10 @@ abstract class ScriptedDeviceFixture {
               test.getDisplayName(),
               outcome.replaceFirst("^should ", "") + "; a new exchange transfers the right bytes",
               hits,
-              right,
+              during,
+              afterwards,
               seconds,
               BOUND_SECONDS,
-              1,
               Map.of()));
     }
   }

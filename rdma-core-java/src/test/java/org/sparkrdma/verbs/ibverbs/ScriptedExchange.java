@@ -14,6 +14,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -57,6 +58,9 @@ final class ScriptedExchange implements AutoCloseable {
   /** Confined to the tests' thread. */
   private static double idlePercent;
 
+  /** The READs of all exchanges since the last call of {@link #takeReads}; confined likewise. */
+  private static Comparison reads = Comparison.NONE;
+
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
   /** A failure that came as an event or a completion. */
@@ -78,7 +82,6 @@ final class ScriptedExchange implements AutoCloseable {
   private ProtectionDomain domain;
   private HostMemory memory;
   private MemoryRegion region;
-  private boolean readRight;
   private Listener listener;
   private final byte[] content = new byte[BYTES];
   private String failure;
@@ -223,8 +226,8 @@ final class ScriptedExchange implements AutoCloseable {
             .signalled();
     await(() -> ends.get(0).queuePair().postSend(read));
     await(() -> completed.contains(3L));
+    reads = reads.plus(Comparison.of(isSame(BYTES)));
     requireSame(BYTES);
-    readRight = true;
   }
 
   /** A READ without elements, and without a remote key. */
@@ -234,18 +237,24 @@ final class ScriptedExchange implements AutoCloseable {
     await(() -> completed.contains(4L));
   }
 
-  /** Whether a READ has brought the right bytes. */
-  boolean isReadRight() {
-    return readRight;
+  /** The READs that have completed since the last call, and whether they brought their bytes. */
+  static Comparison takeReads() {
+    Comparison taken = reads;
+    reads = Comparison.NONE;
+    return taken;
+  }
+
+  private void requireSame(int length) throws Failed {
+    if (!isSame(length)) {
+      throw new Failed("wrong bytes: lengthBytes=" + length);
+    }
   }
 
   /** Compares the first bytes of the target with those of the source. */
-  private void requireSame(int length) throws Failed {
+  private boolean isSame(int length) {
     byte[] received = new byte[length];
     memory.slice(BYTES, length).get(received);
-    if (!Arrays.equals(received, 0, length, content, 0, length)) {
-      throw new Failed("wrong bytes: lengthBytes=" + length);
-    }
+    return Arrays.equals(received, 0, length, content, 0, length);
   }
 
   void disconnect() throws Failed {

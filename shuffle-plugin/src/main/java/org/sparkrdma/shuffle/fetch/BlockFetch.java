@@ -137,7 +137,7 @@ public final class BlockFetch {
   private static void discard(BlockProgress block, DeliveryLog log, DirectoryQueues disks) {
     try {
       if (block.toDisk()) {
-        disks.execute(block.disk().path(), () -> Delivery.discard(block, log));
+        disks.execute(block.disk().path(), () -> BlockEnds.discard(block, log));
       }
     } catch (RejectedExecutionException e) {
       // See above.

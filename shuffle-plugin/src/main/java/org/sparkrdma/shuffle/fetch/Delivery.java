@@ -8,7 +8,6 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.shuffle.fetch.BlockVerifier.Verdict;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -28,13 +27,12 @@ public final class Delivery {
   private static final int MAX_LISTS = 32;
 
   private final Executor threads;
-  private final DirectoryQueues disks;
-  private final TransportConf conf;
+  private final DiskDelivery disk;
   private final boolean verify;
   private final ShuffleCounters counters;
   private final BlockAnswers answers;
   private final DeliveryLog log = new DeliveryLog();
-  private final DiskWrites writes = new DiskWrites();
+  private final BlockEnds ends;
 
   /** Empty lists; guarded by itself. */
   private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>(MAX_LISTS);
@@ -54,16 +52,16 @@ public final class Delivery {
       ShuffleCounters counters,
       LongConsumer corrupted) {
     this.threads = threads;
-    this.disks = new DirectoryQueues(diskThreads);
-    this.conf = conf;
     this.verify = verify;
     this.counters = counters;
     answers = new BlockAnswers(verify, counters, corrupted, log);
+    ends = new BlockEnds(answers, log);
+    disk = new DiskDelivery(diskThreads, conf, verify, answers, ends, log);
   }
 
   /** Queues of work that may wait for a disk. */
   public DirectoryQueues disks() {
-    return disks;
+    return disk.queues();
   }
 
   /** Whether blocks are verified with their checksums. */
@@ -136,70 +134,7 @@ public final class Delivery {
    * @param rest called on a disk thread when there is more to fetch
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
-    DiskWrites.Write write = writes.add(block);
-    if (block.disk().path() == null) {
-      executeOnDisk(block, () -> runOnce(write, () -> createFile(write, rest)));
-    } else {
-      executeOnDisk(block, () -> runOnce(write, () -> writeNow(write, rest)));
-    }
-  }
-
-  private void runOnce(DiskWrites.Write write, Runnable work) {
-    if (write.begin()) {
-      write.block().disk().beginWrite();
-      try {
-        work.run();
-      } finally {
-        endWrite(write.block());
-      }
-    }
-  }
-
-  /** The directory of the file is not known before. */
-  private void createFile(DiskWrites.Write write, Consumer<BlockProgress> rest) {
-    BlockProgress block = write.block();
-    try {
-      if (dropAnswered(block)) {
-        write.end();
-        return;
-      }
-      block.disk().create(conf);
-    } catch (Throwable e) {
-      write.end();
-      failNow(block, FallbackReason.DISK, e);
-      return;
-    }
-    if (write.pause()) {
-      executeOnDisk(block, () -> runOnce(write, () -> writeNow(write, rest)));
-    } else {
-      release(block);
-      discard(block, log);
-    }
-  }
-
-  private void writeNow(DiskWrites.Write write, Consumer<BlockProgress> rest) {
-    try {
-      writeNow(write.block(), rest);
-    } finally {
-      write.end();
-    }
-  }
-
-  private void executeOnDisk(BlockProgress block, Runnable work) {
-    try {
-      disks.execute(block.disk().path(), work);
-    } catch (Throwable e) {
-      // See execute.
-      work.run();
-    }
-  }
-
-  private void endWrite(BlockProgress block) {
-    try {
-      block.disk().endWrite();
-    } catch (Throwable e) {
-      log.notReleased(block, e);
-    }
+    disk.write(block, rest);
   }
 
   /**
@@ -209,7 +144,7 @@ public final class Delivery {
    * @param limitNs for each part of a block
    */
   public void failOverdueWrites(long nowNs, long limitNs) {
-    List<DiskWrites.Write> overdue = writes.takeOverdue(nowNs, limitNs);
+    List<DiskWrites.Write> overdue = disk.takeOverdue(nowNs, limitNs);
     for (int i = 0; i < overdue.size(); i++) {
       BlockProgress block = overdue.get(i).block();
       if (overdue.get(i).giveUp()) {
@@ -228,12 +163,12 @@ public final class Delivery {
         threads,
         Task.of(
             () -> {
-              release(block);
+              ends.release(block);
               answers.fail(block, reason, detail);
             }));
     if (block.toDisk()) {
       // Its disk may hang.
-      executeOnDisk(block, () -> discard(block, log));
+      disk.execute(block, () -> ends.discard(block));
     }
   }
 
@@ -270,7 +205,7 @@ public final class Delivery {
     try {
       verifyAndHandOver(block);
     } catch (Throwable e) {
-      failNow(block, FallbackReason.READ_ERROR, e);
+      ends.fail(block, FallbackReason.READ_ERROR, e);
       log.notDelivered(block, e);
     }
   }
@@ -300,91 +235,5 @@ public final class Delivery {
     }
     answers.handOver(block, buffer);
     buffer.release();
-  }
-
-  private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
-    try {
-      if (dropAnswered(block)) {
-        return;
-      }
-      block.disk().open(block.checksumKind(), block.sums());
-      block.disk().write(block.memory(), verify);
-      if (dropAnswered(block)) {
-        return;
-      }
-      block.releaseMemory();
-      if (!block.isComplete()) {
-        rest.accept(block);
-        return;
-      }
-    } catch (Throwable e) {
-      failNow(block, FallbackReason.DISK, e);
-      return;
-    }
-    ManagedBuffer file;
-    Verdict verdict;
-    try {
-      verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
-      file = block.disk().finish();
-      if (verdict == Verdict.MISMATCH) {
-        long crc = BlockSum.crc32c(file);
-        answers.suspect(block, crc);
-        discard(block, log);
-        return;
-      }
-    } catch (Throwable e) {
-      failNow(block, FallbackReason.DISK, e);
-      return;
-    }
-    answers.count(verdict);
-    if (answers.handOver(block, file)) {
-      leaveToSpark(block);
-    } else {
-      discard(block, log);
-    }
-  }
-
-  /** Releases what a block holds that has failed while it waited for its disk. */
-  private boolean dropAnswered(BlockProgress block) {
-    boolean answered = block.isAnswered();
-    if (answered) {
-      release(block);
-      discard(block, log);
-    }
-    return answered;
-  }
-
-  /** The answer comes first: the disk of its file may hang. */
-  private void failNow(BlockProgress block, FallbackReason reason, Throwable e) {
-    release(block);
-    answers.fail(block, reason, FailureText.of(e));
-    discard(block, log);
-  }
-
-  private void release(BlockProgress block) {
-    try {
-      block.releaseMemory();
-    } catch (Throwable e) {
-      log.notReleased(block, e);
-    }
-  }
-
-  /** Deletes the file of a block if it has one. Never throws. */
-  static void discard(BlockProgress block, DeliveryLog log) {
-    try {
-      if (block.toDisk()) {
-        block.disk().discard();
-      }
-    } catch (Throwable e) {
-      log.notReleased(block, e);
-    }
-  }
-
-  private void leaveToSpark(BlockProgress block) {
-    try {
-      block.disk().leaveToSpark();
-    } catch (Throwable e) {
-      log.notReleased(block, e);
-    }
   }
 }

@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * refuses others, and those end when idle. The server creates and closes it. Safe for any thread.
  */
 final class DiskThreads implements AutoCloseable {
-  /** As long as no job takes long, see {@link DiskTurns}. */
+  /** Number of threads while no job takes long, see {@link DiskTurns}. */
   private static final int THREADS_PER_DISK = 4;
 
   private static final Duration MAX_IDLE = Duration.ofSeconds(10);

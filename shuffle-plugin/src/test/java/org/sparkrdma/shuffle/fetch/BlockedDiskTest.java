@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -184,6 +186,22 @@ class BlockedDiskTest {
     assertThat(many.await(Duration.ofSeconds(30))).isTrue();
     end(threads);
     assertThat(answers).as("none is answered twice").isEmpty();
+  }
+
+  @Test
+  void shouldNotWaitForADiskOnTheCallersThreadWhenThereIsNoMemoryForAHandOver() {
+    Executor withoutMemory =
+        work -> {
+          throw new OutOfMemoryError("thrown by the test");
+        };
+    Delivery delivers = TestDelivery.on(threads, withoutMemory, new ShuffleCounters());
+    BlockedDisk disk = new BlockedDisk();
+    disk.works.countDown();
+
+    assertThatThrownBy(() -> delivers.writeToDisk(block("block", disk), rest -> {}))
+        .isInstanceOf(OutOfMemoryError.class);
+
+    assertThat(disk.reached.getCount()).as("no file was created").isEqualTo(1);
   }
 
   private static TaskThreads manyThreads() {

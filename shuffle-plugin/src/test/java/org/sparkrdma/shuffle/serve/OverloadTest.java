@@ -184,4 +184,26 @@ class OverloadTest {
       assertThat(answersWhenReleased).containsExactly(0);
     }
   }
+
+  @Test
+  void shouldEndTheLeasesOfALostPeerBeforeItLocatesEarlierRequests() throws IOException {
+    try (SimulatedServer on = SimulatedServer.copyingOnServersThread(folder, 1)) {
+      on.write(1, 1);
+      SimulatedServer.Call lost = on.locate(0, SLOW_PEER, 1, 0);
+      SimulatedServer.Call before = on.locate(MS, 3, 1, 0);
+      SimulatedServer.Call[] earlier = new SimulatedServer.Call[1];
+      on.at(
+          2 * MS,
+          () -> {
+            earlier[0] = on.new Call(3, 1, 0, 2 * MS);
+            on.server().locate(earlier[0]);
+            on.server().onPeerGone(SLOW_PEER);
+          });
+      on.run();
+
+      assertThat(lost.kind()).isEqualTo(Located.Kind.LOCATED);
+      assertThat(before.kind()).as("the lost peer has the only slot").isEqualTo(Located.Kind.BUSY);
+      assertThat(earlier[0].kind()).isEqualTo(Located.Kind.LOCATED);
+    }
+  }
 }

@@ -81,6 +81,11 @@ final class SimulatedServer implements AutoCloseable {
     return new SimulatedServer(folder, false, DiskServers.copies(10_000));
   }
 
+  /** The same with few slots; disk work is done by the server's thread. */
+  static SimulatedServer copyingOnServersThread(Path folder, int slots) {
+    return new SimulatedServer(folder, true, DiskServers.copies(slots));
+  }
+
   private void readDisk(boolean cold) {
     if (cold && diskThreads.isCurrent()) {
       diskThreads.pause(COLD_NS);

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
@@ -111,12 +112,13 @@ final class CollectedBlocks implements FetchHandler {
     return reasons;
   }
 
-  /** Whether each block is answered, and those that were read satisfy the condition. */
-  boolean allReadBlocksAre(Predicate<byte[]> right) {
-    boolean all = true;
+  /** Compares the blocks that were read with a condition; those by TCP have no bytes here. */
+  Comparison compareRead(Predicate<byte[]> right) {
+    Comparison all = Comparison.NONE;
     for (int i = 0; i < results.length(); i++) {
-      Object result = results.get(i);
-      all &= result instanceof byte[] bytes ? right.test(bytes) : result != null;
+      if (results.get(i) instanceof byte[] bytes) {
+        all = all.plus(Comparison.of(right.test(bytes)));
+      }
     }
     return all;
   }

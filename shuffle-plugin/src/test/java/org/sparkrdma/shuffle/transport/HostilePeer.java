@@ -67,6 +67,9 @@ final class HostilePeer implements AutoCloseable {
   private boolean wasRead;
   private boolean disconnected;
 
+  /** Attempts of all hostile peers. Confined to the test's thread. */
+  private static int attempts;
+
   HostilePeer() throws VerbsException {
     this(TestEngine.load(Map.of()));
   }
@@ -84,6 +87,16 @@ final class HostilePeer implements AutoCloseable {
     region = domain.register(memory, 0, 2L * BUFFER_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
     outgoing = memory.slice(0, BUFFER_BYTES);
     incoming = memory.slice(BUFFER_BYTES, BUFFER_BYTES);
+  }
+
+  /**
+   * Number of connections, messages and READs that all hostile peers have tried since the last
+   * call.
+   */
+  static int takeAttempts() {
+    int taken = attempts;
+    attempts = 0;
+    return taken;
   }
 
   boolean isOnIwarp() {
@@ -133,6 +146,7 @@ final class HostilePeer implements AutoCloseable {
   }
 
   private void resolve(Endpoint server) throws VerbsException {
+    attempts++;
     connection = initiator.resolve(server, DEPTH);
     queuePair = connection.queuePair();
   }
@@ -173,6 +187,7 @@ final class HostilePeer implements AutoCloseable {
   }
 
   private void send(int lengthBytes) {
+    attempts++;
     work.send(1).local(region, sentBytes, lengthBytes).signalled();
     assertThat(queuePair.postSend(work)).isTrue();
     // Work posted before may not have been sent yet.
@@ -229,6 +244,7 @@ final class HostilePeer implements AutoCloseable {
 
   /** READs what the piece names; true when the bytes came. */
   boolean read(long address, int remoteKey, int lengthBytes) {
+    attempts++;
     work.read(READ_ID, address, remoteKey).local(region, BUFFER_BYTES, lengthBytes).signalled();
     if (!queuePair.postSend(work)) {
       return false;

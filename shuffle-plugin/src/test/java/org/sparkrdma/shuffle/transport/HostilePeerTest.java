@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -53,14 +54,13 @@ class HostilePeerTest {
   private TestExecutor server;
   private TestExecutor honest;
   private HostilePeer hostile;
-  private int honestReads;
-  private int rightReads;
+  private Comparison honestReads = Comparison.NONE;
   private long beginNs;
 
   @BeforeEach
   void openADeviceOfAHostilePeer() throws Exception {
     hostile = new HostilePeer();
-    beginNs = System.nanoTime();
+    HostilePeer.takeAttempts();
   }
 
   private void start(TestExecutor.Options options) throws Exception {
@@ -75,6 +75,12 @@ class HostilePeerTest {
       server.outputs().write(map, random, 200_000, 1_000);
     }
     assertHonestPeerReads(0);
+    beginFault();
+  }
+
+  private void beginFault() {
+    honestReads = Comparison.NONE;
+    beginNs = System.nanoTime();
   }
 
   private TestExecutor executor(TestExecutor.Options options) throws Exception {
@@ -86,19 +92,30 @@ class HostilePeerTest {
 
   @AfterEach
   void closeAllWithoutLeaks(TestInfo test) {
-    if (honestReads > 0) {
+    try {
+      addRow(test);
+    } finally {
+      try {
+        hostile.close();
+      } finally {
+        executors.forEach(TestExecutor::close);
+        // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
+        executors.clear();
+      }
+    }
+  }
+
+  private void addRow(TestInfo test) {
+    if (honestReads.compared() > 0) {
       ROWS.add(
           test,
-          1,
-          rightReads == honestReads,
+          HostilePeer.takeAttempts(),
+          honestReads,
+          Comparison.NONE,
           (System.nanoTime() - beginNs) / 1e9,
           Map.of(),
           server.counters().snapshot());
     }
-    hostile.close();
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
   }
 
   @AfterAll
@@ -122,9 +139,9 @@ class HostilePeerTest {
     CollectedBlocks collected = new CollectedBlocks(blocks);
     honest.transport().fetch(server.endpoint(), blocks, null, collected);
     byte[] expected = server.outputs().expected(blocks.get(0));
-    honestReads++;
-    assertThat(collected.await().bytes(0)).isEqualTo(expected);
-    rightReads += Arrays.equals(collected.bytes(0), expected) ? 1 : 0;
+    byte[] bytes = collected.await().bytes(0);
+    honestReads = honestReads.plus(Comparison.of(Arrays.equals(bytes, expected)));
+    assertThat(bytes).isEqualTo(expected);
   }
 
   private void assertOnlyItsOwnConnectionEnds() throws Exception {
@@ -256,6 +273,7 @@ class HostilePeerTest {
       }
       hostile.awaitAnswer();
     }
+    assertBytes(0);
   }
 
   @Test
@@ -358,6 +376,7 @@ class HostilePeerTest {
   void shouldAcceptAnExecutorWhoseIncarnationAnotherExecutorClaims() throws Exception {
     server = executor(new TestExecutor.Options(2));
     server.outputs().write(0, random, 200_000, 1_000);
+    beginFault();
     List<HostilePeer> claiming = new ArrayList<>();
     try {
       for (int i = 0; i < 3; i++) {
@@ -409,6 +428,7 @@ class HostilePeerTest {
       assertThat(unconfirmed.read(located.address(), located.remoteKey(), READ_BYTES)).isFalse();
     }
     assertThat(hostile.read(located.address(), located.remoteKey(), READ_BYTES)).isTrue();
+    assertHonestPeerReads(1);
   }
 
   @Test

@@ -76,6 +76,7 @@ final class HostileServer implements AutoCloseable {
   private final Endpoint endpoint;
   private final Script script;
   private final AtomicInteger locates = new AtomicInteger();
+  private final AtomicInteger connectionRequests = new AtomicInteger();
   private final AtomicInteger confirms = new AtomicInteger();
   private final Thread thread;
   private QueuePair queuePair;
@@ -234,6 +235,11 @@ final class HostileServer implements AutoCloseable {
     return locates.get();
   }
 
+  /** Connection requests answered so far; any thread. */
+  int connectionRequests() {
+    return connectionRequests.get();
+  }
+
   /** CONFIRMs received so far; any thread. */
   int confirms() {
     return confirms.get();
@@ -312,6 +318,7 @@ final class HostileServer implements AutoCloseable {
   }
 
   private byte[] answer(byte[] request) {
+    connectionRequests.incrementAndGet();
     return script.answer(Hello.decode(request), binding, endpoint);
   }
 

@@ -4,9 +4,13 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -55,25 +60,50 @@ class HostileServerTest {
   }
 
   @AfterEach
-  void closeWithoutLeaks(TestInfo test) {
+  void closeWithoutLeaks(TestInfo test) throws Exception {
+    try {
+      addRow(test);
+    } finally {
+      try {
+        reader.close();
+      } finally {
+        if (server != null) {
+          server.close();
+        }
+      }
+    }
+  }
+
+  private void addRow(TestInfo test) throws Exception {
     if (fetched != null) {
+      Map<String, Long> counters = reader.counters().snapshot();
       ROWS.add(
           test,
-          server.locates(),
-          fetched.allReadBlocksAre(HostileServerTest::isContent),
+          Math.max(server.locates(), server.connectionRequests()),
+          fetched.compareRead(HostileServerTest::isContent),
+          readFromAnHonestServer(),
           fetchNs / 1e9,
           fetched.reasons(),
-          reader.counters().snapshot());
-    }
-    reader.close();
-    if (server != null) {
-      server.close();
+          counters);
     }
   }
 
   @AfterAll
   static void writeRows() throws IOException {
     ROWS.write();
+  }
+
+  /** The same reader goes on: compares a block of another server. */
+  private Comparison readFromAnHonestServer() throws Exception {
+    Path own = Files.createDirectory(directory.resolve("honest"));
+    try (TestExecutor honest = new TestExecutor(own, new TestExecutor.Options(3))) {
+      honest.outputs().write(0, new Random(8), LENGTH);
+      BlockRange block = new BlockRange(0, 0, 0, 1);
+      CollectedBlocks collected = new CollectedBlocks(List.of(block));
+      reader.transport().fetch(honest.endpoint(), List.of(block), null, collected);
+      byte[] expected = honest.outputs().expected(block);
+      return collected.await().compareRead(bytes -> Arrays.equals(bytes, expected));
+    }
   }
 
   /** Whether a block has the bytes of the server. */

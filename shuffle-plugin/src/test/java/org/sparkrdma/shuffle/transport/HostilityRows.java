@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.TestInfo;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultRow;
 import org.sparkrdma.faults.FaultRows;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -34,17 +35,22 @@ final class HostilityRows {
    * Adds the row of a test.
    *
    * @param hits how often the fault happened
-   * @param right whether all blocks that were read have the expected bytes, by comparison
+   * @param during comparison of the blocks that were read under the fault
+   * @param afterwards comparison of those that were read after it
    * @param reasons number of blocks by TCP for each fallback reason
    * @param counters of the executor that recovers
    */
   void add(
       TestInfo test,
       long hits,
-      boolean right,
+      Comparison during,
+      Comparison afterwards,
       double seconds,
       Map<String, Long> reasons,
       Map<String, Long> counters) {
+    assertThat(hits).as("the fault happened").isPositive();
+    assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
+    assertThat(afterwards.hasNoneWrong()).as("afterwards: %s", afterwards).isTrue();
     if (isPlainEngine()) {
       assertThat(seconds).isLessThan(BOUND_SECONDS);
     }
@@ -52,17 +58,18 @@ final class HostilityRows {
     rows.add(
         new FaultRow(
             FaultRow.words(method).replaceFirst("^should ", ""),
-            recovery(reasons, counters),
+            recovery(during.compared(), reasons, counters),
             hits,
-            right,
+            during,
+            afterwards,
             seconds,
             BOUND_SECONDS,
-            counters.getOrDefault(Counter.RDMA_BLOCKS_READ.label(), 0L),
             reasons));
   }
 
   /** The counters as text. */
-  private static String recovery(Map<String, Long> reasons, Map<String, Long> counters) {
+  private static String recovery(
+      long blocksRead, Map<String, Long> reasons, Map<String, Long> counters) {
     List<String> parts = new ArrayList<>();
     addCount(parts, counters, Counter.PROTOCOL_ERRORS, "protocol errors");
     addCount(parts, counters, Counter.CONNECTIONS_REFUSED, "connection requests refused");
@@ -70,7 +77,9 @@ final class HostilityRows {
     addCount(parts, counters, Counter.PEERS_QUARANTINED, "peers quarantined");
     addCount(parts, counters, Counter.PEERS_LIMITED, "requests answered busy");
     addCount(parts, counters, Counter.LEASES_EXPIRED, "leases expired");
-    addCount(parts, counters, Counter.RDMA_BLOCKS_READ, "blocks by READ");
+    if (blocksRead > 0) {
+      parts.add("blocks by READ: " + blocksRead);
+    }
     addCount(parts, counters, Counter.LOCATES_SERVED, "LOCATEs answered");
     new TreeMap<>(reasons)
         .forEach((reason, count) -> parts.add("blocks by TCP (" + reason + "): " + count));
