@@ -117,7 +117,7 @@ class InactivePortTest extends RuntimeFixture {
   @Test
   @DisplayName("the only port has a GID and no IP address, and the kernel has no AF_IB")
   @ScriptedCase("TCP, until the port has an IP address")
-  void shouldNameTheMissingFamilyAndStartWhenThePortHasAnIpAddress() throws Exception {
+  void shouldNameTheMissingFamilyUntilThePortHasAnIpAddress() throws Exception {
     scriptGidWithoutIpAddress();
     DEVICE.library().limit("without_af_ib", 1);
 

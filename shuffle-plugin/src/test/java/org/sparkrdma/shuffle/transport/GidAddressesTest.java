@@ -97,7 +97,7 @@ class GidAddressesTest extends ScriptedExecutors {
     assertThat(library.calls("rdma_create_id")).isEqualTo(before);
   }
 
-  @ParameterizedTest(name = "ports have no IP address, and GIDs with the subnet prefix {0}/64")
+  @ParameterizedTest(name = "ports have no IP address, and GIDs of one subnet that begin with {0}")
   @ValueSource(strings = {"fe80::", "fec0:0:0:7:"})
   @ScriptedCase("READ")
   void shouldConnectByGid(String prefix) throws Exception {
@@ -135,7 +135,7 @@ class GidAddressesTest extends ScriptedExecutors {
   @Test
   @DisplayName("a port has an IP address and a GID, its peer a GID only")
   @ScriptedCase("TCP (connect-failed)")
-  void shouldNotConnectBetweenAnIpAddressAndAGid() throws Exception {
+  void shouldNotConnectAnIpAddressWithAGid() throws Exception {
     TestExecutor reader = executor(5, "fe80::", "10.1.0.5");
     TestExecutor server = executor(7, "fe80::");
 
