@@ -93,7 +93,7 @@ final class DeviceFacts {
       if (driver.keepsAccess() || AccessRefusals.contains(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
-      if (hasInfinibandPort()) {
+      if (hasInfinibandPort() && links.inFirstNamespace()) {
         capabilities.add(Capability.GID_ADDRESSES);
       }
       if (pagesOnDemand(extended)) {
@@ -111,7 +111,10 @@ final class DeviceFacts {
     }
   }
 
-  /** The kernel connects by GID on ports of InfiniBand only (rdma_cap_af_ib, cma_validate_port). */
+  /**
+   * The kernel connects by GID on ports of InfiniBand only (rdma_cap_af_ib, cma_validate_port). It
+   * delivers such requests in the first network namespace only (cma_ib_id_from_event).
+   */
   private boolean hasInfinibandPort() {
     return ports.stream()
         .flatMap(port -> port.gids().stream())

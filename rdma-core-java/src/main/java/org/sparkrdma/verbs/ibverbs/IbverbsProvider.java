@@ -59,7 +59,8 @@ public final class IbverbsProvider implements VerbsProvider {
     // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
     Binding.check();
-    var engine = new IbverbsEngine(libraries.load(), checked, NetworkLinks.ofSystem());
+    var engine =
+        new IbverbsEngine(libraries.load(), checked, NetworkLinks.ofSystem(machine.root()));
     try {
       machine.checkReliable(engine.devices());
       return engine;

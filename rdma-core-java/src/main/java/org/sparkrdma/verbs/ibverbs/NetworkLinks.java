@@ -18,8 +18,15 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * @param directory with a folder for each interface, /sys/class/net
  * @param source lists the interfaces
+ * @param inFirstNamespace whether they are in the first network namespace, that of the host
  */
-record NetworkLinks(Path directory, Source source) {
+record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
+  /**
+   * A file that the kernel shows in the first network namespace only (net_core_table in
+   * net/core/sysctl_net_core.c).
+   */
+  private static final String FILE_OF_FIRST_NAMESPACE = "proc/sys/net/core/netdev_max_backlog";
+
   /**
    * A network interface.
    *
@@ -37,7 +44,18 @@ record NetworkLinks(Path directory, Source source) {
 
   /** Those of the system. */
   static NetworkLinks ofSystem() {
-    return new NetworkLinks(Path.of("/sys/class/net"), NetworkLinks::listAll);
+    return ofSystem(Path.of("/"));
+  }
+
+  /**
+   * Interfaces of the system, in the namespace to which the files below a root belong; another root
+   * in tests.
+   */
+  static NetworkLinks ofSystem(Path root) {
+    return new NetworkLinks(
+        Path.of("/sys/class/net"),
+        NetworkLinks::listAll,
+        Files.exists(root.resolve(FILE_OF_FIRST_NAMESPACE)));
   }
 
   private static List<Link> listAll() throws SocketException {

@@ -7,12 +7,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
@@ -152,6 +156,25 @@ class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
 
     assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
         .isEqualTo("an address of the listeners was removed: device=scripted0");
+  }
+
+  /** The kernel does not deliver requests by GID there. */
+  @Test
+  void shouldNotConnectByGidInAnotherNetworkNamespace(@TempDir Path root) throws Exception {
+    faulty = false;
+    NetworkLinks links = NetworkLinks.ofSystem(root);
+    assertThat(links.inFirstNamespace()).isFalse();
+    try (VerbsEngine container = ScriptedEngine.over(library, links)) {
+      assertThat(container.devices())
+          .singleElement()
+          .satisfies(device -> assertThat(device.can(Capability.GID_ADDRESSES)).isFalse());
+    }
+
+    Path file = root.resolve("proc/sys/net/core/netdev_max_backlog");
+    Files.createDirectories(file.getParent());
+    Files.createFile(file);
+
+    assertThat(NetworkLinks.ofSystem(root).inFirstNamespace()).isTrue();
   }
 
   @Test

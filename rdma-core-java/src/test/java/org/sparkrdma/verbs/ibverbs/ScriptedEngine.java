@@ -14,7 +14,8 @@ public final class ScriptedEngine {
 
   /** The caller closes it. */
   public static VerbsEngine over(ScriptedLibrary library) {
-    return over(library, NetworkLinks.ofSystem());
+    NetworkLinks system = NetworkLinks.ofSystem();
+    return over(library, new NetworkLinks(system.directory(), system.source(), true));
   }
 
   static VerbsEngine over(ScriptedLibrary library, NetworkLinks links) {

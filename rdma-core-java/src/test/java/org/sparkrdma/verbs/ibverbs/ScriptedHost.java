@@ -30,6 +30,8 @@ public final class ScriptedHost {
   /** Writes the files from which the provider concludes that there is a usable device. */
   public ScriptedHost withDeviceFiles() throws IOException {
     Files.createDirectories(root.resolve("sys/class/infiniband").resolve(ScriptedEngine.DEVICE));
+    Files.createDirectories(root.resolve("proc/sys/net/core"));
+    Files.createFile(root.resolve("proc/sys/net/core/netdev_max_backlog"));
     Path nodes = Files.createDirectories(root.resolve("dev/infiniband"));
     Files.createFile(nodes.resolve("uverbs0"));
     Files.createFile(nodes.resolve("rdma_cm"));
@@ -72,7 +74,7 @@ public final class ScriptedHost {
   }
 
   NetworkLinks links() {
-    return new NetworkLinks(classNet(), () -> List.copyOf(links));
+    return new NetworkLinks(classNet(), () -> List.copyOf(links), true);
   }
 
   /** The engine on this host's network interfaces; the caller closes it. */

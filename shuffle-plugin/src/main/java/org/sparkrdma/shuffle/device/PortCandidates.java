@@ -201,10 +201,10 @@ final class PortCandidates {
         ? "has no IP address in this network namespace, and "
             + (device.can(Capability.GID_ADDRESSES)
                 ? "the settings select none of its GIDs"
-                : "engine " + device.engine() + " does not connect by GID")
+                : "engine " + device.engine() + " does not connect by GID here")
             + ": give the port's IPoIB interface one ("
             + DeviceChoice.IPOIB_COMMANDS
-            + ")"
+            + ") or give a container the network of its host"
         : "has no IP address in this network namespace: give its network interface one (ip link"
             + " set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE) or give a container"
             + " the network of its host";

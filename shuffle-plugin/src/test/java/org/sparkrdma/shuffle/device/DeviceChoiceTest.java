@@ -103,8 +103,9 @@ class DeviceChoiceTest {
         .isInstanceOf(PortNotReadyException.class)
         .hasMessage(
             "no usable device: mlx5_0 port 1 has no IP address in this network namespace, and engine"
-                + " test does not connect by GID: give the port's IPoIB interface one (modprobe"
-                + " ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)");
+                + " test does not connect by GID here: give the port's IPoIB interface one (modprobe"
+                + " ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)"
+                + " or give a container the network of its host");
     assertThat(address(choose(device("mlx5_0", withoutIpoib), device("mlx5_1", active(1, SPARK)))))
         .as("another device is used")
         .isEqualTo(at(SPARK));
