@@ -70,6 +70,20 @@ final class DeviceFacts {
     return new DeviceFacts(libraries, context, links).info(skipped);
   }
 
+  /**
+   * The addresses that a port has now, without a call of the device.
+   *
+   * @param port as it was queried before
+   */
+  static List<InetAddress> addresses(
+      Libraries libraries, long context, NetworkLinks links, PortInfo port) throws VerbsException {
+    boolean ethernet = ReportedAttributes.isEthernet(port.reported());
+    var facts = new DeviceFacts(libraries, context, links);
+    int tableLength = ReportedAttributes.gidTableLength(port.reported());
+    var table = new GidTable(libraries, context, links);
+    return facts.addresses(table.entries(port.number(), tableLength, ethernet), ethernet);
+  }
+
   private DeviceInfo info(Consumer<String> skipped) throws VerbsException {
     String name = Contexts.name(context);
     try (NativeArena arena = new NativeArena()) {
@@ -230,8 +244,7 @@ final class DeviceFacts {
     List<GidTable.Entry> entries =
         new GidTable(libraries, context, links).entries(number, tableLength, ethernet);
     List<Gid> gids = entries.stream().map(GidTable.Entry::gid).toList();
-    List<InetAddress> addresses =
-        rules.hasAddressesAsGids(ethernet) ? addresses(entries) : ofLinks(gids);
+    List<InetAddress> addresses = addresses(entries, ethernet);
     addresses.sort(Comparator.comparing(InetAddress::isLinkLocalAddress));
     return new PortInfo(
         number,
@@ -240,6 +253,13 @@ final class DeviceFacts {
         gids,
         addresses,
         ReportedAttributes.ofPort(attributes));
+  }
+
+  private List<InetAddress> addresses(List<GidTable.Entry> entries, boolean ethernet)
+      throws VerbsException {
+    return rules.hasAddressesAsGids(ethernet)
+        ? addresses(entries)
+        : ofLinks(entries.stream().map(GidTable.Entry::gid).toList());
   }
 
   /** Those GIDs that are addresses of this host. */

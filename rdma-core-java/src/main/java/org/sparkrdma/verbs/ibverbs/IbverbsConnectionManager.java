@@ -3,8 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -34,17 +33,14 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    */
   static final int EVENTS_PER_TURN = 8;
 
-  /** Number of checks in turn that must miss an address before it counts as removed. */
-  private static final int CHECKS_OF_ADDRESSES = 2;
-
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
   private final RouteResolver routes;
-  private final AddressPresence presence;
   private final long channel;
   private final int fd;
-  private final Set<Integer> listenerPorts = ConcurrentHashMap.newKeySet();
+  private final ListenerAddresses addresses;
+  private final LongSupplier recheck;
   private final NativeArena arena = new NativeArena();
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
@@ -53,9 +49,6 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   /** Events taken since the owner last got none; guarded by this. */
   private int taken;
 
-  /** Checks in turn that missed an address of a listener; confined to the thread that checks. */
-  private int missing;
-
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
     super(device, wakeups);
@@ -63,7 +56,8 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     this.wakeups = wakeups;
     this.routes = routes;
     this.channel = channel;
-    presence = new AddressPresence(device);
+    addresses = new ListenerAddresses(device, this::listeners, this::offerAddressRemoved);
+    recheck = addresses::recheckNs;
     cm = device.libraries().cm();
     fd = Memory.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
@@ -72,6 +66,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, device.asyncEvents().fd());
     Memory.putShort(pollfds + Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
     wakeups.watch(fd, device.asyncEvents().fd());
+    wakeups.addDeadline(recheck);
     device.asyncEvents().listenDevice(this);
   }
 
@@ -122,7 +117,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         }
         var listener =
             new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
-        listenerPorts.add(Memory.getByte(id + RdmaCmId.PORT_NUM));
+        addresses.add(listener.address().getAddress(), Memory.getByte(id + RdmaCmId.PORT_NUM));
         add(listener);
         listening = true;
         return listener;
@@ -203,6 +198,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void takeEvents() {
     routes.reportSlowCall();
+    addresses.recheckWhenDue();
     synchronized (this) {
       int before = taken;
       taken += takeEvents(EVENTS_PER_TURN - before);
@@ -262,7 +258,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    * @param port that is down; 0 is the whole device
    */
   void onDeviceFailure(String reason, int port) {
-    if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
+    if (port == 0 || addresses.hasNoPorts() || addresses.hasPort(port)) {
       offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
     }
   }
@@ -272,21 +268,12 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    * listeners, so the loss of one needs a new start.
    */
   void onAddressesChanged(int port) {
-    if (listenerPorts.contains(port) && isAddressMissing()) {
-      offerAddressRemoved();
-    }
+    addresses.onChange(port);
   }
 
   @Override
   public void checkAddresses() {
-    missing = isAddressMissing() ? missing + 1 : 0;
-    if (missing == CHECKS_OF_ADDRESSES) {
-      offerAddressRemoved();
-    }
-  }
-
-  private boolean isAddressMissing() {
-    return !listeners().stream().allMatch(listener -> presence.of(listener, listenerPorts));
+    addresses.check();
   }
 
   private void offerAddressRemoved() {
@@ -348,6 +335,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void stopEvents() {
     super.stopEvents();
+    wakeups.removeDeadline(recheck);
     device.asyncEvents().forgetDevice(this);
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }

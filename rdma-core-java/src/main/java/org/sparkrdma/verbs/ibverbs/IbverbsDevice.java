@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -10,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineMemory;
@@ -25,6 +28,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   private final Libraries libraries;
   private final Contexts contexts;
   private final long context;
+  private final NetworkLinks links;
   private final TransportRules rules;
   private final CmOptions options;
   private final AsyncEvents asyncEvents;
@@ -40,6 +44,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
       IbverbsSettings settings,
       Contexts contexts,
       long context,
+      NetworkLinks links,
       Driver driver,
       DeviceInfo info,
       Consumer<Device> onClosed) {
@@ -47,6 +52,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     this.libraries = libraries;
     this.contexts = contexts;
     this.context = context;
+    this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
     options = new CmOptions(info.name(), libraries.cm()::setOption);
     int numaNode = NumaNode.of(Path.of("/"), info.name());
@@ -61,6 +67,19 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
 
   long context() {
     return context;
+  }
+
+  /**
+   * The addresses that a port has now. Reads tables that the kernel keeps, without a call of the
+   * card's firmware.
+   */
+  List<InetAddress> addresses(int port) throws VerbsException {
+    for (PortInfo known : info().ports()) {
+      if (known.number() == port) {
+        return DeviceFacts.addresses(libraries, context, links, known);
+      }
+    }
+    return List.of();
   }
 
   TransportRules rules() {

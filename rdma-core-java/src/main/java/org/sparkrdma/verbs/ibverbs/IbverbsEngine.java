@@ -65,7 +65,8 @@ final class IbverbsEngine extends EngineBase {
           DeviceInfo info = facts.of(context);
           Driver driver = driver(context);
           opened =
-              new IbverbsDevice(libraries, settings, contexts, context, driver, info, onClosed);
+              new IbverbsDevice(
+                  libraries, settings, contexts, context, links, driver, info, onClosed);
           return opened;
         }
       }

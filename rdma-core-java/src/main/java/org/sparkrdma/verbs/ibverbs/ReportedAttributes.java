@@ -16,6 +16,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
  */
 final class ReportedAttributes {
   private static final String UNKNOWN = "unknown ";
+  private static final String ETHERNET = "Ethernet";
+  private static final String LINK_LAYER = "link_layer";
+  private static final String GID_TABLE_LENGTH = "gid_tbl_len";
 
   /** The members of struct ibv_device_attr from max_qp on, of 32 bits each. */
   private static final String[] NUMBERS =
@@ -109,8 +112,8 @@ final class ReportedAttributes {
     all.put("port_lid", shortNumber(port + IbvPortAttr.LID));
     all.put("port_lmc", small(port + IbvPortAttr.LMC));
     all.put(
-        "link_layer",
-        word(small(port + IbvPortAttr.LINK_LAYER), "Unspecified", "InfiniBand", "Ethernet"));
+        LINK_LAYER,
+        word(small(port + IbvPortAttr.LINK_LAYER), "Unspecified", "InfiniBand", ETHERNET));
     all.put("max_msg_sz", hex(number(port + IbvPortAttr.MAX_MSG_SZ)));
     all.put("port_cap_flags", flags(number(port + IbvPortAttr.PORT_CAP_FLAGS), PORT_FLAGS));
     all.put("max_vl_num", small(port + IbvPortAttr.MAX_VL_NUM));
@@ -118,13 +121,23 @@ final class ReportedAttributes {
     all.put("qkey_viol_cntr", number(port + IbvPortAttr.QKEY_VIOL_CNTR));
     all.put("sm_sl", small(port + IbvPortAttr.SM_SL));
     all.put("pkey_tbl_len", shortNumber(port + IbvPortAttr.PKEY_TBL_LEN));
-    all.put("gid_tbl_len", number(port + IbvPortAttr.GID_TBL_LEN));
+    all.put(GID_TABLE_LENGTH, number(port + IbvPortAttr.GID_TBL_LEN));
     all.put("subnet_timeout", small(port + IbvPortAttr.SUBNET_TIMEOUT));
     all.put("init_type_reply", small(port + IbvPortAttr.INIT_TYPE_REPLY));
     all.put("active_width", width(small(port + IbvPortAttr.ACTIVE_WIDTH)));
     all.put("active_speed", speed(small(port + IbvPortAttr.ACTIVE_SPEED)));
     all.put("phys_state", word(small(port + IbvPortAttr.PHYS_STATE), PHYSICAL_STATES));
     return all;
+  }
+
+  /** Whether {@link #ofPort} are those of an Ethernet port. */
+  static boolean isEthernet(Map<String, Object> port) {
+    return ETHERNET.equals(port.get(LINK_LAYER));
+  }
+
+  /** The length of the GID table in {@link #ofPort}; 0 when it was not reported. */
+  static int gidTableLength(Map<String, Object> port) {
+    return port.get(GID_TABLE_LENGTH) instanceof Long length ? length.intValue() : 0;
   }
 
   /** The code of an enum ibv_mtu: 1 means 256 bytes, 5 means 4096. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.management.ManagementFactory;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,10 @@ import org.sparkrdma.verbs.device.PortInfo;
 class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int ENOMEM = 12;
   private static final int EINVAL = 22;
+
+  private static final byte[] IPV4_LOOPBACK_GID = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1
+  };
 
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
@@ -191,6 +196,50 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     expectRemovedAddress(exchange);
     exchange.checkAddresses(3);
     exchange.expectNoEvent();
+  }
+
+  /** As after the failover of a bond over two devices that keeps its hardware address. */
+  @Test
+  @DisplayName("the address of the listener moves to another device of the host")
+  void shouldReportThatAnotherDeviceHasTheAddressOfTheListener() throws Exception {
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
+
+    library.raise(GID_CHANGE, 1);
+
+    expectRemovedAddress(exchange);
+  }
+
+  /** As when a bond inside of one device fails over. */
+  @Test
+  @DisplayName("the device removes the address of the listener and adds it again")
+  void shouldGoOnWhenThePortHasTheAddressOfTheListenerAgain() throws Exception {
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
+    library.raise(GID_CHANGE, 1);
+    exchange.expectNoEvent();
+    library.gid(IPV4_LOOPBACK_GID, 0);
+
+    exchange.turnFor(Duration.ofMillis(1_200));
+
+    exchange.expectNoEvent();
+  }
+
+  /** No event of the kernel is raised here, as on iWARP and InfiniBand. */
+  @Test
+  void shouldReportThatAnotherDeviceHasAnAddressWhenTwoChecksInTurnMissIt() throws Exception {
+    faulty = false;
+    ScriptedExchange exchange = open();
+    exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
+    exchange.checkAddresses(1);
+    exchange.expectNoEvent();
+
+    exchange.checkAddresses(1);
+
+    expectRemovedAddress(exchange);
   }
 
   private static void expectRemovedAddress(ScriptedExchange exchange) throws Exception {

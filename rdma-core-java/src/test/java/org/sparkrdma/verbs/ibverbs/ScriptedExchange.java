@@ -301,6 +301,14 @@ final class ScriptedExchange implements AutoCloseable {
     channel.await(poll() == 0 ? WAIT_NS : 0);
   }
 
+  /** Takes turns for a time. */
+  void turnFor(Duration time) {
+    long endNs = System.nanoTime() + time.toNanos();
+    while (System.nanoTime() - endNs < 0) {
+      turn();
+    }
+  }
+
   int poll() {
     int found =
         completions.poll(
