@@ -44,7 +44,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -93,6 +93,8 @@ struct identifier {
   struct rdma_cm_id base;
   struct identifier *peer;
   int listening, connected, asked;
+  /* On iWARP: it requested or accepted a connection whose outcome is outstanding. */
+  int waiting;
 };
 
 struct event {
@@ -119,7 +121,7 @@ static struct {
 static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
 static long charged;
 /* Number of times that the script changed what a caller got. */
-static long hits;
+static long hits, waits;
 static int lost[MAX_CM_EVENT], dead_fd = -1;
 static struct identifier *ids[MAX_IDS];
 static struct comp_channel *comp_channels[MAX_CHANNELS];
@@ -544,9 +546,17 @@ void script_delay(const char *name, int ms) {
 
 long script_seen(const char *name) { return script[find(name, call_names, CALL_COUNT)].seen; }
 
+static void set_transport(void) {
+  device.transport_type = limits[LIMIT_iwarp] ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+}
+
 void script_limit(const char *name, long value) {
   limits[find(name, limit_names, LIMIT_COUNT)] = value;
+  set_transport();
 }
+
+/* Calls that waited for the outcome of a connection. */
+long script_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
 
 /* Sets the GID of the port, 16 bytes, and the index of its network interface. */
 void script_gid(const void *bytes, int link) {
@@ -585,6 +595,18 @@ void script_cm(int type, int on_listeners) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MAX_IDS; i++) {
     if (ids[i] && !ids[i]->listening == !on_listeners) {
+      notify(ids[i], type, 0);
+      hit();
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Raises an event of the connection manager on all identifiers that wait for their outcome. */
+void script_outcome(int type) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] && ids[i]->waiting) {
       notify(ids[i], type, 0);
       hit();
     }
@@ -660,6 +682,8 @@ void script_reset(void) {
   __atomic_store_n(&hits, 0, __ATOMIC_RELAXED);
   memset(script, 0, sizeof script);
   memset(limits, 0, sizeof limits);
+  set_transport();
+  waits = 0;
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
   last_min_rnr_timer = -1;
@@ -690,6 +714,36 @@ static void remove_after(struct identifier *id, enum rdma_cm_event_type type) {
   }
 }
 
+/* Whether an event of this type ends the wait for the outcome of a connection. */
+static int is_outcome(enum rdma_cm_event_type type) {
+  return type >= RDMA_CM_EVENT_CONNECT_RESPONSE && type <= RDMA_CM_EVENT_DISCONNECTED;
+}
+
+/* As IWCM_F_CONNECT_WAIT of the kernel's iwcm.c: set by rdma_connect and rdma_accept, cleared by the outcome. */
+static void await_outcome(struct identifier *id) {
+  id->waiting = limits[LIMIT_iwarp] != 0;
+  if (id->waiting) {
+    hit();
+  }
+}
+
+/* Waits as the kernel does in calls that end an iWARP connection without an outcome, at most for the time in which a device
+   gives up an attempt. */
+enum { OUTCOME_MS = 4000 };
+static void wait_for_outcome(struct identifier *id) {
+  pthread_mutex_lock(&lock);
+  if (id->waiting) {
+    __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED);
+  }
+  for (int ms = 0; id->waiting && ms < OUTCOME_MS; ms++) {
+    pthread_mutex_unlock(&lock);
+    usleep(1000);
+    pthread_mutex_lock(&lock);
+  }
+  id->waiting = 0;
+  pthread_mutex_unlock(&lock);
+}
+
 static int queue_event(struct identifier *id, struct event *event) {
   struct event_channel *channel = (struct event_channel *)id->base.channel;
   struct event **last = &channel->first;
@@ -698,6 +752,9 @@ static int queue_event(struct identifier *id, struct event *event) {
     hit();
     free(event);
     return 0;
+  }
+  if (is_outcome(event->base.event)) {
+    id->waiting = 0;
   }
   while (*last) {
     last = &(*last)->next;
@@ -863,6 +920,7 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
     errno = EBUSY;
     return -1;
   }
+  wait_for_outcome(gone);
   int error = enter_destruction(CALL_rdma_destroy_id, KIND_id, gone);
   pthread_mutex_lock(&lock);
   if (gone->peer && !gone->connected && !gone->asked) {
@@ -1044,7 +1102,8 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
   pair->send_cq = (struct completions *)attributes->send_cq;
   pair->recv_cq = (struct completions *)attributes->recv_cq;
   pair->charged = bytes;
-  pair->access = keeps_access() ? IBV_ACCESS_REMOTE_READ : 0;
+  /* iWARP has no access of queue pairs. */
+  pair->access = limits[LIMIT_iwarp] || keeps_access() ? IBV_ACCESS_REMOTE_READ : 0;
   last_qp = &pair->base;
   return &pair->base;
 }
@@ -1079,6 +1138,9 @@ static void free_pair(struct pair *pair) {
 /* Returns nothing, and forgets a queue pair that ibv_destroy_qp does not destroy. */
 void rdma_destroy_qp(struct rdma_cm_id *id) {
   struct pair *pair = (struct pair *)id->qp;
+  /* The kernel's iwcm.c has a reference to the queue pair until the outcome, and drivers wait for its end: c4iw_destroy_qp,
+     irdma_destroy_qp, siw_destroy_qp. */
+  wait_for_outcome((struct identifier *)id);
   int error = pair ? enter_destruction(CALL_rdma_destroy_qp, KIND_qp, pair) : 0;
   pthread_mutex_lock(&lock);
   if (error) {
@@ -1139,6 +1201,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   pthread_mutex_lock(&lock);
   struct identifier *listener = listener_at(&id->route.addr.dst_addr);
   initiator->asked = 1;
+  await_outcome(initiator);
   if (limits[LIMIT_stale] > 0) {
     /* IB_CM_REJ_STALE_CONN, from the host of the peer: the peer sees nothing. */
     limits[LIMIT_stale]--;
@@ -1199,6 +1262,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   }
   pthread_mutex_lock(&lock);
   responder->asked = 1;
+  await_outcome(responder);
   if (initiator && initiator->base.qp) {
     ((struct pair *)id->qp)->peer = (struct pair *)initiator->base.qp;
     ((struct pair *)initiator->base.qp)->peer = (struct pair *)id->qp;
@@ -1230,6 +1294,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) {
 }
 
 int rdma_disconnect(struct rdma_cm_id *id) {
+  wait_for_outcome((struct identifier *)id);
   if (enter(CALL_rdma_disconnect)) {
     return -1;
   }

@@ -51,7 +51,8 @@ class DevicesPageTest {
           ENGINE + "AccessTest",
           ENGINE + "SetUpTest",
           ENGINE + "ChangesTest",
-          ENGINE + "GidsTest");
+          ENGINE + "GidsTest",
+          ENGINE + "IwarpTest");
 
   /** A case; {@code answers} is empty where there are no blocks. */
   private record Row(String device, String plugIn, String answers, String test) {}

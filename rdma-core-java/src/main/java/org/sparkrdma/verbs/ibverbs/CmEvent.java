@@ -40,6 +40,11 @@ record CmEvent(
 
   private static final byte[] NOTHING = {};
 
+  /** Whether it is the outcome of a request or a reply, or follows one. */
+  boolean isOutcome() {
+    return type >= CONNECT_ERROR && type <= DISCONNECTED;
+  }
+
   static CmEvent copy(long at) {
     int type = Memory.getInt(at + RdmaCmEvent.EVENT);
     boolean ofConnection = type == CONNECT_REQUEST || type == ESTABLISHED || type == REJECTED;

@@ -157,6 +157,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     identifier.setAckTimeout(parameters);
     try {
       identifier.connect(parameters, peerReads, peerMaxReads);
+      expectOutcomeOnIwarp();
     } catch (VerbsException e) {
       switch (e.errno()) {
         case ECONNREFUSED -> end(ConnectionEvent.Type.REJECTED, e.getMessage());
@@ -170,10 +171,17 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     }
   }
 
+  private void expectOutcomeOnIwarp() {
+    if (device.rules().callsAwaitOutcome()) {
+      expectOutcome();
+    }
+  }
+
   @Override
   protected void sendReply(ConnectionParameters parameters) throws VerbsException {
     identifier.setAckTimeout(parameters);
     identifier.accept(parameters, peerReads, peerMaxReads);
+    expectOutcomeOnIwarp();
     queuePair().markReady();
   }
 
@@ -225,6 +233,17 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   /** The kernel reports an event. */
   synchronized void onEvent(CmEvent event) {
+    if (event.isOutcome()) {
+      onOutcome();
+    }
+    try {
+      takeEvent(event);
+    } finally {
+      endAfterOutcome();
+    }
+  }
+
+  private void takeEvent(CmEvent event) {
     switch (event.type()) {
       case CmEvent.ADDR_RESOLVED -> onAddressResolved();
       case CmEvent.ROUTE_RESOLVED -> onRouteResolved();

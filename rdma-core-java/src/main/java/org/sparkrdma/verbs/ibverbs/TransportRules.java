@@ -81,6 +81,15 @@ enum TransportRules {
     return this == INFINIBAND;
   }
 
+  /**
+   * Whether calls that end a connection wait for the outcome of its request or reply, for a minute
+   * where the peer does not answer (IWCM_F_CONNECT_WAIT in the kernel's iwcm.c, and the reference
+   * to the queue pair that drivers wait for when they destroy it).
+   */
+  boolean callsAwaitOutcome() {
+    return this == IWARP;
+  }
+
   /** The type of a GID, from the kernel's name for it and the port's link layer. */
   GidType gidType(int kernelType, boolean ethernet) {
     if (this == IWARP) {

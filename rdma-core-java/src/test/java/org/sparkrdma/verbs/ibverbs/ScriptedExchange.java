@@ -182,6 +182,28 @@ final class ScriptedExchange implements AutoCloseable {
     return ends.get(0);
   }
 
+  /** Requests one more connection from the listener, with a queue pair. */
+  Connection request() throws VerbsException, Failed {
+    Connection initiator = manager.resolve(listener.address(), null, CONNECT_TIMEOUT);
+    expect(ConnectionEvent.Type.RESOLVED);
+    initiator.createQueuePair(domain, settings());
+    initiator.connect(parameters());
+    return initiator;
+  }
+
+  /** Accepts the next request, with a queue pair. */
+  Connection accept() throws VerbsException, Failed {
+    Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    responder.createQueuePair(domain, settings());
+    responder.accept(parameters());
+    return responder;
+  }
+
+  /** Polls until the device has this number of queue pairs. */
+  void awaitQueuePairs(int count) throws Failed {
+    await(() -> device.openResources().queuePairs() == count);
+  }
+
   Connection responder() {
     return ends.get(1);
   }

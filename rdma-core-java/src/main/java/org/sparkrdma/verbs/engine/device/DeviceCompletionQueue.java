@@ -111,6 +111,12 @@ public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
     signal();
   }
 
+  /** A queue pair is closed; its completions are not shown any more. */
+  final void onClosing(DeviceQueuePair queuePair) {
+    broken.remove(queuePair);
+  }
+
+  /** The device has destroyed a queue pair. */
   final void onDestroyed(DeviceQueuePair queuePair) {
     broken.remove(queuePair);
     release();

@@ -246,15 +246,24 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
         // Each step also when another fails, since a later close does nothing.
         var failures = new CloseFailures();
         failures.run(this::onDestroyed);
-        failures.run(connection::onQueuePairClosed);
-        table.release(name);
-        sendCompletions.onDestroyed(this);
-        receiveCompletions.onDestroyed(this);
-        failures.run(this::free);
-        leaveDomain();
+        // Its work is not flushed any more, even where the device destroys it later.
+        sendCompletions.onClosing(this);
+        receiveCompletions.onClosing(this);
+        failures.run(() -> connection.onQueuePairClosed(this::release));
         failures.throwFirst();
       }
     }
+  }
+
+  /** The device has destroyed it, or failed to: queues, domain and name may be used again. */
+  private void release() {
+    var failures = new CloseFailures();
+    table.release(name);
+    sendCompletions.onDestroyed(this);
+    receiveCompletions.onDestroyed(this);
+    failures.run(this::free);
+    leaveDomain();
+    failures.throwFirst();
   }
 
   /** Called once at close, while the device still has the queue pair. */

@@ -3,9 +3,12 @@ package org.sparkrdma.verbs.engine.device;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.engine.CloseFailures;
 import org.sparkrdma.verbs.engine.ConnectionPhase;
 import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
@@ -25,6 +28,12 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   private final EngineDevice<?> device;
   private final int resolveTimeoutMs;
   private volatile long deadlineNs;
+
+  /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
+  private boolean awaitsOutcome;
+
+  /** Destructions that a close left until the outcome; guarded by this. */
+  private final List<Runnable> afterOutcome = new ArrayList<>();
 
   /**
    * @param resolveTimeout null for a connection that a peer asks for
@@ -149,6 +158,42 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     }
   }
 
+  // On a transport whose kernel waits for the outcome of a request or a reply in each call that
+  // ends the connection. The owner does not wait: such calls are made when there is an outcome, or
+  // when the connection manager closes.
+
+  /** The request or the reply was sent; its outcome is an event. Under the lock. */
+  protected final void expectOutcome() {
+    awaitsOutcome = true;
+  }
+
+  /** No call that ends the connection waits any more. Under the lock. */
+  protected final void onOutcome() {
+    awaitsOutcome = false;
+  }
+
+  /** Makes the calls that were left until the outcome, if there is one. Under the lock. */
+  protected final void endAfterOutcome() {
+    if (!mustAwaitOutcome()) {
+      var failures = new CloseFailures();
+      afterOutcome.forEach(failures::run);
+      afterOutcome.clear();
+      failures.throwFirst();
+    }
+  }
+
+  private void runAfterOutcome(Runnable destruction) {
+    if (mustAwaitOutcome()) {
+      afterOutcome.add(destruction);
+    } else {
+      destruction.run();
+    }
+  }
+
+  private boolean mustAwaitOutcome() {
+    return awaitsOutcome && !manager.isClosing();
+  }
+
   /** The kernel reports that the connection is established. */
   protected final void onEstablished(byte[] privateData) {
     if (isIn(ConnectionPhase.ENDED)) {
@@ -221,7 +266,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
       pair.markBroken();
       breakQueuePair();
     }
-    if (established) {
+    if (established && !awaitsOutcome) {
       // Not for an attempt: there the kernel would wait for its outcome first.
       disconnectIdentifier();
     }
@@ -254,25 +299,48 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   private synchronized void closeIdentifier() {
     if (moveTo(ConnectionPhase.CLOSED)) {
       manager.removeAttempt(this);
-      try {
-        destroyIdentifier();
-      } finally {
-        // Last: a closed manager without identifiers destroys their event channel.
-        manager.remove(id(), this);
-      }
+      runAfterOutcome(this::destroyAndForgetIdentifier);
+    } else {
+      endAfterOutcome();
     }
   }
 
-  /** The queue pair is being closed: ends the connection and destroys the device's queue pair. */
-  final void onQueuePairClosed() {
-    runDestruction(this::closeQueuePair);
+  private void destroyAndForgetIdentifier() {
+    try {
+      destroyIdentifier();
+    } finally {
+      // Last: a closed manager without identifiers destroys their event channel.
+      manager.remove(id(), this);
+    }
   }
 
-  private synchronized void closeQueuePair() {
+  /**
+   * The queue pair is being closed: ends the connection and destroys the device's queue pair.
+   *
+   * @param destroyed runs when the device's queue pair is destroyed, which may be later
+   */
+  final void onQueuePairClosed(Runnable destroyed) {
+    runDestruction(() -> closeQueuePair(destroyed));
+  }
+
+  private synchronized void closeQueuePair(Runnable destroyed) {
+    var failures = new CloseFailures();
+    if (awaitsOutcome && isIn(ConnectionPhase.CONNECTING)) {
+      moveTo(ConnectionPhase.ENDED);
+      manager.removeAttempt(this);
+      // So that the queue pair can be forgotten although the device still has it.
+      failures.run(this::breakQueuePair);
+    }
+    failures.run(() -> endIfEstablished("queue pair closed"));
+    failures.run(() -> runAfterOutcome(() -> destroyQueuePair(destroyed)));
+    failures.throwFirst();
+  }
+
+  private void destroyQueuePair(Runnable destroyed) {
     try {
-      endIfEstablished("queue pair closed");
-    } finally {
       destroyQueuePair();
+    } finally {
+      destroyed.run();
     }
   }
 

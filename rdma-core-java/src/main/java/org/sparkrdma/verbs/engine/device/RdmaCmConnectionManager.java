@@ -36,6 +36,11 @@ public abstract class RdmaCmConnectionManager extends EngineConnectionManager {
     return event;
   }
 
+  /** Whether close has begun: its connections are destroyed without a wait for events. */
+  final boolean isClosing() {
+    return isClosed();
+  }
+
   /** A connection waits for an answer until its deadline. */
   final void addAttempt(RdmaCmConnection<?> connection) {
     attempts.add(connection);

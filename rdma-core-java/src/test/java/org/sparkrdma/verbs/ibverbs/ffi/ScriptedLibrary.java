@@ -124,10 +124,11 @@ public final class ScriptedLibrary {
    * completes before its queue pair breaks; connect_event is the number of the event that answers
    * the next connection request, which the peer does not get; address_error is the errno with which
    * the next address is not resolved; with without_af_ib librdmacm refuses addresses by GID, as on
-   * a kernel that lacks AF_IB; with odd_gid requests by GID come from a GID of zeros. IPv4
-   * addresses whose first partition_bits bits differ belong to interfaces of different partitions:
-   * no neighbour answers between them, or with foreign_answers another interface of the peer's host
-   * does, which then rejects the request.
+   * a kernel that lacks AF_IB; with odd_gid requests by GID come from a GID of zeros. With iwarp, set
+   * before the engine is used, the device is one of iWARP: calls that end a connection wait until it
+   * has its outcome. IPv4 addresses whose first partition_bits bits differ belong to interfaces of
+   * different partitions: no neighbour answers between them, or with foreign_answers another
+   * interface of the peer's host does, which then rejects the request.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -170,6 +171,14 @@ public final class ScriptedLibrary {
     Downcalls.call(symbols.get("script_cm"), event, 0);
   }
 
+  /**
+   * Raises an event with this number of enum rdma_cm_event_type on all iWARP connections that have
+   * no outcome.
+   */
+  public void raiseOutcome(int event) {
+    Downcalls.call(symbols.get("script_outcome"), event);
+  }
+
   /** The device's descriptors report errors from now on. */
   public void killDescriptors() {
     Downcalls.call(symbols.get("script_kill_descriptors"));
@@ -196,6 +205,11 @@ public final class ScriptedLibrary {
   /** The sib_flowinfo of the newest source address by GID; 0 when there is none. */
   public long flow() {
     return Downcalls.call(symbols.get("script_flow"));
+  }
+
+  /** Number of calls that waited for the outcome of an iWARP connection since the last reset. */
+  public long waits() {
+    return Downcalls.call(symbols.get("script_waits"));
   }
 
   /** The completion vector of the newest completion queue. */
