@@ -44,7 +44,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -1189,11 +1189,20 @@ static void to_requested_gid(struct rdma_addr *address) {
   }
 }
 
+/* Waits while the script holds requests to this port, as the kernel does for iwpmd; at most as long as for that. */
+static void hold_request(struct sockaddr *to) {
+  for (int ms = 0; limits[LIMIT_held_port] == ntohs(((struct sockaddr_in *)to)->sin_port) && ms < OUTCOME_MS; ms++) {
+    hit();
+    usleep(1000);
+  }
+}
+
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   struct identifier *initiator = (struct identifier *)id;
   if (enter(CALL_rdma_connect)) {
     return -1;
   }
+  hold_request(&id->route.addr.dst_addr);
   if (too_many_reads(parameters)) {
     errno = EINVAL;
     return -1;

@@ -44,6 +44,9 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private InetSocketAddress resolveFrom;
   private long resolveUntilNs;
 
+  /** Whether a call of rdma_connect runs on a thread for requests; guarded by this. */
+  private boolean calling;
+
   /**
    * @param peerReads READs in flight that the peer requests
    * @param peerMaxReads READs in flight that the peer answers
@@ -155,19 +158,95 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   protected void sendRequest(ConnectionParameters parameters) throws VerbsException {
     beginAttempt(parameters);
     identifier.setAckTimeout(parameters);
+    if (device.rules().connectMayWait()) {
+      requestOnThread(parameters);
+      return;
+    }
     try {
       identifier.connect(parameters, peerReads, peerMaxReads);
       expectOutcomeOnIwarp();
     } catch (VerbsException e) {
-      switch (e.errno()) {
-        case ECONNREFUSED -> end(ConnectionEvent.Type.REJECTED, e.getMessage());
-        case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH ->
-            end(ConnectionEvent.Type.UNREACHABLE, e.getMessage());
-        default -> {
-          abandonAttempt();
-          throw e;
-        }
+      ConnectionEvent.Type type = refusal(e);
+      if (type == null) {
+        abandonAttempt();
+        throw e;
       }
+      end(type, e.getMessage());
+    }
+  }
+
+  /** The event for an error of rdma_connect; null for one that is no answer of the network. */
+  private static ConnectionEvent.Type refusal(VerbsException error) {
+    return switch (error.errno()) {
+      case ECONNREFUSED -> ConnectionEvent.Type.REJECTED;
+      case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH -> ConnectionEvent.Type.UNREACHABLE;
+      default -> null;
+    };
+  }
+
+  private void requestOnThread(ConnectionParameters parameters) {
+    expectOutcome();
+    identifier.retain();
+    if (!manager.connects().add(() -> requestNow(parameters))) {
+      identifier.release();
+      onRequestFailed(
+          ConnectionEvent.Type.CONNECT_ERROR, "too many connections are being requested");
+    }
+  }
+
+  /** Runs on a thread for requests, without the lock, which the owner must not wait for. */
+  private void requestNow(ConnectionParameters parameters) {
+    try {
+      if (beginCall()) {
+        try {
+          identifier.connect(parameters, peerReads, peerMaxReads);
+        } finally {
+          endCall();
+        }
+      } else {
+        onRequestFailed(ConnectionEvent.Type.CONNECT_ERROR, "closed before it was requested");
+      }
+    } catch (VerbsException e) {
+      ConnectionEvent.Type type = refusal(e);
+      onRequestFailed(type == null ? ConnectionEvent.Type.CONNECT_ERROR : type, e.getMessage());
+    } catch (RuntimeException | Error e) {
+      onRequestFailed(ConnectionEvent.Type.CONNECT_ERROR, e.toString());
+    } finally {
+      identifier.release();
+    }
+  }
+
+  private synchronized boolean beginCall() {
+    calling = isIn(ConnectionPhase.CONNECTING);
+    return calling;
+  }
+
+  private synchronized void endCall() {
+    calling = false;
+    notifyAll();
+  }
+
+  /** There is no outcome, since the request was not sent. */
+  private synchronized void onRequestFailed(ConnectionEvent.Type type, String reason) {
+    onOutcome();
+    if (isIn(ConnectionPhase.CONNECTING)) {
+      end(type, reason);
+    }
+    endAfterOutcome();
+  }
+
+  /** The call uses the queue pair; releases the lock while it waits. */
+  private synchronized void awaitCall() {
+    boolean interrupted = false;
+    while (calling) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -209,6 +288,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   @Override
   protected void destroyQueuePair() {
+    awaitCall();
     identifier.destroyQueuePair();
   }
 

@@ -37,6 +37,10 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
   private final RouteResolver routes;
+
+  /** Null where rdma_connect does not wait. */
+  private final ConnectThreads connects;
+
   private final long channel;
   private final int fd;
   private final ListenerAddresses addresses;
@@ -50,11 +54,16 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private int taken;
 
   private IbverbsConnectionManager(
-      IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
+      IbverbsDevice device,
+      IbverbsCompletionChannel wakeups,
+      RouteResolver routes,
+      ConnectThreads connects,
+      long channel) {
     super(device, wakeups);
     this.device = device;
     this.wakeups = wakeups;
     this.routes = routes;
+    this.connects = connects;
     this.channel = channel;
     addresses = new ListenerAddresses(device, this::listeners, this::offerAddressRemoved);
     recheck = addresses::recheckNs;
@@ -75,18 +84,31 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     // First, since a machine without memory for a thread throws an Error here.
     RouteResolver routes = RouteResolver.start(device.info().name());
     CmLibrary cm = device.libraries().cm();
-    long channel = cm.createEventChannel();
+    ConnectThreads connects = null;
+    long channel = 0;
     IbverbsConnectionManager created = null;
     try {
+      if (device.rules().connectMayWait()) {
+        connects = ConnectThreads.start(device.info().name());
+      }
+      channel = cm.createEventChannel();
       if (channel == 0) {
         throw Libraries.failure("rdma_create_event_channel", "");
       }
-      created = new IbverbsConnectionManager(device, wakeups, routes, channel);
+      created = new IbverbsConnectionManager(device, wakeups, routes, connects, channel);
       return created;
     } finally {
       if (created == null) {
-        routes.close(() -> destroyIfCreated(cm, channel));
+        close(connects);
+        long unused = channel;
+        routes.close(() -> destroyIfCreated(cm, unused));
       }
+    }
+  }
+
+  private static void close(ConnectThreads connects) {
+    if (connects != null) {
+      connects.close();
     }
   }
 
@@ -349,8 +371,14 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     return routes;
   }
 
+  /** Threads for rdma_connect; null where it does not wait. */
+  ConnectThreads connects() {
+    return connects;
+  }
+
   @Override
   protected void destroy() {
+    close(connects);
     // The channel outlives the identifiers whose routes are still being resolved.
     routes.close(() -> cm.destroyEventChannel(channel));
     arena.close();

@@ -90,6 +90,14 @@ enum TransportRules {
     return this == IWARP;
   }
 
+  /**
+   * Whether rdma_connect may wait for seconds: the kernel asks the port mapper iwpmd of iWARP (
+   * iw_cm_map in its iwcm.c).
+   */
+  boolean connectMayWait() {
+    return this == IWARP;
+  }
+
   /** The type of a GID, from the kernel's name for it and the port's link layer. */
   GidType gidType(int kernelType, boolean ethernet) {
     if (this == IWARP) {

@@ -3,9 +3,13 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -111,5 +115,73 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     }
 
     assertThat(library.waits()).isEqualTo(1);
+  }
+
+  /** As while the kernel asks the port mapper iwpmd. */
+  @Test
+  @DisplayName("iWARP: rdma_connect to one of two peers does not return")
+  void shouldConnectToOtherPeersWhileARequestDoesNotReturn() throws Exception {
+    ScriptedExchange exchange = connect();
+    InetSocketAddress first = exchange.listenerAddress();
+    InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.limit("held_port", held.getPort());
+    exchange.request(held);
+
+    exchange.transfer();
+    exchange.request(first);
+    exchange.accept();
+    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+
+    library.limit("held_port", 0);
+    exchange.accept();
+    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+    exchange.transfer();
+  }
+
+  @Test
+  @DisplayName("iWARP: a connection is closed while rdma_connect does not return")
+  void shouldGoOnWhileAConnectionIsClosedInARequestThatDoesNotReturn() throws Exception {
+    ScriptedExchange exchange = connect();
+    InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
+    library.limit("held_port", held.getPort());
+
+    exchange.request(held).close();
+
+    exchange.transfer();
+    library.limit("held_port", 0);
+    exchange.expect(ConnectionEvent.Type.CONNECT_REQUEST).connection().reject(new byte[0]);
+    exchange.awaitQueuePairs(QUEUE_PAIRS_OF_A_CONNECTION);
+    exchange.expectNoEvent();
+    assertThat(library.waits()).isZero();
+  }
+
+  @Test
+  @DisplayName("iWARP: the device is closed while rdma_connect does not return")
+  void shouldCloseTheDeviceWhenARequestHasReturned() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      library.limit("held_port", exchange.listenerAddress().getPort());
+      exchange.request();
+    }
+
+    assertThat(library.calls("rdma_destroy_id")).isPositive();
+  }
+
+  @ParameterizedTest(name = "iWARP: rdma_connect fails with errno {0}")
+  @CsvSource({"22, CONNECT_ERROR", "111, REJECTED", "113, UNREACHABLE"})
+  void shouldReportARequestThatFails(int errno, ConnectionEvent.Type type) throws Exception {
+    ScriptedExchange exchange = connect();
+    library.fail("rdma_connect", errno, 1, 1);
+
+    Connection initiator = exchange.request();
+
+    ConnectionEvent event = exchange.expect(type);
+    assertThat(event.connection()).isSameAs(initiator);
+    assertThat(event.reason()).startsWith("rdma_connect failed: errno=" + errno);
+    initiator.close();
+    exchange.transfer();
+    assertThat(library.waits()).isZero();
   }
 }

@@ -152,15 +152,20 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   /** Listens at an address. */
-  void listenAt(InetAddress address) throws VerbsException {
-    listenAt(new InetSocketAddress(address, 0));
+  InetSocketAddress listenAt(InetAddress address) throws VerbsException {
+    return listenAt(new InetSocketAddress(address, 0));
   }
 
-  void listenAt(InetSocketAddress address) throws VerbsException {
+  InetSocketAddress listenAt(InetSocketAddress address) throws VerbsException {
     if (manager == null) {
       prepare();
     }
     listener = manager.listen(address, DEPTH);
+    return listener.address();
+  }
+
+  InetSocketAddress listenerAddress() {
+    return listener.address();
   }
 
   void checkAddresses(int times) {
@@ -184,10 +189,18 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Requests one more connection from the listener, with a queue pair. */
   Connection request() throws VerbsException, Failed {
-    Connection initiator = manager.resolve(listener.address(), null, CONNECT_TIMEOUT);
+    return request(listener.address());
+  }
+
+  /** Requests a connection from a listener, with a queue pair. */
+  Connection request(InetSocketAddress address) throws VerbsException, Failed {
+    Connection initiator = manager.resolve(address, null, CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
     initiator.createQueuePair(domain, settings());
+    long before = ScriptedDeviceFixture.library.calls("rdma_connect");
     initiator.connect(parameters());
+    // On iWARP another thread makes the call.
+    await(() -> ScriptedDeviceFixture.library.calls("rdma_connect") > before);
     return initiator;
   }
 
