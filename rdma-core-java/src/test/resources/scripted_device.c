@@ -49,7 +49,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
 
-enum { RING = 1024, MAX_IDS = 256, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64 };
+enum { RING = 1024, MAX_IDS = 1024, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64 };
 
 struct completions {
   struct ibv_cq base;
@@ -92,7 +92,7 @@ struct pair {
 struct identifier {
   struct rdma_cm_id base;
   struct identifier *peer;
-  int listening, connected, asked;
+  int listening, connected, asked, backlog;
   /* On iWARP: it requested or accepted a connection whose outcome is outstanding. */
   int waiting;
 };
@@ -1010,10 +1010,10 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) {
 }
 
 int rdma_listen(struct rdma_cm_id *id, int backlog) {
-  (void)backlog;
   if (enter(CALL_rdma_listen)) {
     return -1;
   }
+  ((struct identifier *)id)->backlog = backlog;
   ((struct identifier *)id)->listening = 1;
   return 0;
 }
@@ -1189,6 +1189,15 @@ static void to_requested_gid(struct rdma_addr *address) {
   }
 }
 
+/* Whether as many requests wait for the owner of a listener as it allows (ucma_event_handler in the kernel's ucma.c). */
+static int is_backlog_full(struct identifier *listener) {
+  int requests = 0;
+  for (struct event *event = ((struct event_channel *)listener->base.channel)->first; event; event = event->next) {
+    requests += event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST && event->base.listen_id == &listener->base;
+  }
+  return requests >= listener->backlog;
+}
+
 /* Waits while the script holds requests to this port, as the kernel does for iwpmd; at most as long as for that. */
 static void hold_request(struct sockaddr *to) {
   for (int ms = 0; limits[LIMIT_held_port] == ntohs(((struct sockaddr_in *)to)->sin_port) && ms < OUTCOME_MS; ms++) {
@@ -1231,6 +1240,12 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   } else if (is_gid(&id->route.addr.dst_addr) && looks_like_ip(parameters)) {
     hit();
     notify(initiator, RDMA_CM_EVENT_REJECTED, 28);
+  } else if (listener && is_backlog_full(listener)) {
+    /* InfiniBand drops it, and repeats it after seconds. */
+    hit();
+    if (limits[LIMIT_iwarp]) {
+      notify(initiator, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+    }
   } else if (listener) {
     struct identifier *responder = new_identifier(listener->base.channel);
     responder->base.route.addr = id->route.addr;

@@ -15,7 +15,13 @@ import org.sparkrdma.verbs.cm.Listener;
 /** Opens the listeners of an executor, one on each address. The connection manager closes them. */
 final class Listeners {
   private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
-  private static final int BACKLOG = 128;
+
+  /**
+   * Requests that may wait for the agent, the kernel's own limit (net.rdma_ucm.max_backlog): all
+   * peers may connect while it is busy. The kernel drops more requests on InfiniBand, which repeats
+   * them after seconds, and rejects them on iWARP.
+   */
+  private static final int BACKLOG = 1_024;
 
   private Listeners() {}
 
