@@ -24,8 +24,20 @@ public final class Verbs {
    *
    * @param engine the first engine that could be loaded and has a device; null when there is none
    * @param reasons one sentence for each engine that was tried and is not used, in the order tried
+   * @param mayPass whether one of these reasons may be over soon, see {@link
+   *     VerbsException#isTransient}
    */
-  public record Choice(VerbsEngine engine, List<String> reasons) {}
+  public record Choice(VerbsEngine engine, List<String> reasons, boolean mayPass) {
+    /**
+     * An outcome whose reasons will not be over soon.
+     *
+     * @param engine see {@link #engine()}
+     * @param reasons see {@link #reasons()}
+     */
+    public Choice(VerbsEngine engine, List<String> reasons) {
+      this(engine, reasons, false);
+    }
+  }
 
   /**
    * {@return all providers, in the order of the automatic choice; providers that cannot be loaded
@@ -71,36 +83,49 @@ public final class Verbs {
               + " allowed=auto,"
               + String.join(",", all.stream().map(VerbsProvider::name).toList()));
     }
+    return choose(candidates, settings);
+  }
+
+  /** Tries these providers in turn. */
+  static Choice choose(List<VerbsProvider> candidates, EngineSettings settings) {
     List<String> reasons = new ArrayList<>();
+    boolean mayPass = false;
     for (VerbsProvider provider : candidates) {
-      VerbsEngine engine = load(provider, settings, reasons);
-      if (engine != null) {
-        return new Choice(engine, List.copyOf(reasons));
+      Choice one = load(provider, settings);
+      reasons.addAll(one.reasons());
+      mayPass |= one.mayPass();
+      if (one.engine() != null) {
+        return new Choice(one.engine(), List.copyOf(reasons), mayPass);
       }
     }
     if (candidates.isEmpty()) {
       reasons.add("no engine for RDMA hardware is in this jar");
     }
-    return new Choice(null, List.copyOf(reasons));
+    return new Choice(null, List.copyOf(reasons), mayPass);
   }
 
-  private static VerbsEngine load(
-      VerbsProvider provider, EngineSettings settings, List<String> reasons) {
+  private static Choice load(VerbsProvider provider, EngineSettings settings) {
     VerbsEngine engine = null;
+    String reason;
+    boolean mayPass = false;
     try {
       engine = provider.load(settings);
       if (!engine.devices().isEmpty()) {
-        return engine;
+        return new Choice(engine, List.of());
       }
-      reasons.add(provider.name() + ": no device");
+      reason = "no device";
     } catch (EngineUnavailableException e) {
-      reasons.add(provider.name() + ": " + e.getMessage());
-    } catch (VerbsException | LinkageError e) {
-      reasons.add(provider.name() + ": " + e);
+      reason = e.getMessage();
+      mayPass = e.isTransient();
+    } catch (VerbsException e) {
+      reason = e.toString();
+      mayPass = e.isTransient();
+    } catch (LinkageError e) {
+      reason = e.toString();
     }
     if (engine != null) {
       engine.close();
     }
-    return null;
+    return new Choice(null, List.of(provider.name() + ": " + reason), mayPass);
   }
 }

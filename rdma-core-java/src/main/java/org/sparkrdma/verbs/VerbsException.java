@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs;
 
+import java.util.Set;
+
 /**
  * A verbs call failed.
  *
@@ -15,6 +17,14 @@ public class VerbsException extends Exception {
 
   /** {@link #errno()} when the device, the kernel or a limit has no room; see errno(3). */
   public static final int ENOMEM = 12;
+
+  private static final int EIO = 5;
+  private static final int EAGAIN = 11;
+  private static final int EBUSY = 16;
+  private static final int ENODEV = 19;
+  private static final int EMFILE = 24;
+
+  private static final Set<Integer> TRANSIENT = Set.of(EIO, EAGAIN, EBUSY, ENODEV, EMFILE);
 
   /** The verbs call that failed. */
   private final String call;
@@ -65,5 +75,20 @@ public class VerbsException extends Exception {
   /** {@return the system's error number, see errno(3); {@link #NO_ERRNO} when there is none} */
   public final int errno() {
     return errno;
+  }
+
+  /**
+   * {@return whether the failure may be over soon: the device is being reset, or others use up a
+   * limit} A list of no devices is none of these.
+   */
+  public final boolean isTransient() {
+    boolean found = false;
+    for (Throwable failure = this; failure != null && !found; failure = failure.getCause()) {
+      found =
+          failure instanceof VerbsException of
+              && TRANSIENT.contains(of.errno)
+              && !of.call.equals("rdma_get_devices");
+    }
+    return found;
   }
 }

@@ -82,7 +82,8 @@ class RuntimeStart {
   /**
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
    * but a port that may become active or get an address, or one that cannot be used by its GID but
-   * may get an IP address, or the system refused a thread or memory.
+   * may get an IP address, a call of a device failed as during its reset, or the system refused a
+   * thread or memory.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -105,6 +106,7 @@ class RuntimeStart {
       Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());
       if (choice.engine() == null) {
+        transientReason = choice.mayPass();
         return Optional.empty();
       }
       if (forbidden) {
@@ -114,7 +116,10 @@ class RuntimeStart {
       return Optional.of(startOn(choice.engine(), outOfService, profile));
     } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
       transientReason =
-          e instanceof PortNotReadyException || e instanceof ThreadShortageException || byGid;
+          e instanceof PortNotReadyException
+              || e instanceof ThreadShortageException
+              || (e instanceof VerbsException failure && failure.isTransient())
+              || byGid;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses

@@ -25,6 +25,7 @@ import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
 import org.sparkrdma.verbs.ibverbs.ScriptedEngine;
 import org.sparkrdma.verbs.ibverbs.ScriptedHost;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** The start on the ibverbs engine, loaded as its provider loads it, while no port is ready. */
@@ -32,6 +33,8 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
 class InactivePortTest extends RuntimeFixture {
   /** IBV_PORT_INIT: the cable is there, and no subnet manager has configured the port. */
   private static final int INIT = 2;
+
+  private static final int EIO = 5;
 
   /** A link-local address, which the port has before DHCP. */
   private static final byte[] LINK_LOCAL = {
@@ -52,7 +55,7 @@ class InactivePortTest extends RuntimeFixture {
     try {
       return new Verbs.Choice(host.load(DEVICE.library()), List.of());
     } catch (EngineUnavailableException e) {
-      return new Verbs.Choice(null, List.of("ibverbs: " + e.getMessage()));
+      return new Verbs.Choice(null, List.of("ibverbs: " + e.getMessage()), e.isTransient());
     }
   }
 
@@ -134,6 +137,16 @@ class InactivePortTest extends RuntimeFixture {
         (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
         ShuffleSettings.defaults(),
         new ShuffleCounters());
+  }
+
+
+  @Test
+  @DisplayName("the only device is being reset at the first start: calls fail with EIO")
+  @ScriptedCase("none in this test: RDMA starts later")
+  void shouldStartWhenADeviceThatFailedAtTheStartAnswersAgain() throws Exception {
+    DEVICE.library().fail("ibv_query_device", EIO, 1, ScriptedLibrary.FOR_EVER);
+
+    assertStartsWhenReady("ibv_query_device failed: errno=5");
   }
 
   private void assertStartsWhenReady(String... reasons) throws Exception {

@@ -15,6 +15,9 @@ import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -25,6 +28,7 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.PortState;
 
@@ -408,6 +412,71 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
       runtime.close();
     }
     assertThat(transport.starts()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 11, 16, 19, 24})
+  void shouldStartLaterWhenACallOfTheDeviceFailsForAMomentAtTheFirstStart(int errno) {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 1) {
+                throw new VerbsException(
+                    "open",
+                    "two devices",
+                    new VerbsException("ibv_alloc_pd", errno, "fails", null));
+              }
+            });
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime(engine, transport, List.of());
+      runtime.start();
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "two devices");
+      runtime.close();
+    }
+    assertThat(transport.starts()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ibv_alloc_pd, 22", "ibv_alloc_pd, 12", "rdma_get_devices, 19"})
+  void shouldNotStartAgainAfterAFailureOfACallThatLasts(String call, int errno) {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              throw new VerbsException(call, errno, "thrown by the test", null);
+            });
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
+    runtime.close();
+    assertThat(transport.starts()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldStartLaterWhenNoEngineCanUseItsDevicesForAMoment() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger starts = new AtomicInteger();
+    RdmaRuntime runtime =
+        runtime(
+            (name, settings) ->
+                starts.incrementAndGet() == 1
+                    ? new Verbs.Choice(null, List.of("ibverbs: no device answers"), true)
+                    : engine.choice(),
+            new LosableTransport(engine),
+            List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
+    runtime.require(WAIT);
+    runtime.close();
+    assertThat(starts).hasValue(2);
   }
 
   @Test
