@@ -69,9 +69,16 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
 
   @Test
   @DisplayName("the responder gets no event that the connection is ready")
-  void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
+  void shouldEstablishAConnectionWithoutAnEventWhenAMessageIsReceived() throws Exception {
     ScriptedExchange exchange = openWithoutReadyMessage();
-    exchange.run();
+    exchange.connect();
+
+    exchange.transfer();
+
+    assertThat(exchange.expect(ConnectionEvent.Type.ESTABLISHED).connection())
+        .isSameAs(exchange.responder());
+    exchange.transfer();
+    exchange.disconnect();
   }
 
   @Test
