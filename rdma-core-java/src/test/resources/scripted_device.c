@@ -38,13 +38,13 @@
 enum call { CALLS(IN_ENUM) CALL_COUNT };
 static const char *const call_names[] = {CALLS(AS_NAME)};
 
-#define KINDS(X) X(channel) X(id) X(pd) X(mr) X(comp_channel) X(cq) X(qp) X(event)
+#define KINDS(X) X(channel) X(context) X(id) X(pd) X(mr) X(comp_channel) X(cq) X(qp) X(event)
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -507,7 +507,8 @@ static struct verbs_context extended = {.query_device_ex = query_device_ex,
                                                             .req_notify_cq = req_notify_cq,
                                                             .post_send = post_send,
                                                             .post_recv = post_recv}}};
-static struct ibv_context *contexts[] = {&extended.context, NULL};
+static struct ibv_context *contexts[] = {&extended.context, NULL}, *no_contexts[] = {NULL};
+static int dead;
 static int context_users;
 
 static void raise_async(enum ibv_event_type type, int port, void *element) {
@@ -684,6 +685,7 @@ void script_reset(void) {
   memset(limits, 0, sizeof limits);
   set_transport();
   waits = 0;
+  dead = 0;
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
   last_min_rnr_timer = -1;
@@ -786,16 +788,30 @@ static struct event *with_parameters(struct identifier *id, enum rdma_cm_event_t
   return event;
 }
 
+static int fails_to_open(void) {
+  pthread_mutex_lock(&lock);
+  int fails = limits[LIMIT_failing_opens] > 0;
+  limits[LIMIT_failing_opens] -= fails;
+  pthread_mutex_unlock(&lock);
+  if (fails) {
+    hit();
+  }
+  return fails;
+}
+
+/* librdmacm never opens a device again that it could not open (is_device_dead in its cma.c). */
 struct ibv_context **rdma_get_devices(int *count) {
+  (void)count;
   if (enter(CALL_rdma_get_devices)) {
     return NULL;
   }
+  dead = dead || fails_to_open();
   pthread_mutex_lock(&lock);
   if (context_users++ == 0) {
     extended.context.async_fd = new_eventfd();
   }
   pthread_mutex_unlock(&lock);
-  return contexts;
+  return dead ? no_contexts : contexts;
 }
 
 void rdma_free_devices(struct ibv_context **list) {
@@ -1353,9 +1369,26 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, siz
 
 /* libibverbs */
 
+static struct ibv_device *devices[] = {&device, NULL};
+
 struct ibv_device **ibv_get_device_list(int *count) {
-  (void)count;
-  return NULL;
+  *count = 1;
+  return devices;
+}
+
+/* Only for a moment: all other objects are on the context of librdmacm. */
+struct ibv_context *ibv_open_device(struct ibv_device *of) {
+  (void)of;
+  if (fails_to_open()) {
+    errno = EIO;
+    return NULL;
+  }
+  return create(KIND_context, sizeof(struct ibv_context));
+}
+
+int ibv_close_device(struct ibv_context *context) {
+  destroy(KIND_context, context);
+  return 0;
 }
 
 void ibv_free_device_list(struct ibv_device **list) { (void)list; }

@@ -152,6 +152,10 @@ struct ibv_device **ibv_get_device_list(int *count) { return NULL; }
 
 void ibv_free_device_list(struct ibv_device **list) {}
 
+struct ibv_context *ibv_open_device(struct ibv_device *device) { return NULL; }
+
+int ibv_close_device(struct ibv_context *context) { return 0; }
+
 int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes) {
   *attributes = (struct ibv_device_attr){.max_mr_size = UINT64_MAX,
                                          .max_qp = 16,

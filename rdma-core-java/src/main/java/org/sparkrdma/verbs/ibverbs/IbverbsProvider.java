@@ -17,6 +17,9 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 public final class IbverbsProvider implements VerbsProvider {
   private static final int ORDER = 10;
 
+  /** One for the process, as librdmacm is. */
+  private static final DeviceProbe PROBE = new DeviceProbe();
+
   /** Used by the service loader. */
   public IbverbsProvider() {}
 
@@ -59,8 +62,14 @@ public final class IbverbsProvider implements VerbsProvider {
     // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
     Binding.check();
-    var engine =
-        new IbverbsEngine(libraries.load(), checked, NetworkLinks.ofSystem(machine.root()));
+    Libraries loaded = libraries.load();
+    try {
+      PROBE.check(loaded.verbs());
+    } catch (VerbsException e) {
+      throw new EngineUnavailableException(
+          "an RDMA device does not answer, as while it is reset: " + e.getMessage(), e);
+    }
+    var engine = new IbverbsEngine(loaded, checked, NetworkLinks.ofSystem(machine.root()));
     try {
       machine.checkReliable(engine.devices());
       return engine;

@@ -149,6 +149,25 @@ class InactivePortTest extends RuntimeFixture {
     assertStartsWhenReady("ibv_query_device failed: errno=5");
   }
 
+  @Test
+  @DisplayName("the device cannot be opened twice; librdmacm drops for ever what it cannot open")
+  @ScriptedCase("none in this test: RDMA starts later")
+  void shouldStartOnADeviceThatCouldNotBeOpenedAtFirst() throws Exception {
+    firstRestart = Duration.ofMillis(1);
+    DEVICE.library().limit("failing_opens", 2);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
+      runtime.start();
+
+      assertThat(log.awaitWarnings(1).get(0))
+          .contains("until it can be started", "ibv_open_device failed: errno=5");
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      runtime.close();
+    }
+  }
+
   private void assertStartsWhenReady(String... reasons) throws Exception {
     assertStartsWhenReady(parts -> engine.transport(), reasons);
   }

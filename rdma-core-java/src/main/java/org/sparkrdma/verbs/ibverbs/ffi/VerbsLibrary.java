@@ -48,6 +48,8 @@ public final class VerbsLibrary {
 
   private final long getDeviceList;
   private final long freeDeviceList;
+  private final long openDevice;
+  private final long closeDevice;
   private final long queryDevice;
   private final long queryPort;
   private final long queryGidTable;
@@ -72,6 +74,8 @@ public final class VerbsLibrary {
   VerbsLibrary(Symbols symbols) {
     getDeviceList = symbols.get("ibv_get_device_list");
     freeDeviceList = symbols.get("ibv_free_device_list");
+    openDevice = symbols.get("ibv_open_device");
+    closeDevice = symbols.get("ibv_close_device");
     queryDevice = symbols.get("ibv_query_device");
     queryPort = symbols.get("ibv_query_port");
     queryGidTable = symbols.findOrZero("_ibv_query_gid_table");
@@ -116,6 +120,15 @@ public final class VerbsLibrary {
 
   public void freeDeviceList(long list) {
     Downcalls.callInt(freeDeviceList, list);
+  }
+
+  /** See ibv_open_device(3); 0 when it fails. */
+  public long openDevice(long device) {
+    return Downcalls.call(openDevice, device);
+  }
+
+  public void closeDevice(long context) {
+    Downcalls.callInt(closeDevice, context);
   }
 
   public int queryDevice(long context, long attributes) {
