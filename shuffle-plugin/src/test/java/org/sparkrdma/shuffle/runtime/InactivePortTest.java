@@ -139,7 +139,6 @@ class InactivePortTest extends RuntimeFixture {
         new ShuffleCounters());
   }
 
-
   @Test
   @DisplayName("the only device is being reset at the first start: calls fail with EIO")
   @ScriptedCase("none in this test: RDMA starts later")
