@@ -52,8 +52,11 @@ public final class BlockServer implements AutoCloseable {
   /** Maximum number of blocks of a LOCATE that the agent answers itself. */
   private static final int SMALL_BLOCKS = 8;
 
-  /** Maximum number of leases that such a LOCATE releases. */
+  /** Maximum number of leases that such a LOCATE, or a RELEASE that the agent answers, releases. */
   private static final int SMALL_LEASES = 64;
+
+  /** Maximum number of windows and slots that the leases of such a RELEASE hold. */
+  static final int SMALL_HELD = 64;
 
   private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
 
@@ -65,6 +68,7 @@ public final class BlockServer implements AutoCloseable {
   private final PinnedBudget budget;
   private final ServingParts parts;
   private final ServerThread thread = new ServerThread(this);
+  private final LocateSteps.Deadlines deadlines = new ThreadDeadlines();
   private final LocateSteps steps;
 
   private final Runnable expireLeases = this::expireLeases;
@@ -74,8 +78,8 @@ public final class BlockServer implements AutoCloseable {
   private final LogLimit lines = new LogLimit();
   private final RepeatedCommands repeated = new RepeatedCommands();
 
-  /** Time of the last turn of the server's thread. */
-  private long tickNs;
+  /** Time of the last turn of the server's thread, which sets it. */
+  private volatile long tickNs;
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
@@ -107,7 +111,7 @@ public final class BlockServer implements AutoCloseable {
     int count = parameters.outputs().disks();
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
     parts = ServingParts.create(parameters, disks, state, probeClock);
-    steps = new LocateSteps(parts.locator(), disks, state, new ThreadDeadlines());
+    steps = new LocateSteps(parts.locator(), disks, state, deadlines);
     ShortageCommand shortage = new ShortageCommand(this::submit, parts.idle()::makeRoom);
     continueShortage = shortage::continueLater;
     budget.onShortage(shortage);
@@ -183,12 +187,57 @@ public final class BlockServer implements AutoCloseable {
    *     it throws
    */
   public void release(long peer, long[] leaseIds, Runnable done) {
-    submit(
-        new RepeatedCommands.Command(
-            () -> {
-              releaseLeases(peer, leaseIds);
-              done.run();
-            }));
+    submit(releaseCommand(peer, leaseIds, done));
+  }
+
+  /**
+   * Releases leases of a peer before it returns, when they are at most {@value #SMALL_LEASES} and
+   * hold at most {@value #SMALL_HELD} windows and slots, nothing else waits for the server's thread
+   * and no other thread uses the state. Else like {@link #release}. It saves two wake-ups of
+   * threads. Any thread; it does not wait for others.
+   */
+  public void releaseSoon(long peer, long[] leaseIds, Runnable done) {
+    RepeatedCommands.Command command = releaseCommand(peer, leaseIds, done);
+    if (leaseIds.length > SMALL_LEASES
+        || hasWork()
+        || busy
+        || ended
+        || !tryRelease(command, leaseIds)) {
+      submit(command);
+    }
+  }
+
+  private RepeatedCommands.Command releaseCommand(long peer, long[] leaseIds, Runnable done) {
+    return new RepeatedCommands.Command(
+        () -> {
+          releaseLeases(peer, leaseIds);
+          done.run();
+        });
+  }
+
+  /** Allocates nothing after an Error: the server's thread runs the command again. */
+  private boolean tryRelease(RepeatedCommands.Command command, long[] leaseIds) {
+    if (!state.tryLock()) {
+      return false;
+    }
+    long deadlineNs;
+    try {
+      if (parts.leases().held(leaseIds) > SMALL_HELD) {
+        return false;
+      }
+      command.run();
+    } catch (Throwable e) {
+      log(e);
+      repeated.add(command, tickNs);
+    } finally {
+      try {
+        deadlineNs = deadlines.nextNs();
+      } finally {
+        state.unlock();
+      }
+    }
+    deadlines.onChange(deadlineNs);
+    return true;
   }
 
   /**

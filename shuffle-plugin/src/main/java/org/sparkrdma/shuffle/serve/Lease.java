@@ -112,6 +112,11 @@ final class Lease {
     other.slots.clear();
   }
 
+  /** Number of its windows and slots. */
+  int held() {
+    return windows.size() + slots.size();
+  }
+
   boolean isEmpty() {
     return windows.isEmpty() && slots.isEmpty();
   }

@@ -123,6 +123,17 @@ final class Leases {
     return true;
   }
 
+  /** Number of windows and slots that these leases hold. */
+  int held(long[] leaseIds) {
+    assert state.isHeld();
+    int held = 0;
+    for (long leaseId : leaseIds) {
+      Lease lease = open.get(leaseId);
+      held += lease == null ? 0 : lease.held();
+    }
+    return held;
+  }
+
   /** The peer's queue pair is destroyed, so it can READ nothing any more. */
   void onPeerGone(long peer) {
     assert state.isHeld();

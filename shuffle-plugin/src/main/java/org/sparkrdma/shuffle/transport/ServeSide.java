@@ -97,7 +97,7 @@ final class ServeSide {
     countReleased(released.length);
     context
         .server()
-        .release(
+        .releaseSoon(
             peer,
             released,
             () -> context.agent().accept(() -> onReleased(requestId, requestsCredits)));

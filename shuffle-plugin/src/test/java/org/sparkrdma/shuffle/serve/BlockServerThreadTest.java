@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -103,7 +105,7 @@ class BlockServerThreadTest {
     assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
-  /** Every second peer answers its requests itself when it can. */
+  /** Every second peer answers its requests itself when it can, and every fourth its releases. */
   private static void askOftenThenLeave(BlockServer server, long peer, AtomicInteger located) {
     for (int i = 0; i < ROUNDS; i++) {
       FutureCall call = call(peer, 0);
@@ -116,7 +118,9 @@ class BlockServerThreadTest {
       if (answer.nextPiece() && answer.kind() == Located.Kind.LOCATED) {
         located.incrementAndGet();
       }
-      if (i % 2 == 0) {
+      if (i % 2 == 0 && peer % 4 == 0) {
+        server.releaseSoon(peer, new long[] {answer.leaseId()}, () -> {});
+      } else if (i % 2 == 0) {
         server.release(peer, new long[] {answer.leaseId()}, () -> {});
       }
     }
@@ -197,6 +201,59 @@ class BlockServerThreadTest {
       assertClosed(() -> leases.onPeerGone(9));
       assertClosed(() -> unleased.makeRoom(1));
       assertClosed(() -> slots.trim(1));
+    }
+  }
+
+  /**
+   * Its window is of a shuffle that is unregistered, so the server's thread has to deregister it.
+   */
+  @Test
+  void shouldWakeUpForAWindowWhoseLastLeaseAnotherThreadReleases() throws Exception {
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      long lease = ask(server, 9).join().leaseId();
+      CountDownLatch gone = new CountDownLatch(1);
+      server.unregisterShuffle(1, gone::countDown);
+      awaitSleep(server);
+      CountDownLatch released = new CountDownLatch(1);
+      server.releaseSoon(9, new long[] {lease}, released::countDown);
+      assertThat(released.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(gone.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldWakeUpForAReleaseThatAnErrorHasEndedOnAnotherThread() throws Exception {
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      ask(server, 9).join();
+      boolean triedHere = false;
+      while (!triedHere) {
+        // It may wake up for a deadline and take the command.
+        awaitSleep(server);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        CountDownLatch tries = new CountDownLatch(3);
+        server.releaseSoon(
+            9,
+            new long[0],
+            () -> {
+              threads.add(Thread.currentThread());
+              tries.countDown();
+              if (tries.getCount() > 0) {
+                throw new OutOfMemoryError("thrown by the test");
+              }
+            });
+        assertThat(tries.await(30, TimeUnit.SECONDS)).isTrue();
+        triedHere = threads.contains(Thread.currentThread());
+      }
+    }
+  }
+
+  /** Waits until the server's thread has nothing to do before a deadline. */
+  private static void awaitSleep(BlockServer server) throws Exception {
+    Thread thread = part(part(server, "thread", ServerThread.class), "thread", Thread.class);
+    while (server.hasWork() || thread.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
     }
   }
 
