@@ -111,14 +111,26 @@ public final class RdmaBlockClient extends BlockStoreClient {
    */
   private void begin(PeerFetch fetch, String executorId) {
     try {
-      CompletableFuture<Optional<Endpoint>> found =
-          directory.find(executorId).exceptionally(failure -> Optional.empty());
-      var unused =
-          transport.thenAcceptBoth(
-              found, (started, endpoint) -> startOrFail(fetch, started, endpoint));
+      CompletableFuture<Optional<Endpoint>> found = directory.find(executorId);
+      if (hasValue(transport) && hasValue(found)) {
+        startOrFail(fetch, transport.join(), found.join());
+      } else {
+        startLater(fetch, found);
+      }
     } catch (Throwable e) {
       fetch.failRest(FallbackReason.UNAVAILABLE, FailureText.of(e));
     }
+  }
+
+  private static boolean hasValue(CompletableFuture<?> future) {
+    return future.isDone() && !future.isCompletedExceptionally();
+  }
+
+  private void startLater(PeerFetch fetch, CompletableFuture<Optional<Endpoint>> found) {
+    var unused =
+        transport.thenAcceptBoth(
+            found.exceptionally(failure -> Optional.empty()),
+            (started, endpoint) -> startOrFail(fetch, started, endpoint));
   }
 
   /**

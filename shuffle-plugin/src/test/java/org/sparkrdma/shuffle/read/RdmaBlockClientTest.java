@@ -69,6 +69,45 @@ class RdmaBlockClientTest {
   }
 
   @Test
+  void shouldMakeNoFutureForARequestToAKnownPeer() {
+    CountedFuture<BlockTransport> started = new CountedFuture<>();
+    CountedFuture<Optional<Endpoint>> found = new CountedFuture<>();
+    RdmaBlockClient client = new RdmaBlockClient(spark, started, id -> found, tcp, counters);
+    started.complete(transport);
+    String[] blocks = {"shuffle_0_1_0"};
+    client.fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
+    assertThat(transport.requests).as("waits for the endpoint").isEmpty();
+    assertThat(started.dependents + found.dependents).isPositive();
+    found.complete(Optional.of(PEER));
+    assertThat(transport.requests).hasSize(1);
+    int before = started.dependents + found.dependents;
+    client.fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
+    assertThat(transport.requests).hasSize(2);
+    assertThat(started.dependents + found.dependents).isEqualTo(before);
+  }
+
+  /** Counts the futures that are made from it. */
+  private static final class CountedFuture<T> extends CompletableFuture<T> {
+    private int dependents;
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+      dependents++;
+      return new CompletableFuture<>();
+    }
+  }
+
+  @Test
+  void shouldFetchByTcpWhenTheTransportThrowsAnErrorOnTheTasksThread() throws InterruptedException {
+    rdmaIsUp();
+    transport.thrown = new OutOfMemoryError("thrown by the test");
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    assertThat(listener.failures()).isEmpty();
+    assertThat(counters.value(FallbackReason.READ_ERROR)).isEqualTo(2);
+  }
+
+  @Test
   void shouldForwardOtherKindsOfBlocksToSpark() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffleChunk_0_0_3_1", "shuffle_0_11_3", "rdd_1_2");
