@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -18,6 +20,17 @@ final class FileWindow {
   private final long address;
   private final int remoteKey;
   private int leases;
+
+  /**
+   * The peer of most leases, usually of all; null when they are counted in {@link #otherHolders}.
+   */
+  private PeerShare holder;
+
+  private int leasesOfHolder;
+
+  /** Leases of each further peer; null until there is one. */
+  private Map<PeerShare, Count> otherHolders;
+
   private long lastLeaseId;
   private long idleSinceNs;
 
@@ -25,6 +38,11 @@ final class FileWindow {
   FileWindow older;
 
   FileWindow newer;
+
+  /** Not an Integer, so that the end of a lease allocates nothing. */
+  private static final class Count {
+    private int leases = 1;
+  }
 
   /**
    * Owns the region and its grant of the budget from now on.
@@ -72,6 +90,59 @@ final class FileWindow {
 
   boolean isLeased() {
     return leases > 0;
+  }
+
+  /** Whether a lease of this peer holds the window. */
+  boolean isHeldBy(PeerShare peer) {
+    return peer == holder || otherCount(peer) != null;
+  }
+
+  private Count otherCount(PeerShare peer) {
+    return otherHolders == null ? null : otherHolders.get(peer);
+  }
+
+  /**
+   * Counts a lease of a peer. When it throws, it has counted nothing.
+   *
+   * @return whether it is the peer's first
+   */
+  boolean addHolder(PeerShare peer) {
+    if (peer == holder) {
+      leasesOfHolder++;
+      return false;
+    }
+    Count other = otherCount(peer);
+    if (other != null) {
+      other.leases++;
+      return false;
+    }
+    if (holder == null) {
+      holder = peer;
+      leasesOfHolder = 1;
+    } else {
+      otherHolders = otherHolders == null ? new IdentityHashMap<>() : otherHolders;
+      otherHolders.put(peer, new Count());
+    }
+    return true;
+  }
+
+  /**
+   * A lease of a peer, which was counted, has ended. Allocates nothing.
+   *
+   * @return whether it was the peer's last
+   */
+  boolean removeHolder(PeerShare peer) {
+    if (peer == holder) {
+      leasesOfHolder--;
+      holder = leasesOfHolder == 0 ? null : holder;
+      return holder == null;
+    }
+    Count other = otherCount(peer);
+    other.leases--;
+    if (other.leases == 0) {
+      otherHolders.remove(peer);
+    }
+    return other.leases == 0;
   }
 
   /** Whether this lease was the last one to be added; it then holds the window. */

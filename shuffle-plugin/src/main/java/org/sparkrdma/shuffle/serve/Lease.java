@@ -126,9 +126,10 @@ final class Lease {
    * another call continues where an Error has ended the last one.
    */
   void end(RegisteredFiles files) {
+    long nowNs = windows.isEmpty() ? 0 : files.nowNs();
     while (endedWindows < windows.size()) {
       FileWindow window = windows.get(endedWindows);
-      files.endLease(window);
+      files.endLease(window, nowNs);
       endedWindows++;
       share.remove(window);
     }

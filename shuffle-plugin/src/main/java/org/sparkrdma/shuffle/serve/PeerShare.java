@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.util.HashMap;
-import java.util.Map;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
@@ -16,18 +14,10 @@ final class PeerShare {
   private final int maxLeases;
   private final long maxWindowBytes;
   private final int maxSlots;
-  private final Map<FileWindow, Held> windows = new HashMap<>();
   private long windowBytes;
   private int leases;
   private int slots;
   private boolean refused;
-
-  /**
-   * Number of leases that hold a window; not an Integer, so that the end of one allocates nothing.
-   */
-  private static final class Held {
-    private int leases;
-  }
 
   /**
    * @param budgetBytes of which windows leased by this peer hold at most {@link
@@ -54,9 +44,9 @@ final class PeerShare {
     return !refuse(!canHold(window));
   }
 
-  /** Whether a lease may hold a registered window. */
+  /** Whether a lease may hold a window; null for an unregistered one. */
   boolean canHold(FileWindow window) {
-    return hasRoomForWindows() || windows.containsKey(window);
+    return hasRoomForWindows() || (window != null && window.isHeldBy(this));
   }
 
   boolean hasRoomForWindows() {
@@ -88,19 +78,16 @@ final class PeerShare {
     leases--;
   }
 
+  /** A lease of the peer holds the window. When it throws, nothing has changed. */
   void add(FileWindow window) {
-    Held held = windows.computeIfAbsent(window, added -> new Held());
-    held.leases++;
-    if (held.leases == 1) {
+    if (window.addHolder(this)) {
       windowBytes += window.pinnedBytes();
     }
   }
 
+  /** The same lease holds it no more. Allocates nothing. */
   void remove(FileWindow window) {
-    Held held = windows.get(window);
-    held.leases--;
-    if (held.leases == 0) {
-      windows.remove(window);
+    if (window.removeHolder(this)) {
       windowBytes -= window.pinnedBytes();
     }
   }

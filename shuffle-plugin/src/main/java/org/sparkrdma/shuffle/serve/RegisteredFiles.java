@@ -140,13 +140,19 @@ final class RegisteredFiles {
     return window;
   }
 
+  /** Time for {@link #endLease}. */
+  long nowNs() {
+    return nanoClock.getAsLong();
+  }
+
   /**
    * A lease on the window has ended. That of a removed map output is deregistered later, since the
    * end of a peer may end leases of any number of windows.
+   *
+   * @param nowNs read once for all windows of the lease
    */
-  void endLease(FileWindow window) {
+  void endLease(FileWindow window, long nowNs) {
     assert state.isHeld();
-    long nowNs = nanoClock.getAsLong();
     window.endLease();
     if (!window.isLeased()) {
       leasedBytes -= window.pinnedBytes();

@@ -65,6 +65,24 @@ class LeaseTest {
   }
 
   @Test
+  void shouldReadTheClockOnceForAllWindowsOfALease() throws IOException {
+    try (ServerFixture large = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      Wanted[] blocks = new Wanted[8];
+      for (int map = 0; map < blocks.length; map++) {
+        large.outputs.write(3, map, new Random(map), true, 4000);
+        blocks[map] = Wanted.of(3, map, 0, 1);
+      }
+      long one = large.ask(9, blocks[0]).leaseId;
+      long all = large.ask(9, blocks).leaseId;
+      int before = large.clockReadings();
+      large.release(9, one);
+      int readings = large.clockReadings() - before;
+      large.release(9, all);
+      assertThat(large.clockReadings() - before).isEqualTo(2 * readings);
+    }
+  }
+
+  @Test
   void shouldReportAPeerWithExpiredLeasesOnce() throws IOException {
     on.ask(9, BLOCK);
     on.ask(9, BLOCK);

@@ -36,6 +36,7 @@ final class ServerFixture implements AutoCloseable {
   final BlockServer server;
   private final ByteBuffer request = ByteBuffer.allocateDirect(64 << 10);
   private final ByteBuffer answer;
+  private int clockReadings;
   private long nowNs = Long.MAX_VALUE - 1_000_000; // close to where nanoTime may wrap
 
   private ServerFixture(
@@ -70,9 +71,19 @@ final class ServerFixture implements AutoCloseable {
                 counters,
                 expiredPeers::add,
                 Duration.ofMinutes(10),
-                () -> nowNs),
+                this::readClock),
             direct(() -> nowNs),
             probeClock);
+  }
+
+  private long readClock() {
+    clockReadings++;
+    return nowNs;
+  }
+
+  /** Number of times that the server has read its clock. */
+  int clockReadings() {
+    return clockReadings;
   }
 
   static ServerFixture of(Path folder, ServeSettings.Mode mode, int slots, long budgetBytes) {
