@@ -198,7 +198,7 @@ final class ScriptedExchange implements AutoCloseable {
     expect(ConnectionEvent.Type.RESOLVED);
     initiator.createQueuePair(domain, settings());
     long before = ScriptedDeviceFixture.library.calls("rdma_connect");
-    initiator.connect(parameters());
+    initiator.connect(parameters(sentData));
     // On iWARP another thread makes the call.
     await(() -> ScriptedDeviceFixture.library.calls("rdma_connect") > before);
     return initiator;
@@ -208,7 +208,7 @@ final class ScriptedExchange implements AutoCloseable {
   Connection accept() throws VerbsException, Failed {
     Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
     responder.createQueuePair(domain, settings());
-    responder.accept(parameters());
+    responder.accept(parameters(sentData));
     return responder;
   }
 
