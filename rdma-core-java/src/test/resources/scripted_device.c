@@ -44,7 +44,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -731,13 +731,14 @@ static void await_outcome(struct identifier *id) {
 
 /* Waits as the kernel does in calls that end an iWARP connection without an outcome, at most for the time in which a device
    gives up an attempt. */
-enum { OUTCOME_MS = 4000 };
+static long outcome_ms(void) { return limits[LIMIT_outcome_ms] ? limits[LIMIT_outcome_ms] : 4000; }
+
 static void wait_for_outcome(struct identifier *id) {
   pthread_mutex_lock(&lock);
   if (id->waiting) {
     __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED);
   }
-  for (int ms = 0; id->waiting && ms < OUTCOME_MS; ms++) {
+  for (int ms = 0; id->waiting && ms < outcome_ms(); ms++) {
     pthread_mutex_unlock(&lock);
     usleep(1000);
     pthread_mutex_lock(&lock);
@@ -1216,7 +1217,7 @@ static int is_backlog_full(struct identifier *listener) {
 
 /* Waits while the script holds requests to this port, as the kernel does for iwpmd; at most as long as for that. */
 static void hold_request(struct sockaddr *to) {
-  for (int ms = 0; limits[LIMIT_held_port] == ntohs(((struct sockaddr_in *)to)->sin_port) && ms < OUTCOME_MS; ms++) {
+  for (int ms = 0; limits[LIMIT_held_port] == ntohs(((struct sockaddr_in *)to)->sin_port) && ms < outcome_ms(); ms++) {
     hit();
     usleep(1000);
   }

@@ -198,7 +198,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     exchange.expectNoEvent();
   }
 
-  /** As after the failover of a bond over two devices that keeps its hardware address. */
+  /** Same as after the failover of a bond over two devices that keeps its hardware address. */
   @Test
   @DisplayName("the address of the listener moves to another device of the host")
   void shouldReportThatAnotherDeviceHasTheAddressOfTheListener() throws Exception {
@@ -211,7 +211,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     expectRemovedAddress(exchange);
   }
 
-  /** As when a bond inside of one device fails over. */
+  /** Same as when a bond inside of one device fails over. */
   @Test
   @DisplayName("the device removes the address of the listener and adds it again")
   void shouldGoOnWhenThePortHasTheAddressOfTheListenerAgain() throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,14 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   private static final int ESTABLISHED = 9;
 
   private static final int QUEUE_PAIRS_OF_A_CONNECTION = 2;
+
+  /**
+   * Time for which the device waits for an outcome, and holds a request, in tests that await it.
+   */
+  private static final int SHORT_MS = 200;
+
+  /** The same in tests that end the wait. */
+  private static final int LONG_MS = 15_000;
 
   @BeforeEach
   void useIwarp() {
@@ -107,6 +116,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("iWARP: a request has no answer when its device is closed")
   void shouldCloseTheDeviceWhenARequestHasNoAnswer() throws Exception {
+    library.limit("outcome_ms", SHORT_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
       library.lose(CONNECT_REQUEST, 1);
@@ -117,11 +127,13 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     assertThat(library.waits()).isEqualTo(1);
   }
 
-  /** As while the kernel asks the port mapper iwpmd. */
+  /** Same as while the kernel asks the port mapper iwpmd. */
   @Test
   @DisplayName("iWARP: rdma_connect to one of two peers does not return")
   void shouldConnectToOtherPeersWhileARequestDoesNotReturn() throws Exception {
+    library.limit("outcome_ms", LONG_MS);
     ScriptedExchange exchange = connect();
+    exchange.connectTimeout = Duration.ofMillis(LONG_MS);
     InetSocketAddress first = exchange.listenerAddress();
     InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
     library.limit("held_port", held.getPort());
@@ -143,7 +155,9 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("iWARP: a connection is closed while rdma_connect does not return")
   void shouldGoOnWhileAConnectionIsClosedInARequestThatDoesNotReturn() throws Exception {
+    library.limit("outcome_ms", LONG_MS);
     ScriptedExchange exchange = connect();
+    exchange.connectTimeout = Duration.ofMillis(LONG_MS);
     InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
     library.limit("held_port", held.getPort());
 
@@ -160,6 +174,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("iWARP: the device is closed while rdma_connect does not return")
   void shouldCloseTheDeviceWhenARequestHasReturned() throws Exception {
+    library.limit("outcome_ms", SHORT_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
       library.limit("held_port", exchange.listenerAddress().getPort());

@@ -87,6 +87,9 @@ final class ScriptedExchange implements AutoCloseable {
   private String failure;
   private QueuePair queuePair;
 
+  /** Time-out of attempts by {@link #connect} and {@link #request}. */
+  Duration connectTimeout = CONNECT_TIMEOUT;
+
   /** Whether both ends get ESTABLISHED; else only the initiator. */
   boolean bothEndsNotified = true;
 
@@ -194,7 +197,7 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Requests a connection from a listener, with a queue pair. */
   Connection request(InetSocketAddress address) throws VerbsException, Failed {
-    Connection initiator = manager.resolve(address, null, CONNECT_TIMEOUT);
+    Connection initiator = manager.resolve(address, null, connectTimeout);
     expect(ConnectionEvent.Type.RESOLVED);
     initiator.createQueuePair(domain, settings());
     long before = ScriptedDeviceFixture.library.calls("rdma_connect");
@@ -241,8 +244,8 @@ final class ScriptedExchange implements AutoCloseable {
     return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, 0, remoteAccess);
   }
 
-  private static ConnectionParameters parameters(byte[] data) {
-    return new ConnectionParameters(data, 16, 6, 6, 17, CONNECT_TIMEOUT);
+  private ConnectionParameters parameters(byte[] data) {
+    return new ConnectionParameters(data, 16, 6, 6, 17, connectTimeout);
   }
 
   /** A message, then a READ, each polled after a wait on the armed queue. */

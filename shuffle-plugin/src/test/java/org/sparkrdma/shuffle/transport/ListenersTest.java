@@ -32,7 +32,7 @@ class ListenersTest {
   private static final int PEERS = 200;
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** As when the agent closes other connections meanwhile. */
+  /** Same as while the agent closes other connections. */
   @Test
   void shouldGetTheRequestsOfManyPeersAtOnce() throws Exception {
     try (VerbsEngine engine = ScriptedEngine.over(DEVICE.library());
