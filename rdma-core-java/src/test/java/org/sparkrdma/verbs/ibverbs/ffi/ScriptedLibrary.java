@@ -126,10 +126,10 @@ public final class ScriptedLibrary {
    * the next address is not resolved; with without_af_ib librdmacm refuses addresses by GID, as on
    * a kernel that lacks AF_IB; with odd_gid requests by GID come from a GID of zeros. With iwarp,
    * set before the engine is used, the device is one of iWARP: calls that end a connection wait
-   * until it has its outcome, at most for outcome_ms. While held_port is the port of a listener, rdma_connect to it does
-   * not return. IPv4 addresses whose first partition_bits bits differ belong to interfaces of
-   * different partitions: no neighbour answers between them, or with foreign_answers another
-   * interface of the peer's host does, which then rejects the request.
+   * until it has its outcome, at most for outcome_ms. While held_port is the port of a listener,
+   * rdma_connect to it does not return. IPv4 addresses whose first partition_bits bits differ
+   * belong to interfaces of different partitions: no neighbour answers between them, or with
+   * foreign_answers another interface of the peer's host does, which then rejects the request.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
