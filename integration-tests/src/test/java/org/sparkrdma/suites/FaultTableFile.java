@@ -52,8 +52,9 @@ public final class FaultTableFile {
           "scripted-device-limits.json", 12,
           "scripted-device-access.json", 11,
           "scripted-device-set-up.json", 20,
-          "scripted-device-changes.json", 30,
-          "scripted-device-gids.json", 3);
+          "scripted-device-changes.json", 32,
+          "scripted-device-gids.json", 3,
+          "scripted-device-iwarp.json", 11);
 
   private final Path target;
   private final Map<String, List<JsonNode>> files = new TreeMap<>();

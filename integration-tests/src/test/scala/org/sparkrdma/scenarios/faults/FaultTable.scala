@@ -184,7 +184,7 @@ private[scenarios] object FaultTable {
       ||---|---|
       || `cluster` | FaultsSuite (below). DecommissionSuite, DynamicAllocationSuite: executors that leave or start under load. DriverRestartSuite. UpgradeSuite: two versions of the jar. FullDiskSuite: ENOSPC while map outputs are written, sorted or read to disk (needs a mount namespace). FailingDiskSuite: EIO under map outputs (needs a C compiler). MemoryLimitSuite: executors at the limit of their control groups (needs a control group for memory that the user may divide, usually that of root) |
       || `server` | HostileServerTest, HostilePeerTest: peers of the application that send what they should not |
-      || `stub` | ScriptedDeviceCallsTest, ScriptedDeviceLimitsTest, ScriptedDeviceAccessTest, ScriptedDeviceSetUpTest, ScriptedDeviceChangesTest: a device whose calls fail, whose limits are low, whose events are lost, and whose ports and addresses fail, move or are removed ([devices.md](devices.md)) |
+      || `stub` | ScriptedDeviceCallsTest, ScriptedDeviceLimitsTest, ScriptedDeviceAccessTest, ScriptedDeviceSetUpTest, ScriptedDeviceChangesTest, ScriptedDeviceGidsTest, ScriptedDeviceIwarpTest: a device whose calls fail, whose limits are low, whose events are lost, and whose ports and addresses fail, move or are removed ([devices.md](devices.md)) |
       || `guest` | SparkOnTwoKernelsIT, ContainerLimitIT: packets, links, cards, processes and memory of two kernels ([guest.md](guest.md)); only with `-Pguest` |
       |
       |## Faults during the fetch of a block

@@ -13,10 +13,8 @@ import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
-import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** The GIDs of a device's ports as they are at a call. Keeps nothing; any thread. */
 final class GidTable {
@@ -40,24 +38,6 @@ final class GidTable {
 
   /** A GID, and the number of its network interface; 0 is none. */
   record Entry(Gid gid, int link) {}
-
-  /**
-   * Whether an InfiniBand port has a GID.
-   *
-   * @throws VerbsException when the port cannot be queried
-   */
-  boolean hasGid(int port, InetAddress gid) throws VerbsException {
-    try (NativeArena arena = new NativeArena()) {
-      long attributes = arena.allocate(VerbsLibrary.PORT_ATTRIBUTES_BYTES);
-      int rc = libraries.verbs().queryPort(context, port, attributes);
-      if (rc != 0) {
-        throw Libraries.failure("ibv_query_port", rc, "port=" + port);
-      }
-      int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
-      return entries(port, tableLength, false).stream()
-          .anyMatch(entry -> entry.gid().address().equals(gid));
-    }
-  }
 
   /**
    * The entries of a port that are not empty.

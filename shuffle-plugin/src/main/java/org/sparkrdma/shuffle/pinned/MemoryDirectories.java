@@ -38,7 +38,7 @@ public final class MemoryDirectories {
       LOG.warn(
           "Local directories are in memory, which the container limit includes; with the pinned"
               + " memory their shuffle files may exceed it: directories={} containerBytes={}"
-              + " pinnedMaxBytes={}; set spark.shuffle.rdma.pinned.max to what the files leave",
+              + " pinnedMaxBytes={}; set spark.shuffle.rdma.pinned.max to at most half of what the files leave",
           inMemory,
           machine.containerBytes().getAsLong(),
           derived.bytes());

@@ -120,10 +120,11 @@ final class RequiredMode {
     try {
       while (again && isWithoutRdma()) {
         try {
+          noteTask();
           if (exclusion.get().get()) {
             return true;
           }
-          again = tryWaitForOthers();
+          again = mayWaitForOthers();
         } catch (InterruptedException e) {
           throw e;
         } catch (Throwable e) {
@@ -141,15 +142,20 @@ final class RequiredMode {
     return false;
   }
 
-  /** Notes that a task asks, and returns whether it may wait for other executors. */
-  private synchronized boolean tryWaitForOthers() {
+  /** A task begins a request. The time until the answer is no pause between jobs. */
+  private synchronized void noteTask() {
     long nowNs = nanoClock.getAsLong();
     if (!asked || nowNs - lastAskedNs > OTHERS_LIMIT_NS) {
       asked = true;
       firstAskedNs = nowNs;
     }
     lastAskedNs = nowNs;
-    return nowNs - firstAskedNs <= OTHERS_LIMIT_NS;
+  }
+
+  /** An answer has come; returns whether tasks may wait for other executors. */
+  private synchronized boolean mayWaitForOthers() {
+    lastAskedNs = nanoClock.getAsLong();
+    return lastAskedNs - firstAskedNs <= OTHERS_LIMIT_NS;
   }
 
   private boolean isWithoutRdma() {

@@ -13,7 +13,8 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
  * when other uses of this executor need it. Used with the server's lock.
  *
  * <p>Deregistration takes long, and disk threads wait for the lock. So a turn deregisters a few
- * regions, and the next one follows after a pause, in which the lock is free.
+ * regions, and the next one follows after a pause, in which the lock is free. Where other uses need
+ * the memory at once, the next turn follows without a pause.
  */
 final class IdleMemory {
   /** Maximum number of windows and regions of slots that one turn deregisters. */

@@ -61,7 +61,7 @@ class MemoryDirectoriesTest {
             "Local directories are in memory, which the container limit includes; with the pinned"
                 + " memory their shuffle files may exceed it: directories=[/var/data/spark-1/a]"
                 + " containerBytes=25769803776 pinnedMaxBytes=6442450944; set"
-                + " spark.shuffle.rdma.pinned.max to what the files leave");
+                + " spark.shuffle.rdma.pinned.max to at most half of what the files leave");
     assertThat(warnings(CONTAINER)).as("at a later start").isEmpty();
   }
 

@@ -63,6 +63,27 @@ class RequiredModeTest {
     assertThat(requests).hasValue(2);
   }
 
+  /** The wait for an answer is no pause between two jobs, after which tasks wait anew. */
+  @Test
+  void shouldFailTheTaskWhenTheDriverTakesLongerForAnAnswerThanTasksWait() {
+    off();
+    RequiredMode mode =
+        new RequiredMode(
+            lifecycle,
+            () -> {
+              requests.incrementAndGet();
+              nowNs.addAndGet(Duration.ofSeconds(25).toNanos());
+              return CompletableFuture.completedFuture(false);
+            },
+            LONG,
+            nowNs::get,
+            milliseconds -> nowNs.addAndGet(Duration.ofMillis(milliseconds).toNanos()));
+    assertThatThrownBy(() -> mode.require(Duration.ofMillis(1)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("RDMA is not up: no device");
+    assertThat(requests).hasValue(1);
+  }
+
   @Test
   void shouldFailTheTaskWhileTheRequestEndsInErrors() {
     off();
