@@ -19,8 +19,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
  * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection}
- * decides when, and guards it with its lock. The last user destroys it: the connection, or the
- * thread that resolves its route.
+ * decides when, and guards it with its lock. The last user destroys it: the connection, the thread
+ * that resolves its route, or a thread that requests it.
  */
 final class CmIdentifier {
   private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);

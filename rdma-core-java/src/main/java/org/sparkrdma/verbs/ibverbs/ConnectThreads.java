@@ -12,13 +12,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the calls of rdma_connect(3) of one connection manager on iWARP: the kernel asks the port
  * mapper iwpmd, where that runs, and waits up to ten seconds for each answer (iw_cm_map in the
- * kernel's iwcm.c). There are a few threads, so that a peer whose mapping does not come does not
- * delay all others. Any thread may add calls.
+ * kernel's iwcm.c). There are as many threads as attempts that a transport makes at once by
+ * default, so that peers whose mapping does not come do not delay others. Any thread may add calls.
  */
 final class ConnectThreads {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectThreads.class);
 
-  static final int THREADS = 4;
+  static final int THREADS = 32;
 
   /** Limit above the number of attempts that a transport makes at once. */
   private static final int MAX_CALLS = 4_096;

@@ -232,6 +232,11 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     if (isIn(ConnectionPhase.CONNECTING)) {
       end(type, reason);
     }
+    manager.endLater(this);
+  }
+
+  /** Destroys what was left until the outcome of a request that was not sent. */
+  synchronized void endNow() {
     endAfterOutcome();
   }
 

@@ -3,6 +3,8 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
@@ -49,6 +51,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
+
+  /** Connections whose request was not sent, and of which something is left to destroy. */
+  private final Queue<IbverbsConnection> toEnd = new ConcurrentLinkedQueue<>();
 
   /** Events taken since the owner last got none; guarded by this. */
   private int taken;
@@ -220,6 +225,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void takeEvents() {
     routes.reportSlowCall();
+    endRequests();
     addresses.recheckWhenDue();
     synchronized (this) {
       int before = taken;
@@ -232,8 +238,24 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   @Override
   protected void takeAllEvents() {
+    endRequests();
     synchronized (this) {
       takeEvents(Integer.MAX_VALUE);
+    }
+  }
+
+  /**
+   * The request of a connection was not sent. The thread that takes events destroys its queue pair,
+   * see {@link org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary}. Any thread.
+   */
+  void endLater(IbverbsConnection connection) {
+    toEnd.add(connection);
+    wakeups.wakeup();
+  }
+
+  private void endRequests() {
+    for (var connection = toEnd.poll(); connection != null; connection = toEnd.poll()) {
+      connection.endNow();
     }
   }
 
@@ -295,7 +317,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   @Override
   public void checkAddresses() {
-    addresses.check();
+    if (!isClosed()) {
+      addresses.check();
+    }
   }
 
   private void offerAddressRemoved() {

@@ -27,6 +27,9 @@ public final class BlockFetch {
 
   private int unanswered;
 
+  /** Time at which the agent began to fetch its blocks; confined to the agent. */
+  private long begunNs;
+
   /**
    * @param ranges not changed any more
    * @param allAnswered called when all blocks are answered; what it throws is ignored
@@ -52,6 +55,16 @@ public final class BlockFetch {
 
   public Endpoint peer() {
     return peer;
+  }
+
+  /** The agent begins to fetch its blocks. */
+  public void begin(long nowNs) {
+    begunNs = nowNs;
+  }
+
+  /** Time at which the agent began to fetch its blocks. */
+  long begunNs() {
+    return begunNs;
   }
 
   /** Files for blocks that are written to disk; null for memory. */

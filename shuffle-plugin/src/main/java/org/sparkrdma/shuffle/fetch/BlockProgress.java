@@ -291,9 +291,19 @@ public final class BlockProgress extends Reservation {
     return ++rare().smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
-  /** Adds time that the peer has taken for an answer that did not complete the block. */
-  public void addPeerTime(long durationNs) {
-    rare().peerNs += durationNs;
+  /**
+   * Adds time that the peer has taken for an answer that did not complete the block: none of it
+   * twice, and none before the block was requested.
+   */
+  public void addPeerTime(long fromNs, long untilNs) {
+    RareState all = rare();
+    long countedNs = all.peerTimed ? all.peerUntilNs : fetch.begunNs();
+    long beginNs = countedNs - fromNs > 0 ? countedNs : fromNs;
+    if (untilNs - beginNs > 0) {
+      all.peerNs += untilNs - beginNs;
+      all.peerUntilNs = untilNs;
+      all.peerTimed = true;
+    }
   }
 
   /** Time that the peer has taken for answers that did not complete the block. */

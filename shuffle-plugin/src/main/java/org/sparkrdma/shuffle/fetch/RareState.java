@@ -25,4 +25,9 @@ final class RareState {
 
   /** Time that the peer has taken for answers and READs that did not complete the block. */
   long peerNs;
+
+  /** Whether there is such a time, and when the last one ended. */
+  boolean peerTimed;
+
+  long peerUntilNs;
 }

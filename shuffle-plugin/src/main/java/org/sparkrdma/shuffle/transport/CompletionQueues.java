@@ -150,7 +150,7 @@ final class CompletionQueues implements AutoCloseable {
       return shared.queue;
     }
 
-    /** Call this after the queue pair is destroyed; a second close does nothing. */
+    /** Call this after the queue pair is closed; a second close does nothing. */
     @Override
     public void close() {
       if (!closed) {
@@ -173,8 +173,20 @@ final class CompletionQueues implements AutoCloseable {
       shared.connections--;
       if (shared.isUnused() && queues.stream().filter(SharedQueue::isUnused).count() > 1) {
         // One unused queue stays, so that a queue does not come and go with one connection.
-        queues.remove(shared);
-        shared.close();
+        closeIfPossible(shared);
+      }
+    }
+
+    /**
+     * Closes an unused queue. On iWARP the device may keep a queue pair until its connection has an
+     * outcome: then the queue stays, and is used again.
+     */
+    private void closeIfPossible(SharedQueue unused) {
+      try {
+        unused.close();
+        queues.remove(unused);
+      } catch (IllegalStateException e) {
+        LOG.debug("A completion queue stays", e);
       }
     }
   }

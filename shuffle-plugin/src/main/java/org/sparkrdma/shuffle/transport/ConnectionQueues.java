@@ -14,7 +14,8 @@ import org.sparkrdma.verbs.cm.Connection;
  * The queue pair of a connection with its send queue, its posted receives and its share of the
  * rings of completion queues. Owned by the agent.
  *
- * <p>Closing the {@link Connection} destroys the queue pair; {@link #close} then frees the rings.
+ * <p>Closing the {@link Connection} destroys the queue pair, on iWARP perhaps later; {@link #close}
+ * then frees the rings.
  */
 final class ConnectionQueues {
   /** An initiator's buffer for the messages of the set-up. */

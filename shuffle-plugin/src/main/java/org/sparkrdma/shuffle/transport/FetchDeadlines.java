@@ -33,11 +33,6 @@ final class FetchDeadlines {
   /** The cause when data of a block has come too slowly, else null. */
   private String tooSlow;
 
-  /** Whether there was an answer that was not quick, and when the last one was received. */
-  private boolean anySlow;
-
-  private long countedUntilNs;
-
   FetchDeadlines(
       TransportContext context,
       SendQueue sends,
@@ -97,12 +92,7 @@ final class FetchDeadlines {
   void onAnswer(ReadBatch batch, WantedBlocks wanted) {
     long locatedNs = locatedNs(batch);
     if (locatedNs - batch.askedNs() >= QUICK_ANSWER_NS) {
-      // The time of answers to LOCATEs that were open together counts once.
-      boolean overlaps = anySlow && countedUntilNs - batch.askedNs() > 0;
-      long tookNs = locatedNs - (overlaps ? countedUntilNs : batch.askedNs());
-      anySlow = true;
-      countedUntilNs = locatedNs;
-      wanted.removeIf(block -> failIfOverdue(block, tookNs));
+      wanted.removeIf(block -> failIfOverdue(block, batch.askedNs(), locatedNs));
     }
   }
 
@@ -115,15 +105,15 @@ final class FetchDeadlines {
     long locatedNs = locatedNs(batch);
     boolean waited = reads.hasWaitedSince(locatedNs);
     long doneNs = waited ? locatedNs : context.nanoClock().getAsLong();
-    boolean overdue = failIfOverdue(block, doneNs - batch.askedNs());
+    boolean overdue = failIfOverdue(block, batch.askedNs(), doneNs);
     if (overdue) {
       tooSlow = "data comes too slowly: " + block.range();
     }
     return overdue;
   }
 
-  private boolean failIfOverdue(BlockProgress block, long tookNs) {
-    block.addPeerTime(tookNs);
+  private boolean failIfOverdue(BlockProgress block, long fromNs, long untilNs) {
+    block.addPeerTime(fromNs, untilNs);
     boolean overdue = block.peerNs() - timeoutNs > NS_PER_BYTE * block.bytesRead();
     if (overdue) {
       String detail = "too many slow answers: bytesRead=" + block.bytesRead();

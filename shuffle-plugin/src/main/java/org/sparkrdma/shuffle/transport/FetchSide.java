@@ -55,7 +55,7 @@ final class FetchSide {
 
   /**
    * @param fetchRest receives blocks to disk whose next piece must be fetched; any thread
-   * @param onServed called when the READs of an answer have completed
+   * @param onServed called when READs of an answer have completed
    * @param requestTurn called when READs that waited for other connections may be posted
    */
   FetchSide(
@@ -283,7 +283,9 @@ final class FetchSide {
   }
 
   private void batchDone(ReadBatch batch) {
-    onServed.run();
+    if (batch.allBytesRead() > 0) {
+      onServed.run();
+    }
     batches.remove(batch);
     if (batch.leaseId() != 0) {
       requests.queueRelease(batch);

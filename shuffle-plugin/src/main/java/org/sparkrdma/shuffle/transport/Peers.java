@@ -120,6 +120,7 @@ final class Peers {
 
   /** Fetches all blocks of a request over the established connection, or initiates one first. */
   void fetch(BlockFetch fetch) {
+    fetch.begin(context.nanoClock().getAsLong());
     fetch(fetch.peer(), fetch.blocks());
   }
 
