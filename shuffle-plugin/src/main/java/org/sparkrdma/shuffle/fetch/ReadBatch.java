@@ -23,10 +23,6 @@ public final class ReadBatch {
   /** Bytes that have been read of the blocks that are still in the batch. */
   private long bytesRead;
 
-  private int blockCount;
-  private long allBytesRead;
-  private boolean copies;
-
   /**
    * Begins with another LOCATED, without blocks.
    *
@@ -38,9 +34,6 @@ public final class ReadBatch {
     deadlineNs = newDeadlineNs;
     readsLeft = 0;
     bytesRead = 0;
-    blockCount = 0;
-    allBytesRead = 0;
-    copies = false;
     blocks.clear();
   }
 
@@ -66,22 +59,7 @@ public final class ReadBatch {
   public void add(BlockProgress block) {
     if (blocks.isEmpty() || blocks.get(blocks.size() - 1) != block) {
       blocks.add(block);
-      blockCount++;
     }
-  }
-
-  /** Number of the blocks that were added, with those taken out. */
-  public int blockCount() {
-    return blockCount;
-  }
-
-  /** A piece of it is a copy, which holds a slot of the server. */
-  public void markCopy() {
-    copies = true;
-  }
-
-  public boolean hasCopies() {
-    return copies;
   }
 
   /** One more READ belongs to the batch. */
@@ -92,13 +70,7 @@ public final class ReadBatch {
   /** Takes one READ off the count; returns true when it was the last. */
   public boolean markReadDone(int lengthBytes) {
     bytesRead += lengthBytes;
-    allBytesRead += lengthBytes;
     return --readsLeft == 0;
-  }
-
-  /** Bytes that have been read, also of the blocks taken out. */
-  public long allBytesRead() {
-    return allBytesRead;
   }
 
   /** Bytes that have been read of the blocks that are still in the batch. */

@@ -14,9 +14,9 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
  * Gives connections their turns to post work and to end. Owned by the agent.
  *
  * <p>A connection that requests a turn gets one soon. At every tick each connection with open
- * requests, leases to release or an unfinished set-up gets one, which also checks its time-outs.
- * All connections get one ten times a second; otherwise idle ones cost nothing. {@link
- * ConnectionEnds} ends a few broken ones in each turn of the agent.
+ * requests or an unfinished set-up gets one, which also checks its time-outs. All connections get
+ * one ten times a second; otherwise idle ones cost nothing. {@link ConnectionEnds} ends a few
+ * broken ones in each turn of the agent.
  */
 final class ConnectionTurns {
   private static final long TICK_NS = 5_000_000;
@@ -188,8 +188,7 @@ final class ConnectionTurns {
   private static boolean isBusy(PeerConnection connection) {
     return !connection.isEstablished()
         || !connection.isIdle()
-        || connection.fetches().isShortOfBuffers()
-        || connection.fetches().hasLeasesToRelease();
+        || connection.fetches().isShortOfBuffers();
   }
 
   private void turn(PeerConnection connection) {

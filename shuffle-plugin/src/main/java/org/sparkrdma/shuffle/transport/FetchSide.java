@@ -110,7 +110,7 @@ final class FetchSide {
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
     boolean blocksWait = haveBuffers && wanted.areQueued() && !waitingForRoom;
     requests.noteLeaseWait(nowNs);
-    if (requests.mayRelease(blocksWait, haveBuffers, nowNs)) {
+    if (requests.mayRelease(blocksWait, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);
@@ -192,7 +192,7 @@ final class FetchSide {
           .blocks()
           .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
     } else {
-      readBlocks(request, batch, nowNs);
+      readBlocks(request, batch);
     }
     context.readPool().recycle(request.takeBlocks());
     batches.add(batch);
@@ -205,7 +205,7 @@ final class FetchSide {
     return leaseId != 0 && (requests.isToBeReleased(leaseId) || batches.hold(leaseId));
   }
 
-  private void readBlocks(OpenRequest request, ReadBatch batch, long nowNs) {
+  private void readBlocks(OpenRequest request, ReadBatch batch) {
     // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
         request.heldLeases() || !batches.isEmpty() || requests.hasLeasesBeside(request);
@@ -222,9 +222,6 @@ final class FetchSide {
     deadlines.onAnswer(batch, wanted);
     outcome.tooLong().forEach(this::failTooLong);
     waitingForRoom |= outcome.isPeerBusy();
-    if (outcome.hasNoRoom()) {
-      requests.onBusy(nowNs);
-    }
     if (!outcome.isPeerBusy() && !outcome.isHeldBack()) {
       requests.onAnswerLength(request.blocks().size(), outcome.askAgain().size());
     }
@@ -288,7 +285,7 @@ final class FetchSide {
     }
     batches.remove(batch);
     if (batch.leaseId() != 0) {
-      requests.queueRelease(batch);
+      requests.queueRelease(batch.leaseId());
     }
     List<BlockProgress> whole = context.delivery().emptyList();
     List<BlockProgress> unfinished = List.of();

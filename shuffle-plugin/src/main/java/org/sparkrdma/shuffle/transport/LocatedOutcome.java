@@ -20,7 +20,6 @@ final class LocatedOutcome {
   private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
   private final List<BlockProgress> askAgain = new ArrayList<>();
   private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
-  private boolean noRoom;
   private boolean peerBusy;
   private boolean heldBack;
 
@@ -65,15 +64,6 @@ final class LocatedOutcome {
     tooLong.add(block);
   }
 
-  /** Whether the server has no room for a block, which waits or uses TCP, or for its rest. */
-  boolean hasNoRoom() {
-    return noRoom;
-  }
-
-  void markNoRoom() {
-    noRoom = true;
-  }
-
   /** Whether a block waits for room at the server. */
   boolean isPeerBusy() {
     return peerBusy;
@@ -98,7 +88,6 @@ final class LocatedOutcome {
     refused.clear();
     askAgain.clear();
     tooLong.clear();
-    noRoom = false;
     peerBusy = false;
     heldBack = false;
   }

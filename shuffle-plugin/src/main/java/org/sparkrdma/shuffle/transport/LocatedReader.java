@@ -120,9 +120,6 @@ final class LocatedReader {
     if (message.isHeldBack()) {
       outcome.markHeldBack();
     }
-    if (message.kind() == Located.Kind.BUSY) {
-      outcome.markNoRoom();
-    }
     boolean first = index != current;
     current = index;
     currentEnded = message.kind() != Located.Kind.LOCATED;
@@ -195,9 +192,6 @@ final class LocatedReader {
   private void placePiece(BlockProgress block) {
     int length = message.lengthBytes();
     int placed = 0;
-    if (message.isCopied()) {
-      batch.markCopy();
-    }
     while (placed < length) {
       int step = block.addSink(memory, length - placed);
       if (step == 0) {

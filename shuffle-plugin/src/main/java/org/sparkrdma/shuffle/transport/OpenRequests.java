@@ -6,7 +6,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
@@ -69,14 +68,9 @@ final class OpenRequests {
     return leases.contains(leaseId);
   }
 
-  /** Releases the lease of an answer, whose READs have completed, with the next request. */
-  void queueRelease(ReadBatch answer) {
-    leases.add(answer);
-  }
-
-  /** The peer had no room for a block. */
-  void onBusy(long nowNs) {
-    leases.onBusy(nowNs);
+  /** Releases a lease with the next request. */
+  void queueRelease(long leaseId) {
+    leases.add(leaseId);
   }
 
   boolean mayLocate() {
@@ -138,13 +132,11 @@ final class OpenRequests {
    * before.
    *
    * @param blocksWait whether blocks wait for {@link #mayLocate}
-   * @param haveBuffers whether a LOCATE would have buffers
    */
-  boolean mayRelease(boolean blocksWait, boolean haveBuffers, long nowNs) {
+  boolean mayRelease(boolean blocksWait, long nowNs) {
     boolean locateFollows = blocksWait && openLocates() > 0;
     boolean due =
-        leases.areDue(locateFollows, haveBuffers, nowNs)
-            || (blocksWait && credits.shouldAsk(openLocates()));
+        leases.areDue(locateFollows, nowNs) || (blocksWait && credits.shouldAsk(openLocates()));
     return due && !releaseOpen && sends.hasSlot();
   }
 

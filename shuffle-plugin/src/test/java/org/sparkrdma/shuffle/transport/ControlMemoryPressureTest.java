@@ -113,9 +113,8 @@ class ControlMemoryPressureTest {
   void shouldEndAConnectionWhosePeerTakesNoMessageForTheRequestTimeout() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
     Task task = reader.task(1).fetch(0);
-    reader.run(20);
+    reader.run(5);
     assertThat(task.blocksHeld()).isEqualTo(1);
-    assertThat(reader.releases()).as("no request is open").isEqualTo(1);
     task.releaseAll();
     reader.sendToSilentPeer();
     int steps = (int) ScriptedReader.REQUEST_TIMEOUT.toMillis() / 100;

@@ -100,9 +100,6 @@ final class ScriptedReader {
   private int blocksAsked;
   private int releases;
   private int idlePeers;
-  private final List<Long> releasedByLocates = new ArrayList<>();
-  private int busyAnswers;
-  private boolean copying;
 
   /** Credits that the peer has not granted. */
   private int creditsLeft = settings(0).locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE;
@@ -461,21 +458,6 @@ final class ScriptedReader {
     return new ConnectionReads(context, chunk, CHUNK_BYTES, reads -> {});
   }
 
-  /** Leases that LOCATEs have released, without those that RELEASEs have. */
-  List<Long> releasedByLocates() {
-    return releasedByLocates;
-  }
-
-  /** Makes the peer answer BUSY to the next LOCATEs. */
-  void answerBusy(int answers) {
-    busyAnswers = answers;
-  }
-
-  /** Makes the peer serve copies from now on. */
-  void serveCopies() {
-    copying = true;
-  }
-
   Task task(long number) {
     return new Task(number);
   }
@@ -598,9 +580,6 @@ final class ScriptedReader {
       locates++;
       Locate locate = Locate.decode(message);
       blocksAsked += locate.blockCount();
-      for (int i = 0; i < locate.leaseCount(); i++) {
-        releasedByLocates.add(locate.leaseId(i));
-      }
       receive(located(locate));
     }
   }
@@ -608,24 +587,12 @@ final class ScriptedReader {
   private byte[] located(Locate locate) {
     ByteBuffer bytes = ByteBuffer.allocate(MESSAGE_BYTES);
     Located.Encoder encoder = new Located.Encoder().begin(bytes, locate.requestId(), 0);
-    if (busyAnswers > 0) {
-      busyAnswers--;
-      encoder.byTcp(0, Located.Kind.BUSY);
-      return message(bytes, encoder.finish(0, 0));
-    }
     for (int i = 0; i < locate.blockCount() && encoder.roomForSums() >= 0; i++) {
       int whole = lengths[(int) locate.mapId(i)];
       long from = locate.startOffset(i);
       encoder.located(i, 0x10_0000, 3, (int) (whole - from), from, whole, 0);
-      if (copying) {
-        encoder.markCopied();
-      }
     }
-    return message(bytes, encoder.finish(nextLease++, 60_000));
-  }
-
-  private static byte[] message(ByteBuffer bytes, int lengthBytes) {
-    byte[] message = new byte[lengthBytes];
+    byte[] message = new byte[encoder.finish(nextLease++, 60_000)];
     bytes.get(0, message);
     return message;
   }
