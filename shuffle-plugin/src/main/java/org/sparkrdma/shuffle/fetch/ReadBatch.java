@@ -23,6 +23,9 @@ public final class ReadBatch {
   /** Bytes that have been read of the blocks that are still in the batch. */
   private long bytesRead;
 
+  /** Whether a READ has completed. */
+  private boolean anyRead;
+
   /**
    * Begins with another LOCATED, without blocks.
    *
@@ -34,6 +37,7 @@ public final class ReadBatch {
     deadlineNs = newDeadlineNs;
     readsLeft = 0;
     bytesRead = 0;
+    anyRead = false;
     blocks.clear();
   }
 
@@ -70,7 +74,13 @@ public final class ReadBatch {
   /** Takes one READ off the count; returns true when it was the last. */
   public boolean markReadDone(int lengthBytes) {
     bytesRead += lengthBytes;
+    anyRead = true;
     return --readsLeft == 0;
+  }
+
+  /** Whether a READ has completed, also of blocks that were taken out. */
+  public boolean anyRead() {
+    return anyRead;
   }
 
   /** Bytes that have been read of the blocks that are still in the batch. */

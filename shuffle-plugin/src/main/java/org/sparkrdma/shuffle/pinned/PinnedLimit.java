@@ -42,6 +42,9 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     MachineMemory shared = spark.ownContainer() ? machine : machine.withinContainer();
     String owner = shared.equals(machine) ? "host memory" : "the container limit";
     int running = spark.executorsOn(shared);
+    if (!shared.equals(machine)) {
+      running = Math.min(running, fitting(shared, machine, spark));
+    }
     int executors = Math.max(MIN_EXECUTORS, running);
     long part = shared.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / ((long) HOST_PART * executors);
     derived.consider(
@@ -80,6 +83,16 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     }
     return new PinnedLimit(
         Math.max(derived.minimum, MIN_BYTES), derived.text.toString(), needed, List.of());
+  }
+
+  /**
+   * Number of executors whose heaps fit into a container. A host with more of them has others in
+   * other containers.
+   */
+  private static int fitting(MachineMemory container, MachineMemory machine, SparkMemory spark) {
+    long each = Math.max(1, machine.heapBytes() + spark.offHeapBytes());
+    long fit = container.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / each;
+    return (int) Math.max(1, Math.min(Integer.MAX_VALUE, fit));
   }
 
   /** Memory for each executor outside heap and off-heap memory. */

@@ -280,7 +280,7 @@ final class FetchSide {
   }
 
   private void batchDone(ReadBatch batch) {
-    if (batch.allBytesRead() > 0) {
+    if (batch.anyRead()) {
       onServed.run();
     }
     batches.remove(batch);

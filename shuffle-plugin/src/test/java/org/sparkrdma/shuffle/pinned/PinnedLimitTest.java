@@ -86,6 +86,15 @@ class PinnedLimitTest {
     assertThat(PinnedLimit.of(AUTO, container, spark, true).bytes()).isEqualTo(expectedMib * MIB);
   }
 
+  /** A control group for each executor: the host's others are in groups of their own. */
+  @Test
+  void shouldCountOnlyExecutorsWhoseHeapsFitIntoTheContainer() {
+    MachineMemory container =
+        sharedContainer(OptionalLong.of(512 * GIB), OptionalLong.of(8 * GIB), 4);
+    SparkMemory standalone = spark("spark.master", "spark://h:7077");
+    assertThat(PinnedLimit.of(AUTO, container, standalone, true).bytes()).isEqualTo(512 * MIB);
+  }
+
   @Test
   void shouldNameTheContainerThatStandsForTheHost() {
     SparkMemory standalone = spark("spark.master", "spark://h:7077");
