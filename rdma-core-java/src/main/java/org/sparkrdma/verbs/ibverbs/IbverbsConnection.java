@@ -306,9 +306,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   /**
    * The initiator has sent a message: without RTU, which may be lost, the kernel then still regards
-   * the connection as established, and does not end it after its last repetition of REP. Called for
-   * the first receive, since a queue pair raises COMM_EST in state RTR only, and librdmacm moves it
-   * to RTS before it sends REP.
+   * the connection as established.
    */
   synchronized void onCommunication() {
     if (isIn(ConnectionPhase.ACCEPTED)) {

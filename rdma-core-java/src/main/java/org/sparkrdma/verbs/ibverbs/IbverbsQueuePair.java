@@ -42,7 +42,6 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   private static final int PAGE_FAULT_TIMER = 12;
 
   private final IbverbsDevice device;
-  private final IbverbsConnection connection;
   private final long qp;
   private final long postSendFunction;
   private final long postReceiveFunction;
@@ -50,9 +49,6 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   private final WorkArray sendArray;
   private final WorkArray receiveArray;
   private Set<AccessFlag> remoteAccess;
-
-  /** Whether a receive has succeeded; polling thread. */
-  private boolean peerHasSent;
 
   /** Takes over a queue pair of the device that was made on the connection's identifier. */
   IbverbsQueuePair(
@@ -64,7 +60,6 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       QueuePairSettings settings) {
     super(device, domain, connection, name, Memory.getInt(qp + IbvQp.QP_NUM), settings);
     this.device = device;
-    this.connection = connection;
     this.qp = qp;
     remoteAccess = settings.remoteAccess();
     postSendFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_SEND);
@@ -191,20 +186,15 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       int vendorError = Memory.getInt(completion + IbvWc.VENDOR_ERR);
       return showFailure(ring, position, code, vendorError, view);
     }
-    if (ofSend) {
-      return showSend(position, view);
-    }
-    if (!peerHasSent) {
-      peerHasSent = true;
-      connection.onCommunication();
-    }
-    return showReceive(
-        position,
-        Memory.getInt(completion + IbvWc.OPCODE),
-        Memory.getInt(completion + IbvWc.BYTE_LEN),
-        Memory.getInt(completion + IbvWc.WC_FLAGS),
-        Memory.getInt(completion + IbvWc.IMM_DATA),
-        view);
+    return ofSend
+        ? showSend(position, view)
+        : showReceive(
+            position,
+            Memory.getInt(completion + IbvWc.OPCODE),
+            Memory.getInt(completion + IbvWc.BYTE_LEN),
+            Memory.getInt(completion + IbvWc.WC_FLAGS),
+            Memory.getInt(completion + IbvWc.IMM_DATA),
+            view);
   }
 
   // Any thread.
