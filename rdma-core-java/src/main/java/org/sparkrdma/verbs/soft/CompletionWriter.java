@@ -31,9 +31,6 @@ final class CompletionWriter {
   }
 
   void completeSend(long position, WorkEntry entry) {
-    if (isFollowedByWork(entry.opcode)) {
-      thread.expectWork();
-    }
     Completion completion = next(sendQueue);
     if (completion != null) {
       completion.set(queuePair, true, position);
@@ -46,16 +43,7 @@ final class CompletionWriter {
     fail(sendQueue, true, position, entry, status);
   }
 
-  /**
-   * Whether an owner often posts work when a request completes: after a READ it has data. The
-   * completion of a SEND only shows that its buffer is free.
-   */
-  static boolean isFollowedByWork(Opcode opcode) {
-    return opcode != Opcode.SEND && opcode != Opcode.SEND_WITH_IMMEDIATE;
-  }
-
   void completeReceive(long position, WorkEntry entry, FrameHeader header) {
-    thread.expectWork();
     Completion completion = next(receiveQueue);
     if (completion != null) {
       boolean written = header.type == FrameHeader.WRITTEN;

@@ -23,8 +23,8 @@ import org.sparkrdma.verbs.soft.wire.SelectionHandler;
  * queues), sockets and peers.
  *
  * <p>Other threads reach it by {@link #ring}, {@link #execute} and {@link #call}; it never waits
- * for one of them. When idle it blocks; it spins for a few microseconds before, while the owner of
- * a completion may be about to post work. Started and stopped by the device.
+ * for one of them. When idle it spins for a few microseconds and then blocks. Started and stopped
+ * by the device.
  */
 final class DeviceThread {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceThread.class);
@@ -34,7 +34,6 @@ final class DeviceThread {
   private static final long SHORT_PAUSE_NS = 100_000;
 
   private final Thread thread;
-  private final long spinNs;
   private final Selector selector;
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Doorbells doorbells = new Doorbells();
@@ -46,19 +45,10 @@ final class DeviceThread {
   private final Consumer<SoftQueuePair> activation = this::activate;
   private long selectedNs;
   private long nowNs;
-  private boolean workExpected;
   private volatile boolean stopped;
   private volatile boolean ended;
 
   DeviceThread(String name) throws IOException {
-    this(name, SPIN_NS);
-  }
-
-  /**
-   * @param spinNs time for which it spins; another one in tests
-   */
-  DeviceThread(String name, long spinNs) throws IOException {
-    this.spinNs = spinNs;
     selector = Selector.open();
     thread = new Thread(this::run, name);
     thread.setDaemon(true);
@@ -160,14 +150,6 @@ final class DeviceThread {
     timers.cancel(timer);
   }
 
-  /**
-   * The owner of a completion is likely to post work at once. Otherwise the next event is nearly
-   * always a frame, which a spin would not see.
-   */
-  void expectWork() {
-    workExpected = true;
-  }
-
   /** Signals the queue's channel at the end of this round, or sooner. */
   void signalLater(SoftCompletionQueue queue) {
     unsignalled.add(queue);
@@ -217,7 +199,7 @@ final class DeviceThread {
       if (nowNs - selectedNs > SELECT_EVERY_NS) {
         select(0);
       }
-    } else if (!select(0) && !(takeWorkExpected() && spin())) {
+    } else if (!spin()) {
       rest();
     }
   }
@@ -247,16 +229,11 @@ final class DeviceThread {
     return !doorbells.isEmpty() || !commands.isEmpty();
   }
 
-  /** Whether {@link #expectWork} was called since the last time. */
-  private boolean takeWorkExpected() {
-    boolean was = workExpected;
-    workExpected = false;
-    return was;
-  }
-
-  /** Waits for doorbells and commands; false when there was none in time. */
-  private boolean spin() {
-    long until = System.nanoTime() + spinNs;
+  private boolean spin() throws IOException {
+    if (select(0)) {
+      return true;
+    }
+    long until = System.nanoTime() + SPIN_NS;
     while (System.nanoTime() - until < 0) {
       if (hasCommands()) {
         return true;
