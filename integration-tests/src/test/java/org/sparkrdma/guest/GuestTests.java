@@ -19,7 +19,7 @@ final class GuestTests {
   /** Assertions of this project, on every JVM whose speed is not measured. */
   static final String ASSERTIONS = "-ea:org.sparkrdma...";
 
-  /** The prefix makes a command run as the user nobody, without any capability. */
+  /** Prefix of a command: it runs as the user nobody, without any capability. */
   static final String AS_NOBODY =
       "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 

@@ -3,13 +3,13 @@ package org.sparkrdma.shuffle.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,36 +71,16 @@ class SmallLocateTest {
 
   @Test
   void shouldNotWaitForAnotherThreadThatUsesTheState() throws Exception {
-    StateLock state = state();
-    CountDownLatch locked = new CountDownLatch(1);
-    CountDownLatch mayEnd = new CountDownLatch(1);
-    Thread other =
-        new Thread(
-            () -> {
-              state.lock();
-              locked.countDown();
-              try {
-                mayEnd.await();
-              } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-              } finally {
-                state.unlock();
-              }
-            });
-    other.start();
-    locked.await();
-    Call call = locateSoon(1, 0);
-    assertThat(call.ends).isZero();
-    mayEnd.countDown();
-    other.join();
+    List<Call> waiting = new ArrayList<>();
+    ServerLock.whileAnotherThreadHasIt(
+        on.server,
+        () -> {
+          Call call = locateSoon(1, 0);
+          assertThat(call.ends).isZero();
+          waiting.add(call);
+        });
     on.server.doWork();
-    assertThat(call.kind()).isEqualTo(Located.Kind.LOCATED);
-  }
-
-  private StateLock state() throws ReflectiveOperationException {
-    Field field = BlockServer.class.getDeclaredField("state");
-    field.setAccessible(true);
-    return (StateLock) field.get(on.server);
+    assertThat(waiting.get(0).kind()).isEqualTo(Located.Kind.LOCATED);
   }
 
   @Test
@@ -108,8 +88,8 @@ class SmallLocateTest {
     Call call = new Call(8, ByteBuffer.allocate(3));
     on.server.locateSoon(call, on.server.nowNs());
     assertThat(call.reason).isNotNull();
-    assertThat(state().tryLock()).isTrue();
-    state().unlock();
+    assertThat(ServerLock.of(on.server).tryLock()).isTrue();
+    ServerLock.of(on.server).unlock();
     assertThat(locateSoon(1, 0).kind()).isEqualTo(Located.Kind.LOCATED);
   }
 

@@ -3,12 +3,10 @@ package org.sparkrdma.shuffle.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,36 +105,14 @@ class SmallReleaseTest {
 
   @Test
   void shouldNotWaitForAnotherThreadThatUsesTheState() throws Exception {
-    StateLock state = state();
-    CountDownLatch locked = new CountDownLatch(1);
-    CountDownLatch mayEnd = new CountDownLatch(1);
-    Thread other =
-        new Thread(
-            () -> {
-              state.lock();
-              locked.countDown();
-              try {
-                mayEnd.await();
-              } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-              } finally {
-                state.unlock();
-              }
-            });
-    other.start();
-    locked.await();
-    releaseSoon(1);
-    assertThat(answers).isZero();
-    mayEnd.countDown();
-    other.join();
+    ServerLock.whileAnotherThreadHasIt(
+        on.server,
+        () -> {
+          releaseSoon(1);
+          assertThat(answers).isZero();
+        });
     on.server.doWork();
     assertThat(answers).isEqualTo(1);
-  }
-
-  private StateLock state() throws ReflectiveOperationException {
-    Field field = BlockServer.class.getDeclaredField("state");
-    field.setAccessible(true);
-    return (StateLock) field.get(on.server);
   }
 
   @Test
@@ -152,8 +128,8 @@ class SmallReleaseTest {
           }
         });
     assertThat(answers).isEqualTo(1);
-    assertThat(state().tryLock()).as("the lock is free").isTrue();
-    state().unlock();
+    assertThat(ServerLock.of(on.server).tryLock()).as("the lock is free").isTrue();
+    ServerLock.of(on.server).unlock();
     for (int tries = 2; tries <= 3; tries++) {
       assertThat(on.server.untilNextDeadlineNs()).isLessThanOrEqualTo(OpenLocates.CHECK_NS);
       on.sleep(Duration.ofNanos(OpenLocates.CHECK_NS));
