@@ -10,7 +10,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
-import org.sparkrdma.verbs.device.PortInfo;
 
 /** Whether the addresses of listeners are still those of this host. Any thread. */
 final class AddressPresence {
@@ -44,13 +43,8 @@ final class AddressPresence {
 
   private boolean isGid(InetSocketAddress address, Collection<Integer> ports)
       throws VerbsException {
-    var table = new GidTable(device.libraries(), device.context(), NetworkLinks.ofSystem());
-    for (PortInfo port : device.info().ports()) {
-      // Its length does not change. A query of the port may wait for the card's firmware.
-      int tableLength = ReportedAttributes.gidTableLength(port.reported());
-      if (ports.contains(port.number())
-          && table.entries(port.number(), tableLength, false).stream()
-              .anyMatch(entry -> entry.gid().address().equals(address.getAddress()))) {
+    for (int port : ports) {
+      if (device.hasGid(port, address.getAddress())) {
         return true;
       }
     }

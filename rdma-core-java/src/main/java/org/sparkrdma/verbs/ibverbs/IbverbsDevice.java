@@ -82,6 +82,19 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     return List.of();
   }
 
+  /** Whether an InfiniBand port has this GID now; reads the same tables as {@link #addresses}. */
+  boolean hasGid(int port, InetAddress gid) throws VerbsException {
+    for (PortInfo known : info().ports()) {
+      if (known.number() == port) {
+        int tableLength = ReportedAttributes.gidTableLength(known.reported());
+        return new GidTable(libraries, context, links)
+            .entries(port, tableLength, false).stream()
+                .anyMatch(entry -> entry.gid().address().equals(gid));
+      }
+    }
+    return false;
+  }
+
   TransportRules rules() {
     return rules;
   }
