@@ -26,13 +26,20 @@ record CaseReport(
     Copies copies,
     Map<String, Long> counters) {
 
-  /** Throughput and CPU time of one engine, per GB of 10⁹ bytes. */
-  record Speed(Spread gbPerSecond, Spread serverCpuSecondsPerGb, Spread clientCpuSecondsPerGb) {
+  /** Throughput and CPU time of one engine, per GB of 10⁹ bytes. The compiler is the JVM's. */
+  record Speed(
+      Spread gbPerSecond,
+      Spread serverCpuSecondsPerGb,
+      Spread clientCpuSecondsPerGb,
+      Spread serverCompilerSecondsPerGb,
+      Spread clientCompilerSecondsPerGb) {
     static Speed of(List<Sample> samples) {
       return new Speed(
           Spread.of(samples, Sample::gbPerSecond),
           Spread.of(samples, Sample::serverCpuSecondsPerGb),
-          Spread.of(samples, Sample::clientCpuSecondsPerGb));
+          Spread.of(samples, Sample::clientCpuSecondsPerGb),
+          Spread.of(samples, Sample::serverCompilerSecondsPerGb),
+          Spread.of(samples, Sample::clientCompilerSecondsPerGb));
     }
   }
 
@@ -73,7 +80,17 @@ record CaseReport(
         clientCpu.median(),
         pairs.size(),
         new TreeMap<>(
-            Map.of("throughput", throughput, "serverCpu", serverCpu, "clientCpu", clientCpu)),
+            Map.of(
+                "throughput",
+                throughput,
+                "serverCpu",
+                serverCpu,
+                "clientCpu",
+                clientCpu,
+                "serverCpuWithoutCompiler",
+                Spread.of(pairs, RoundPair::serverCpuRatioWithoutCompiler),
+                "clientCpuWithoutCompiler",
+                Spread.of(pairs, RoundPair::clientCpuRatioWithoutCompiler))),
         Speed.of(pairs.stream().map(RoundPair::rdma).toList()),
         Speed.of(pairs.stream().map(RoundPair::netty).toList()),
         Copies.of(pairs),

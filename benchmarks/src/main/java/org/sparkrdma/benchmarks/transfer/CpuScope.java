@@ -13,7 +13,7 @@ enum CpuScope {
     Usage begin() throws IOException {
       long pid = ProcessHandle.current().pid();
       ProcessCpu before = ProcessCpu.of(pid);
-      return () -> ProcessCpu.of(pid).nsSince(before);
+      return () -> ProcessCpu.of(pid).since(before);
     }
   },
   /** The whole machine, for soft RDMA in the kernel; it must run nothing but the executor. */
@@ -21,7 +21,7 @@ enum CpuScope {
     @Override
     Usage begin() throws IOException {
       long before = busyNs(Files.readString(STAT));
-      return () -> busyNs(Files.readString(STAT)) - before;
+      return () -> new CpuTime(busyNs(Files.readString(STAT)) - before, 0);
     }
   };
 
@@ -31,9 +31,9 @@ enum CpuScope {
   private static final int WAITING = 5;
   private static final int STOLEN = 8;
 
-  /** CPU time used since {@link #begin}, in nanoseconds. */
+  /** CPU time used since {@link #begin}. */
   interface Usage {
-    long ns() throws IOException;
+    CpuTime time() throws IOException;
   }
 
   abstract Usage begin() throws IOException;

@@ -13,10 +13,10 @@ sealed interface EngineShare extends Serializable {
    * Measurements of the serving executor.
    *
    * @param sum sum over the bytes written
-   * @param cpuNs CPU time while the other executor fetched
+   * @param cpu CPU time while the other executor fetched
    * @param counters growth of the plug-in's counters, without zeros
    */
-  record Served(TransferEngine engine, long sum, long cpuNs, Map<String, Long> counters)
+  record Served(TransferEngine engine, long sum, CpuTime cpu, Map<String, Long> counters)
       implements EngineShare {}
 
   /**
@@ -31,10 +31,10 @@ sealed interface EngineShare extends Serializable {
    * @param bytes bytes fetched
    * @param ns wall time of the fetch
    * @param sum sum over the bytes read
-   * @param cpuNs CPU time of the fetch
+   * @param cpu CPU time of the fetch
    * @param counters growth of the plug-in's counters, without zeros
    */
   record Fetched(
-      TransferEngine engine, long bytes, long ns, long sum, long cpuNs, Map<String, Long> counters)
+      TransferEngine engine, long bytes, long ns, long sum, CpuTime cpu, Map<String, Long> counters)
       implements EngineShare {}
 }

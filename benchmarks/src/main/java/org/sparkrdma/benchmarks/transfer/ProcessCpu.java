@@ -7,8 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * CPU time of all threads of a process at one time, in nanoseconds.
@@ -17,9 +20,13 @@ import java.util.Optional;
  * in steps of 10 ms, which is more than a server of one-sided reads uses in a whole round. CPU time
  * of threads that end between two samples is lost; the threads that move blocks do not end.
  *
+ * @param compilers those of the threads that are the JIT compiler's
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
  */
-public record ProcessCpu(Map<String, Long> nsByThread) {
+public record ProcessCpu(Map<String, Long> nsByThread, Set<String> compilers) {
+  /** Names of HotSpot's compiler threads, as the kernel has them: it cuts them off. */
+  private static final Pattern COMPILER = Pattern.compile("C[12] Compiler.*");
+
   /** The CPU time until now. */
   public static ProcessCpu of(long pid) throws IOException {
     return read(Path.of("/proc", Long.toString(pid), "task"));
@@ -27,15 +34,23 @@ public record ProcessCpu(Map<String, Long> nsByThread) {
 
   static ProcessCpu read(Path tasks) throws IOException {
     Map<String, Long> nsByThread = new HashMap<>();
+    Set<String> compilers = new HashSet<>();
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
       for (Path thread : threads) {
-        nsOf(thread).ifPresent(ns -> nsByThread.put(thread.getFileName().toString(), ns));
+        Optional<Long> ns = nsOf(thread);
+        if (ns.isPresent()) {
+          String id = thread.getFileName().toString();
+          nsByThread.put(id, ns.get());
+          if (isCompiler(thread)) {
+            compilers.add(id);
+          }
+        }
       }
     }
     if (nsByThread.isEmpty()) {
       throw new IOException("this kernel has no schedstat in " + tasks);
     }
-    return new ProcessCpu(nsByThread);
+    return new ProcessCpu(nsByThread, compilers);
   }
 
   /** Empty when the thread has ended since the directory was read. */
@@ -48,11 +63,27 @@ public record ProcessCpu(Map<String, Long> nsByThread) {
     }
   }
 
+  private static boolean isCompiler(Path thread) throws IOException {
+    try {
+      return COMPILER.matcher(Files.readString(thread.resolve("comm")).strip()).matches();
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
   /** CPU time of the process since the earlier sample, in nanoseconds. */
   public long nsSince(ProcessCpu earlier) {
-    return nsByThread.entrySet().stream()
-        .mapToLong(
-            thread -> thread.getValue() - earlier.nsByThread().getOrDefault(thread.getKey(), 0L))
-        .sum();
+    return since(earlier).ns();
+  }
+
+  CpuTime since(ProcessCpu earlier) {
+    long ns = 0;
+    long compilerNs = 0;
+    for (Map.Entry<String, Long> thread : nsByThread.entrySet()) {
+      long grown = thread.getValue() - earlier.nsByThread().getOrDefault(thread.getKey(), 0L);
+      ns += grown;
+      compilerNs += compilers.contains(thread.getKey()) ? grown : 0;
+    }
+    return new CpuTime(ns, compilerNs);
   }
 }

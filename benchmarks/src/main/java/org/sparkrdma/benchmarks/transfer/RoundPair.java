@@ -54,6 +54,17 @@ record RoundPair(int blockBytes, Sample rdma, Sample netty, CopyCost copies) {
     return rdma.serverCpuSecondsPerGb() / netty.serverCpuSecondsPerGb();
   }
 
+  /** Without the JIT compiler in either executor. */
+  double serverCpuRatioWithoutCompiler() {
+    return (rdma.serverCpuSecondsPerGb() - rdma.serverCompilerSecondsPerGb())
+        / (netty.serverCpuSecondsPerGb() - netty.serverCompilerSecondsPerGb());
+  }
+
+  double clientCpuRatioWithoutCompiler() {
+    return (rdma.clientCpuSecondsPerGb() - rdma.clientCompilerSecondsPerGb())
+        / (netty.clientCpuSecondsPerGb() - netty.clientCompilerSecondsPerGb());
+  }
+
   double clientCpuRatio() {
     return rdma.clientCpuSecondsPerGb() / netty.clientCpuSecondsPerGb();
   }

@@ -58,7 +58,7 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      shares.add(new EngineShare.Served(engine, sum.total(), used.ns(), counters.now()));
+      shares.add(new EngineShare.Served(engine, sum.total(), used.time(), counters.now()));
       if (engine == TransferEngine.RDMA) {
         // The other task waits for the map outputs of the next engine, or for this one's end.
         CopyCost copies = CopyMeasurement.of(outputs.dataFiles(), layout, new BlockSum(warmUp));
@@ -87,10 +87,10 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     long startNs = System.nanoTime();
     fetcher.fetch(plan);
     long ns = System.nanoTime() - startNs;
-    long cpuNs = used.ns();
+    CpuTime cpuTime = used.time();
 
     Map<String, Long> grown = counters.now();
     context.barrier();
-    return new EngineShare.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuNs, grown);
+    return new EngineShare.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuTime, grown);
   }
 }

@@ -15,8 +15,8 @@ record Sample(
     TransferEngine engine,
     long bytes,
     long ns,
-    long serverCpuNs,
-    long clientCpuNs,
+    CpuTime serverCpu,
+    CpuTime clientCpu,
     boolean intact,
     Map<String, Long> counters) {
 
@@ -28,8 +28,8 @@ record Sample(
         fetched.engine(),
         fetched.bytes(),
         fetched.ns(),
-        served.cpuNs(),
-        fetched.cpuNs(),
+        served.cpu(),
+        fetched.cpu(),
         fetched.sum() == served.sum(),
         counters);
   }
@@ -40,10 +40,18 @@ record Sample(
   }
 
   double serverCpuSecondsPerGb() {
-    return (double) serverCpuNs / bytes;
+    return (double) serverCpu.ns() / bytes;
+  }
+
+  double serverCompilerSecondsPerGb() {
+    return (double) serverCpu.compilerNs() / bytes;
+  }
+
+  double clientCompilerSecondsPerGb() {
+    return (double) clientCpu.compilerNs() / bytes;
   }
 
   double clientCpuSecondsPerGb() {
-    return (double) clientCpuNs / bytes;
+    return (double) clientCpu.ns() / bytes;
   }
 }

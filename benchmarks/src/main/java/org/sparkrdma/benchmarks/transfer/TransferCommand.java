@@ -45,7 +45,7 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--rounds", defaultValue = "3")
   private int rounds;
 
-  @Option(names = "--warm-ups", defaultValue = "1")
+  @Option(names = "--warm-ups", defaultValue = "4")
   private int warmUps;
 
   @Option(names = "--pinned", defaultValue = "256m", converter = DataSize.Converter.class)

@@ -27,13 +27,26 @@ final class TransferTable {
   private static final List<String> COPIES =
       List.of("block", "verify", "copy s/GB", "read s/GB", "throughput ratio", "client CPU ratio");
 
+  private static final List<String> COMPILERS =
+      List.of(
+          "block",
+          "verify",
+          "RDMA server s/GB",
+          "netty server s/GB",
+          "RDMA client s/GB",
+          "netty client s/GB",
+          "server CPU ratio without it",
+          "client CPU ratio without it");
+
   private TransferTable() {}
 
   static String of(TransferReport report) {
     List<List<String>> ratios = new ArrayList<>(List.of(RATIOS));
     List<List<String>> speeds = new ArrayList<>(List.of(SPEEDS));
+    List<List<String>> compilers = new ArrayList<>(List.of(COMPILERS));
     List<List<String>> copies = new ArrayList<>(List.of(COPIES));
     for (CaseReport one : report.cases()) {
+      compilers.add(compilers(one));
       copies.add(copies(one));
       ratios.add(ratios(one));
       speeds.add(speeds(one));
@@ -42,6 +55,9 @@ final class TransferTable {
         + TextTable.of(ratios, TransferTable::isText)
         + "\nmedians of the rounds; windows registered and evicted in a round\n"
         + TextTable.of(speeds, TransferTable::isText)
+        + "\nCPU time of the JVMs' compiler, which is part of the above and ends when the code is"
+        + " compiled\n"
+        + TextTable.of(compilers, TransferTable::isText)
         + "\ncopies alone, CPU time measured in the same rounds: one thread copies blocks from their"
         + " files into\n48 MiB of memory, another one reads them there; ratios to netty, computed for a"
         + " client that does\nnothing else\n"
@@ -59,6 +75,18 @@ final class TransferTable {
         one.ratios().get("throughput").format(2),
         one.ratios().get("serverCpu").format(3),
         one.ratios().get("clientCpu").format(3));
+  }
+
+  private static List<String> compilers(CaseReport one) {
+    return List.of(
+        block(one),
+        one.verify().toString(),
+        number(one.rdma().serverCompilerSecondsPerGb()),
+        number(one.netty().serverCompilerSecondsPerGb()),
+        number(one.rdma().clientCompilerSecondsPerGb()),
+        number(one.netty().clientCompilerSecondsPerGb()),
+        one.ratios().get("serverCpuWithoutCompiler").format(3),
+        one.ratios().get("clientCpuWithoutCompiler").format(3));
   }
 
   private static List<String> copies(CaseReport one) {

@@ -75,13 +75,18 @@ class CaseReportTest {
     return List.of(pair(2), pair(10), pair(4));
   }
 
+  private static CpuTime cpu(long ns) {
+    return new CpuTime(ns, 0);
+  }
+
   /** A pair in which netty has 1 GB/s and the plug-in this multiple of it. */
   private static RoundPair pair(long faster) {
     Map<String, Long> counters = Map.of("serve.windows.evicted", 20L);
     return new RoundPair(
         4_096,
-        new Sample(TransferEngine.RDMA, GB, GB / faster, GB / 50, GB / 10, true, counters),
-        new Sample(TransferEngine.NETTY, GB, GB, GB / 50 * 20, GB / 5, true, Map.of()),
+        new Sample(
+            TransferEngine.RDMA, GB, GB / faster, cpu(GB / 50), cpu(GB / 10), true, counters),
+        new Sample(TransferEngine.NETTY, GB, GB, cpu(GB / 50 * 20), cpu(GB / 5), true, Map.of()),
         new CopyCost(0.1, 0.05));
   }
 }

@@ -3,24 +3,28 @@ package org.sparkrdma.benchmarks.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class RoundPairTest {
+  private static final Map<String, Long> NONE = Map.of();
   private static final EngineShare SERVED =
-      new EngineShare.Served(TransferEngine.RDMA, 77, 5, Map.of("reads", 1L, "served", 2L));
+      new EngineShare.Served(
+          TransferEngine.RDMA, 77, new CpuTime(5, 0), Map.of("reads", 1L, "served", 2L));
   private static final EngineShare FETCHED =
-      new EngineShare.Fetched(TransferEngine.RDMA, 100, 10, 77, 6, Map.of("reads", 3L));
+      new EngineShare.Fetched(
+          TransferEngine.RDMA, 100, 10, 77, new CpuTime(6, 0), Map.of("reads", 3L));
   private static final EngineShare SERVED_BY_NETTY =
-      new EngineShare.Served(TransferEngine.NETTY, 78, 7, Map.of());
+      new EngineShare.Served(TransferEngine.NETTY, 78, new CpuTime(7, 0), Map.of());
 
   private static final EngineShare COPIED =
       new EngineShare.Copied(TransferEngine.RDMA, new CopyCost(0.25, 0.5));
 
   private static EngineShare fetchedByNetty(long sum) {
-    return new EngineShare.Fetched(TransferEngine.NETTY, 100, 20, sum, 8, Map.of());
+    return new EngineShare.Fetched(TransferEngine.NETTY, 100, 20, sum, new CpuTime(8, 0), Map.of());
   }
 
   @Test
@@ -30,9 +34,36 @@ final class RoundPairTest {
     assertThat(pair.rdma())
         .isEqualTo(
             new Sample(
-                TransferEngine.RDMA, 100, 10, 5, 6, true, Map.of("reads", 4L, "served", 2L)));
+                TransferEngine.RDMA,
+                100,
+                10,
+                new CpuTime(5, 0),
+                new CpuTime(6, 0),
+                true,
+                Map.of("reads", 4L, "served", 2L)));
     assertThat(pair.netty())
-        .isEqualTo(new Sample(TransferEngine.NETTY, 100, 20, 7, 8, true, Map.of()));
+        .isEqualTo(
+            new Sample(
+                TransferEngine.NETTY,
+                100,
+                20,
+                new CpuTime(7, 0),
+                new CpuTime(8, 0),
+                true,
+                Map.of()));
+  }
+
+  @Test
+  void shouldCompareTheCpuTimeWithoutTheCompilers() {
+    EngineShare served = new EngineShare.Served(TransferEngine.RDMA, 77, new CpuTime(9, 4), NONE);
+    EngineShare fetched =
+        new EngineShare.Fetched(TransferEngine.RDMA, 100, 10, 77, new CpuTime(7, 5), NONE);
+    EngineShare servedByNetty =
+        new EngineShare.Served(TransferEngine.NETTY, 78, new CpuTime(27, 2), NONE);
+    RoundPair pair =
+        RoundPair.of(4, List.of(servedByNetty, served, COPIED, fetchedByNetty(78), fetched));
+    assertThat(pair.serverCpuRatioWithoutCompiler()).isCloseTo(0.2, within(1e-9));
+    assertThat(pair.clientCpuRatioWithoutCompiler()).isCloseTo(0.25, within(1e-9));
   }
 
   @Test

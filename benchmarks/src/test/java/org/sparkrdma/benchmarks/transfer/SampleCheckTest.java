@@ -42,6 +42,8 @@ class SampleCheckTest {
 
   private static String objection(
       TransferEngine engine, boolean intact, Map<String, Long> counters) {
-    return SampleCheck.objection(new Sample(engine, 100, 1, 1, 1, intact, counters)).orElse(null);
+    CpuTime cpu = new CpuTime(1, 0);
+    Sample sample = new Sample(engine, 100, 1, cpu, cpu, intact, counters);
+    return SampleCheck.objection(sample).orElse(null);
   }
 }
