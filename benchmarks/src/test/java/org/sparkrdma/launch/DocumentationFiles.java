@@ -15,7 +15,7 @@ final class DocumentationFiles {
   /** The folder of the project. */
   static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
-  private static final List<String> MODULES =
+  static final List<String> MODULES =
       List.of("rdma-core-java", "shuffle-plugin", "card-check", "benchmarks", "integration-tests");
 
   private DocumentationFiles() {}

@@ -12,6 +12,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.launch.Script.Outcome;
 
 /** The script that starts all nightly tests, with a build that only prints its arguments. */
@@ -49,6 +51,54 @@ class NightlyScriptTest {
     assertThat(commands).hasSize(6).anyMatch(command -> command.contains(" -Pfuzz "));
     String page = Files.readString(DocumentationFiles.PROJECT.resolve("CONTRIBUTING.md"));
     assertThat(commands).allMatch(command -> page.contains("| `" + command + "` |"));
+  }
+
+  @Test
+  void shouldSelectEachTestThatIsTaggedNightly() throws Exception {
+    List<NightlyCommand> commands =
+        run("--print").output().lines().map(NightlyCommand::parse).toList();
+    List<NightlyTag> tags = NightlyTag.all();
+
+    assertThat(tags).hasSizeGreaterThan(15);
+    assertThat(tags.stream().filter(tag -> commands.stream().noneMatch(one -> one.selects(tag))))
+        .as("tagged nightly, but selected by no part of %s", SCRIPT)
+        .isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=YarnIT   | YarnIT#shouldRun    | true
+          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=Yar*     | YarnIT#shouldRun    | true
+          verify -pl benchmarks -DexcludedGroups=none -Dit.test=YarnIT#shouldWait         | YarnIT#shouldRun    | false
+          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=YarnIT   | MatrixIT#shouldRun  | false
+          verify -pl benchmarks -Dgroups=slow -DexcludedGroups=none                       | YarnIT#shouldRun    | false
+          verify -pl benchmarks -Dgroups=nightly                                          | YarnIT#shouldRun    | false
+          verify -pl shuffle-plugin -DexcludedGroups=none                                 | YarnIT#shouldRun    | false
+          test -pl benchmarks -DexcludedGroups=none                                       | YarnIT#shouldRun    | false
+          -Psuites -Pnightly verify                                                       | YarnIT#shouldRun    | false
+          test -pl benchmarks -DexcludedGroups=none                                       | RunTest#shouldRun   | true
+          verify -DskipUnitTests=true -DexcludedGroups=none                               | RunTest#shouldRun   | false
+          test -Pfuzz -DexcludedGroups=none                                               | RunTest#shouldRun   | false
+          """)
+  void shouldKnowWhatACommandSelects(String command, String test, boolean selected) {
+    String[] names = test.split("#", 2);
+
+    assertThat(
+            NightlyCommand.parse("./mvnw " + command)
+                .selects(new NightlyTag("benchmarks", names[0], names[1], false)))
+        .isEqualTo(selected);
+  }
+
+  @Test
+  void shouldKnowThatGuestTestsNeedTheirProfile() {
+    NightlyTag tag = new NightlyTag("integration-tests", "ReadBwIT", null, true);
+
+    assertThat(NightlyCommand.parse("./mvnw verify -Pguest,nightly").selects(tag)).isTrue();
+    assertThat(NightlyCommand.parse("./mvnw verify -Pguest").selects(tag)).isFalse();
+    assertThat(NightlyCommand.parse("./mvnw verify -Pnightly").selects(tag)).isFalse();
   }
 
   @Test
