@@ -374,14 +374,20 @@ class ScriptsIT {
   @Test
   @Tag("nightly")
   void shouldSimulateGrowth() throws Exception {
-    Path report = directory.resolve("growth");
+    Path report = directory.resolve("growth.json");
     Outcome outcome = run(Map.of(), "bench growth --executors 30 --report " + report);
     assertThat(outcome.exitCode()).as(outcome.output()).isZero();
-    assertThat(outcome.output()).contains("| connections | linear | 9 | 29 |", "30 servers");
-    assertThat(report.resolve("growth.html")).content().contains("<svg");
     assertThat(outcome.output())
+        .contains("exponent from N = 10 to 30", "30 servers", "The page with plots is ")
+        .containsPattern("connections +1\\.07 +1\\.07 +9 +29\n")
         .contains(
             "30 executors, 600 x 600 blocks of 64 KiB, 5 waves of 4 tasks, pinned.max 4,096 MiB: ");
+    assertThat(directory.resolve("growth.html")).content().contains("<svg");
+    assertThat(directory.resolve("growth.csv")).content().contains("\nwaves,30,");
+    JsonNode recorded = new ObjectMapper().readTree(report.toFile());
+    assertThat(recorded.at("/command").asText()).isEqualTo("./bench growth --executors 30");
+    assertThat(recorded.at("/environment/version").asText()).contains(", commit ");
+    assertThat(recorded.at("/results/growth/1/quantities/queue pairs created").asInt()).isEqualTo(29);
   }
 
   /** It builds both commits. */

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.directory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.shuffle.address.TestAddresses;
 
 /**
@@ -24,52 +23,71 @@ public final class DirectoryGrowth {
    */
   public record Messages(long messages, long records) {}
 
-  /** All executors start, then each real client looks up all others. */
+  /** All executors start, then each real client looks up all executors. */
   public static Messages of(int executors) {
     DirectoryService driver = new DirectoryService("");
-    for (int i = 0; i < executors; i++) {
-      driver.answer(
-          new ArrayList<>(
-              List.of(
-                  DirectoryService.PUBLISH,
-                  RecordCodec.encode(
-                      ExecutorRecord.available(endpoint("other-" + i, i + 1L), i + 1L, 1)))));
-    }
-    long messages = 0;
-    long records = 0;
-    for (int i = 0; i < Math.min(MAX_CLIENTS, executors); i++) {
-      AtomicLong asked = new AtomicLong();
-      AtomicLong received = new AtomicLong();
-      DriverCall call =
-          message -> {
-            asked.incrementAndGet();
-            Object answer = driver.answer(message);
-            if (answer instanceof List<?> changes) {
-              received.addAndGet(((List<?>) changes.get(2)).size());
-            }
-            return answer;
-          };
-      try (DirectoryClient client = new DirectoryClient(call, Duration.ofSeconds(20), () -> 0)) {
-        client.publish(endpoint("client-" + i, executors + i + 1L)).join();
-        for (int peer = 0; peer < executors; peer++) {
-          if (client.find("other-" + peer).join().isEmpty()) {
-            throw new IllegalStateException("not found: " + peer);
-          }
+    List<Client> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < executors; i++) {
+        if (i < MAX_CLIENTS) {
+          Client client = new Client(driver);
+          clients.add(client);
+          client.directory.publish(endpoint(i)).join();
+        } else {
+          driver.answer(
+              new ArrayList<>(
+                  List.of(
+                      DirectoryService.PUBLISH,
+                      RecordCodec.encode(ExecutorRecord.available(endpoint(i), i + 1L, 1)))));
         }
       }
-      messages = Math.max(messages, asked.get());
-      records = Math.max(records, received.get());
+      clients.forEach(client -> client.findAll(executors));
+    } finally {
+      clients.forEach(client -> client.directory.close());
     }
-    return new Messages(messages, records);
+    return new Messages(
+        clients.stream().mapToLong(client -> client.messages).max().orElseThrow(),
+        clients.stream().mapToLong(client -> client.records).max().orElseThrow());
   }
 
-  private static Endpoint endpoint(String executorId, long incarnation) {
+  private static Endpoint endpoint(int executor) {
     return new Endpoint(
-        executorId,
+        "executor-" + executor,
         TestAddresses.listener("10.0.0.1", 4_711),
         "virtual",
         1,
-        incarnation,
+        executor + 1L,
         new byte[Endpoint.TOKEN_BYTES]);
+  }
+
+  /** An executor's side of the directory. Its thread counts, and has ended a call at each read. */
+  private static final class Client {
+    private final DirectoryService driver;
+    private final DirectoryClient directory =
+        new DirectoryClient(this::ask, Duration.ofSeconds(20), () -> 0);
+    private volatile long messages;
+    private volatile long records;
+
+    Client(DirectoryService driver) {
+      this.driver = driver;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate")
+    private Object ask(Object message) {
+      messages++;
+      Object answer = driver.answer(message);
+      if (answer instanceof List<?> changes) {
+        records += ((List<?>) changes.get(2)).size();
+      }
+      return answer;
+    }
+
+    void findAll(int executors) {
+      for (int executor = 0; executor < executors; executor++) {
+        if (directory.find("executor-" + executor).join().isEmpty()) {
+          throw new IllegalStateException("not found: " + executor);
+        }
+      }
+    }
   }
 }

@@ -88,6 +88,8 @@ final class GrowthRun implements AutoCloseable {
   /**
    * Resources that executor 0 used, and times.
    *
+   * @param connections most at the same time
+   * @param queuePairs that it created: more than connections when these make room for each other
    * @param controlBytes of messages, at the end of the run
    * @param messages that it sent to its peers
    * @param work steps of its agent and its block server
@@ -104,6 +106,7 @@ final class GrowthRun implements AutoCloseable {
   record Result(
       Shape shape,
       int connections,
+      int queuePairs,
       long controlBytes,
       long highestPinnedBytes,
       long messages,
@@ -182,6 +185,7 @@ final class GrowthRun implements AutoCloseable {
     return new Result(
         shape,
         first.maxConnections(),
+        first.queuePairs(),
         first.controlBytes(),
         first.highestPinnedBytes(),
         first.messages(),

@@ -2,17 +2,16 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.transport.GrowthReport.Quantity;
+import org.sparkrdma.shuffle.transport.SimulatedGrowth.Quantity;
 
 /** Growth of the cost of one executor with the number of its peers, in simulated shuffles. */
 @Tag("slow")
@@ -51,15 +50,17 @@ class GrowthTest {
       GrowthRun.Result result = run(executors, executors, 2, 16 << 10);
       assertNoFallback(result);
       assertThat(result.connections()).isEqualTo(executors - 1);
+      assertThat(result.queuePairs()).isEqualTo(executors - 1);
       assertThat(result.blocks()).isEqualTo(2L * (executors - 1));
+      assertThat(result.driverRecords()).isEqualTo(executors);
       results.add(result);
     }
     for (Quantity quantity : Quantity.values()) {
-      assertThat(GrowthReport.exponent(results, quantity))
+      assertThat(SimulatedGrowth.fittedExponent(results, quantity))
           .as("%s: %s", quantity, results)
           .isLessThanOrEqualTo(MAX_EXPONENT);
     }
-    assertThat(GrowthReport.exponent(results, Quantity.DRIVER_MESSAGES)).isLessThan(0.1);
+    assertThat(SimulatedGrowth.fittedExponent(results, Quantity.DRIVER_MESSAGES)).isLessThan(0.1);
   }
 
   /** 1,000 servers in {@code ./bench growth}. */
@@ -118,11 +119,23 @@ class GrowthTest {
     assertThat(result.wanted()).isEqualTo((executors - 1L) * tasks);
   }
 
+  /** Of sizes whose connections make room for each other the last interval is one of them. */
   @Test
-  void shouldNameTheLaw() {
-    assertThat(GrowthReport.law(0.05)).isEqualTo("constant");
-    assertThat(GrowthReport.law(0.97)).isEqualTo("linear");
-    assertThat(GrowthReport.law(2)).isEqualTo("N^2.00");
+  void shouldShowTheGrowthOfTheLastIntervalBesideTheFit() throws Exception {
+    List<GrowthRun.Result> results = new ArrayList<>();
+    for (int executors : new int[] {11, 21, 41, 81}) {
+      results.add(
+          run(new GrowthRun.Shape(executors, 5 * executors, 4, 64 << 10, PINNED_BYTES, 40)));
+    }
+    assertThat(results)
+        .extracting(GrowthRun.Result::connections)
+        .containsExactly(10, 20, 40, 40);
+    double fitted = SimulatedGrowth.fittedExponent(results, Quantity.CONNECTIONS);
+    assertThat(SimulatedGrowth.lastExponent(results, Quantity.CONNECTIONS))
+        .isCloseTo(0, within(1e-9));
+    assertThat(fitted).isBetween(0.6, 0.9);
+    assertThat(results.get(2).queuePairs()).isEqualTo(40);
+    assertThat(results.get(3).queuePairs()).isGreaterThan(80);
   }
 
   /** {@code ./bench growth}. */
@@ -132,7 +145,7 @@ class GrowthTest {
     int maxExecutors = Integer.getInteger("growth.executors", 2_000);
     List<GrowthRun.Result> growth = new ArrayList<>();
     for (int executors : new int[] {5, 10, 30, 100, 300, 1_000, 2_000}) {
-      // Two points at least, for a law.
+      // Two points at least, for an exponent.
       if (executors <= maxExecutors && (executors >= 10 || maxExecutors < 30)) {
         growth.add(run(executors, 10_000, 4, 64 << 10));
       }
@@ -149,14 +162,8 @@ class GrowthTest {
     waves.add(runWaves(waveExecutors, 4 << 10, 1L << 30));
     waves.add(runWaves(waveExecutors, 64 << 10, 1L << 30));
     waves.add(runWaves(waveExecutors, 64 << 10, 4L << 30));
-    GrowthReport report =
-        new GrowthReport(
-            Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-            maxExecutors == 2_000 ? "./bench growth" : "./bench growth --executors " + maxExecutors,
-            growth,
-            incast,
-            waves);
-    report.write(Path.of(System.getProperty("growth.report", "target/growth")));
+    new SimulatedGrowth(growth, incast, waves)
+        .write(Path.of(System.getProperty("growth.data", "target/growth.json")));
   }
 
   private GrowthRun.Result runWaves(int executors, int blockBytes, long pinnedBytes)

@@ -362,6 +362,11 @@ final class VirtualExecutor implements AutoCloseable {
     return maxConnections;
   }
 
+  /** Queue pairs created since the start. */
+  int queuePairs() {
+    return queuePairs;
+  }
+
   long count(Counter counter) {
     return counters.value(counter);
   }

@@ -69,18 +69,31 @@ public record Environment(
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
         versions(),
         spark.version() + ", Scala " + scala.util.Properties.versionNumberString(),
-        (System.getProperty("java.vendor.version", "") + " " + System.getProperty("java.version"))
-            .strip(),
+        javaVersion(),
         spark.parallelize(List.of(0), 1).map(ignored -> JvmFlags.ofThisJvm()).first(),
         spark.master(),
         describeHost(),
-        Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),
+        loadAverage(),
         reported(user),
         FixedSettings.all(),
         settingsOf(modes));
   }
 
-  private static String versions() {
+  /** Of this JVM. */
+  static String javaVersion() {
+    return (System.getProperty("java.vendor.version", "")
+            + " "
+            + System.getProperty("java.version"))
+        .strip();
+  }
+
+  /** Of the last minute; 0 where the system has none. */
+  static double loadAverage() {
+    return Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+  }
+
+  /** Version and commit of the jars, as the record has them. */
+  static String versions() {
     String plugIn = JarBuild.of(RdmaShuffleManager.class);
     String benchmarks = JarBuild.of(Environment.class);
     return plugIn.equals(benchmarks) ? plugIn : plugIn + "; benchmarks " + benchmarks;
@@ -105,7 +118,8 @@ public record Environment(
     return settings;
   }
 
-  private static String describeHost() {
+  /** This host, as the record has it. */
+  static String describeHost() {
     var system =
         (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     return "%s, %d processors, %d GiB, %s %s %s"

@@ -30,9 +30,19 @@ public record BenchmarkFiles(Path json) {
 
   /** Writes the CSV file and the page. */
   public Optional<String> writeBeside(BenchmarkReport report) {
+    return writeBeside(BenchmarkCsv.of(report), BenchmarkPage.of(report));
+  }
+
+  /** The same of a report of another kind. */
+  public Optional<String> writeBeside(String csv, String page) {
     return new ReportFile(beside(".csv"))
-        .writeText(BenchmarkCsv.of(report))
-        .or(() -> new ReportFile(html()).writeText(BenchmarkPage.of(report)));
+        .writeText(csv)
+        .or(() -> new ReportFile(html()).writeText(page));
+  }
+
+  /** Writes the JSON file of a report of another kind. */
+  public Optional<String> writeJson(Object report) {
+    return new ReportFile(json).write(report);
   }
 
   /** The page. */

@@ -18,6 +18,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.growth.Growth;
+import org.sparkrdma.benchmarks.growth.GrowthPage;
+import org.sparkrdma.benchmarks.growth.GrowthReports;
+import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 
 /** The pages as a browser without network draws them. */
@@ -49,6 +53,25 @@ class PagesInBrowserTest {
       </body>
       """;
 
+  /** Writes below the page what each plot has inside of its frame. */
+  private static final String MEASURE_PLOTS =
+      """
+      <script>
+      for (const svg of document.querySelectorAll('svg')) {
+        const frame = svg.getBoundingClientRect();
+        const inside = name => [...svg.querySelectorAll(name)].map(each => each.getBoundingClientRect())
+            .filter(box => box.width > 0 && box.left >= frame.left && box.right <= frame.right
+                && box.top >= frame.top && box.bottom <= frame.bottom).length;
+        const result = document.createElement('p');
+        result.textContent = 'plotted ' + inside('circle') + ' circles, ' + inside('text') + ' texts inside';
+        document.body.append(result);
+      }
+      </script>
+      </body>
+      """;
+
+  private static final Pattern PLOTTED = Pattern.compile("<p>plotted ([^<]+)</p>");
+
   private static final Pattern DRAWN = Pattern.compile("<p>drawn chart\\d+ (\\d+)</p>");
 
   @TempDir private Path directory;
@@ -79,6 +102,20 @@ class PagesInBrowserTest {
     Browser.Loaded failing = load(page.replace("const charts = ", "const charts = missing + "));
     assertThat(failing.console())
         .anySatisfy(line -> assertThat(line).contains("missing is not defined"));
+  }
+
+  @Test
+  void shouldDrawEveryPlotOfASimulatedGrowth() throws IOException {
+    RecordedReport<Growth> report = GrowthReports.report();
+    String page = GrowthPage.of(report);
+    int shuffles = report.results().growth().size();
+    String whole = "%d circles, %d texts inside".formatted(shuffles, 2 * shuffles + 2);
+    assertThat(plotted(load(page)))
+        .hasSize(report.results().exponents().size())
+        .containsOnly(whole);
+
+    String cut = page.replaceFirst("<text x=\"\\d", "<text x=\"40");
+    assertThat(plotted(load(cut)).get(0)).isNotEqualTo(whole);
   }
 
   /** Writes the pictures of the documentation with {@code -Dupdate.docs=true}. */
@@ -130,8 +167,18 @@ class PagesInBrowserTest {
         .toList();
   }
 
+  private static List<String> plotted(Browser.Loaded loaded) {
+    assertThat(loaded.console()).isEmpty();
+    return PLOTTED
+        .matcher(loaded.document())
+        .results()
+        .map((MatchResult result) -> result.group(1))
+        .toList();
+  }
+
   private Browser.Loaded load(String page) throws IOException {
-    return new Browser(directory).load(write(page.replace("</body>", COUNT_PIXELS)));
+    String measured = page.replace("</body>", COUNT_PIXELS).replace("</body>", MEASURE_PLOTS);
+    return new Browser(directory).load(write(measured));
   }
 
   private Path write(String page) throws IOException {
