@@ -48,14 +48,28 @@ public record BenchmarkPlan(
   }
 
   /**
-   * The shuffles in the order of one round. Each round begins with another one, so that no shuffle
-   * always runs after the same one.
+   * The shuffles in the order of one round. Each round begins with another shuffle than the one
+   * before, and every second round is the reverse of the one before it. Over as many rounds as there
+   * are shuffles, or twice as many if their number is odd, each shuffle comes directly after each
+   * other one of the same round equally often (a Williams design), so that what a shuffle leaves
+   * behind falls on all others alike.
    *
    * @param round from 1
    */
   public List<ShuffleMode> order(int round) {
-    List<ShuffleMode> order = new ArrayList<>(modes);
-    Collections.rotate(order, 1 - round);
+    int count = modes.size();
+    // The reverses of an even number's first half of rotations are its second half.
+    int rotations = count % 2 == 0 ? count / 2 : count;
+    int rotation = (round - 1) / 2 % rotations;
+    List<ShuffleMode> order = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      // 0, 1, -1, 2, -2, ...: no two neighbours have the same distance and direction.
+      int step = i % 2 == 0 ? -i / 2 : (i + 1) / 2;
+      order.add(modes.get(Math.floorMod(step + rotation, count)));
+    }
+    if (round % 2 == 0) {
+      Collections.reverse(order);
+    }
     return order;
   }
 

@@ -6,8 +6,13 @@ import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.FALLBACK;
 import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.RDMA;
 import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.VANILLA;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BenchmarkPlanTest {
   private static final BenchmarkPlan PLAN =
@@ -21,10 +26,64 @@ class BenchmarkPlanTest {
           "");
 
   @Test
-  void shouldBeginEachRoundWithAnotherShuffle() {
+  void shouldReverseEverySecondRound() {
     assertThat(PLAN.order(1)).containsExactly(VANILLA, RDMA, FALLBACK);
-    assertThat(PLAN.order(2)).containsExactly(RDMA, FALLBACK, VANILLA);
-    assertThat(PLAN.order(3)).containsExactly(FALLBACK, VANILLA, RDMA);
+    assertThat(PLAN.order(2)).containsExactly(FALLBACK, RDMA, VANILLA);
+    assertThat(PLAN.order(3)).containsExactly(RDMA, FALLBACK, VANILLA);
+    assertThat(PLAN.order(4)).containsExactly(VANILLA, FALLBACK, RDMA);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7})
+  void shouldBeginEachRoundWithAnotherShuffle(int shuffles) {
+    BenchmarkPlan plan = plan(shuffles);
+    for (int first = 1; first <= 2 * shuffles; first++) {
+      List<ShuffleMode> begins =
+          IntStream.range(first, first + shuffles)
+              .mapToObj(round -> plan.order(round).get(0))
+              .toList();
+      assertThat(begins).as("from round %d on", first).containsExactlyInAnyOrderElementsOf(modes(shuffles));
+    }
+  }
+
+  /** Twice as many rounds as shuffles, of which an even number needs only half. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 5, 6, 7})
+  void shouldLetEachShuffleFollowEachOtherOneEquallyOften(int shuffles) {
+    int pairs = shuffles * (shuffles - 1);
+    Map<List<ShuffleMode>, Integer> all = neighbours(plan(shuffles), 2 * shuffles);
+    assertThat(all).hasSize(pairs);
+    assertThat(all.values()).containsOnly(2);
+    if (shuffles % 2 == 0) {
+      assertThat(neighbours(plan(shuffles), shuffles)).hasSize(pairs);
+    }
+    for (int rounds = 1; rounds < 2 * shuffles; rounds++) {
+      assertThat(neighbours(plan(shuffles), rounds).values())
+          .as("%d rounds", rounds)
+          .allMatch(times -> times <= 2);
+    }
+  }
+
+  /** How often a shuffle comes directly after another one of the same round. */
+  private static Map<List<ShuffleMode>, Integer> neighbours(BenchmarkPlan plan, int rounds) {
+    Map<List<ShuffleMode>, Integer> counts = new HashMap<>();
+    for (int round = 1; round <= rounds; round++) {
+      List<ShuffleMode> order = plan.order(round);
+      assertThat(order).containsExactlyInAnyOrderElementsOf(plan.modes());
+      for (int i = 1; i < order.size(); i++) {
+        counts.merge(order.subList(i - 1, i + 1), 1, Integer::sum);
+      }
+    }
+    return counts;
+  }
+
+  private static List<ShuffleMode> modes(int shuffles) {
+    return List.of(ShuffleMode.values()).subList(0, shuffles);
+  }
+
+  private static BenchmarkPlan plan(int shuffles) {
+    return new BenchmarkPlan(
+        ShuffleJob.GROUPBY, List.of("2x2x4k"), modes(shuffles), 3, 1, "", "");
   }
 
   @Test
