@@ -51,15 +51,16 @@ final class HtmlPage {
     table("<table class=\"text\">", rows);
   }
 
+  /** Scrolls in a frame of its own where it is wider than the window. */
   private void table(String begin, List<List<String>> rows) {
-    body.append(begin).append('\n');
+    body.append("<div class=\"scroll\" tabindex=\"0\">\n").append(begin).append('\n');
     for (int i = 0; i < rows.size(); i++) {
       String tag = i == 0 ? "th" : "td";
       body.append("<tr>");
       rows.get(i).forEach(cell -> body.append("<%s>%s</%s>".formatted(tag, escape(cell), tag)));
       body.append("</tr>\n");
     }
-    body.append("</table>\n");
+    body.append("</table>\n</div>\n");
   }
 
   /** Opens a row of charts, each of which is drawn by the script at the end of the page. */

@@ -43,10 +43,15 @@ record Browser(Path directory) {
    */
   record Loaded(String document, List<String> console) {}
 
-  /** Loads a page. */
+  /** Loads a page in a window of the usual width. */
   Loaded load(Path page) {
+    return load(page, 1_240);
+  }
+
+  /** Loads a page in a window of this width, at least 500 pixels. */
+  Loaded load(Path page, int width) {
     Path document = directory.resolve("document.html");
-    List<String> errors = browse(page, document, "--dump-dom", "--window-size=1240,860");
+    List<String> errors = browse(page, document, "--dump-dom", "--window-size=%d,860".formatted(width));
     try {
       return new Loaded(
           Files.readString(document),

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -72,6 +73,30 @@ class PagesInBrowserTest {
 
   private static final Pattern PLOTTED = Pattern.compile("<p>plotted ([^<]+)</p>");
 
+  /**
+   * Writes below the page the widths of document and window, and the numbers of tables that are
+   * wider than their frame: those that scroll in it, and those that do not.
+   */
+  private static final String MEASURE_WIDTHS =
+      """
+      <script>
+      const wide = [...document.querySelectorAll('table')].map(table => table.parentElement)
+          .filter(frame => frame.scrollWidth > frame.clientWidth);
+      const scrolled = wide.filter(frame => getComputedStyle(frame).overflowX === 'auto').length;
+      const root = document.documentElement;
+      const widths = document.createElement('p');
+      widths.textContent = 'widths ' + [root.scrollWidth, root.clientWidth, scrolled, wide.length - scrolled].join(' ');
+      document.body.append(widths);
+      </script>
+      </body>
+      """;
+
+  private static final Pattern WIDTHS =
+      Pattern.compile("<p>widths (\\d+) (\\d+) (\\d+) (\\d+)</p>");
+
+  /** What {@link #MEASURE_WIDTHS} has measured, in pixels. */
+  private record Widths(int document, int window, int scrolledTables, int cutTables) {}
+
   private static final Pattern DRAWN = Pattern.compile("<p>drawn chart\\d+ (\\d+)</p>");
 
   @TempDir private Path directory;
@@ -116,6 +141,41 @@ class PagesInBrowserTest {
 
     String cut = page.replaceFirst("<text x=\"\\d", "<text x=\"40");
     assertThat(plotted(load(cut)).get(0)).isNotEqualTo(whole);
+  }
+
+  /** A table of a recorded report is wider than any window here, and text in it is longer. */
+  @Test
+  void shouldScrollWideTablesAndNotThePage() throws IOException {
+    BenchmarkReport groupby = recorded("groupby-1132514.json");
+    String page = BenchmarkPage.of(groupby);
+    for (String each :
+        List.of(
+            page,
+            new Comparison(groupby, recorded("service-9c80255.json")).page(),
+            GrowthPage.of(GrowthReports.report()))) {
+      for (int width : new int[] {1_300, 600}) {
+        Widths widths = widths(each, width);
+        assertThat(widths.document()).isLessThanOrEqualTo(widths.window());
+        assertThat(widths.cutTables()).isZero();
+      }
+    }
+    assertThat(widths(page, 600).scrolledTables()).isPositive();
+
+    String wide = page.replace(".scroll { overflow-x: auto;", ".scroll {");
+    assertThat(widths(wide, 600).document()).isGreaterThan(600);
+    String cut = page.replace(".scroll { overflow-x: auto;", ".scroll { overflow-x: hidden;");
+    assertThat(widths(cut, 600).cutTables()).isPositive();
+  }
+
+  private Widths widths(String page, int width) throws IOException {
+    Path file = write(page.replace("</body>", MEASURE_WIDTHS));
+    Matcher found = WIDTHS.matcher(new Browser(directory).load(file, width).document());
+    assertThat(found.find()).isTrue();
+    return new Widths(
+        Integer.parseInt(found.group(1)),
+        Integer.parseInt(found.group(2)),
+        Integer.parseInt(found.group(3)),
+        Integer.parseInt(found.group(4)));
   }
 
   /** Writes the pictures of the documentation with {@code -Dupdate.docs=true}. */
