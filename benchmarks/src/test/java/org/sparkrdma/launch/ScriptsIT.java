@@ -61,6 +61,7 @@ class ScriptsIT {
         "bench ceiling",
         "bench recovery",
         "bench serve",
+        "bench copies",
         "bench verbs",
         "bench growth",
         "card",
@@ -96,6 +97,7 @@ class ScriptsIT {
         "bench ceiling --peer 1",
         "bench recovery -x",
         "bench serve --report x",
+        "bench copies --pairs 3",
         "bench verbs --forks 1",
         "bench growth --peers 5",
         "bench growth 5",
@@ -139,6 +141,8 @@ class ScriptsIT {
         "bench ceiling --peers 1,many",
         "bench groupby --modes vanilla,",
         "bench recovery --at-most much",
+        "bench copies --sizes 4k,",
+        "bench copies --total much",
         "bench compare a b --page .",
         "bench regress --pairs many HEAD",
         "bench regress --job sort HEAD",
@@ -199,6 +203,7 @@ class ScriptsIT {
         "bench ceiling --latency soon",
         "bench recovery --kill-after 31",
         "bench serve --engine tcp",
+        "bench copies --sizes 2m",
       })
   void shouldRefuseAWrongValueInOneSentenceWithoutABuild(String command) throws Exception {
     Outcome outcome = run(Map.of(), command);
@@ -357,6 +362,18 @@ class ScriptsIT {
   void shouldMeasureServing() throws Exception {
     Outcome outcome = run("bench serve --sizes 4k,64k --pairs 3 --warm-ups 1");
     Script.assertSucceeded(outcome, "register + deregister");
+  }
+
+  @Test
+  void shouldMeasureCopies() throws Exception {
+    Path report = directory.resolve("copies.json");
+    Outcome outcome =
+        run("bench copies --sizes 4k --total 1m --rounds 2 --warm-ups 1 --report " + report);
+    Script.assertSucceeded(outcome, "mapping read before us");
+    assertThat(outcome.output()).contains("of 64 files", "of one file");
+    JsonNode recorded = new ObjectMapper().readTree(report.toFile());
+    assertThat(recorded.at("/environment/version").asText()).contains(", commit ");
+    assertThat(recorded.at("/results/cases")).hasSize(2);
   }
 
   @Test

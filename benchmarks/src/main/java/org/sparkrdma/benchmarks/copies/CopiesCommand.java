@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.copies;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.RunDirectory;
+import org.sparkrdma.launch.UserCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench copies}: compares positioned reads of files with copies out of
+ * mappings of them. The script's help describes the options.
+ */
+@Command(name = "copies")
+public final class CopiesCommand implements Callable<Integer> {
+  private static final long SEED = 20_261_125;
+  private static final DataSize MAX_TOTAL = new DataSize(1L << 30);
+  private static final int MAX_FILES = CopyBatch.MANY_FILES.files();
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,64k,1m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--rounds", defaultValue = "15")
+  private int rounds;
+
+  @Option(names = "--warm-ups", defaultValue = "3")
+  private int warmUps;
+
+  @Option(names = "--total", defaultValue = "64m", converter = DataSize.Converter.class)
+  private DataSize total;
+
+  @Option(names = "--report")
+  private Path report;
+
+  @Mixin private LaunchOptions options;
+
+  @Spec private CommandSpec spec;
+
+  private final String command;
+
+  private CopiesCommand(String command) {
+    this.command = command;
+  }
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine(arguments).execute(arguments));
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    return ClusterCommand.commandLine(
+        "bench copies", new CopiesCommand(UserCommand.of("copies", arguments)));
+  }
+
+  @Override
+  public Integer call() throws IOException, LaunchException {
+    check();
+    if (options.checkOnly()) {
+      return 0;
+    }
+    MachineFacts facts = MachineFacts.now();
+    Files.createDirectories(options.workDirectory());
+    Path directory = Files.createTempDirectory(options.workDirectory(), "copies");
+    CopiesReport measured;
+    try {
+      measured = new CopiesReport(Files.getFileStore(directory).type(), measure(directory));
+    } finally {
+      RunDirectory.deleteTree(directory);
+    }
+    System.out.println();
+    System.out.print(CopiesTable.of(measured.cases()));
+    if (report != null) {
+      Optional<String> failure =
+          new ReportFile(report).write(new RecordedReport<>(command, facts, measured));
+      if (failure.isPresent()) {
+        throw new LaunchException(failure.get());
+      }
+    }
+    return 0;
+  }
+
+  private List<CopyCase> measure(Path directory) throws IOException {
+    ProgressLog progress = options.progress();
+    Random random = new Random(SEED);
+    List<CopyCase> cases = new ArrayList<>();
+    int allCases = CopyBatch.values().length * sizes.size();
+    try (SharedMemory memory = new SharedMemory((int) total.bytes())) {
+      for (CopyBatch batch : CopyBatch.values()) {
+        int fileBytes = (int) (total.bytes() / batch.files());
+        try (CopyFiles files = new CopyFiles(directory, batch.files(), fileBytes, random);
+            CopyCosts costs = new CopyCosts(files, memory.bytes(), new CopyGuard(1))) {
+          for (DataSize size : sizes) {
+            int blockBytes = (int) size.bytes();
+            cases.add(
+                CopyCase.of(
+                    batch, fileBytes, blockBytes, costs.rounds(batch, blockBytes, warmUps, rounds, random)));
+            progress.step(
+                "copies", new ProgressLine(batch.toString(), cases.size(), allCases, "cases"));
+          }
+        }
+      }
+    }
+    return cases;
+  }
+
+  private void check() {
+    if (rounds < 1 || warmUps < 0) {
+      throw misuse("--rounds must be at least 1, --warm-ups at least 0");
+    }
+    if (total.bytes() > MAX_TOTAL.bytes()) {
+      throw misuse("--total is too large: %s at most".formatted(MAX_TOTAL));
+    }
+    for (DataSize size : sizes) {
+      if (total.bytes() % (MAX_FILES * size.bytes()) != 0) {
+        throw misuse(
+            "--total must be a multiple of %d times each of --sizes, because blocks are in %d files:"
+                    .formatted(MAX_FILES, MAX_FILES)
+                + " %s is not one of %s".formatted(total, size));
+      }
+    }
+    if (report != null) {
+      new ReportFile(report)
+          .objection()
+          .ifPresent(
+              objection -> {
+                throw misuse(objection);
+              });
+    }
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}
