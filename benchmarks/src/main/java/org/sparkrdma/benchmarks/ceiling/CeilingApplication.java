@@ -11,6 +11,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.transfer.BarrierRound;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.TimeLeft;
 
 /**
  * The application to submit: runs all rounds of all cases, one job after the other. Its arguments
@@ -20,11 +21,13 @@ public final class CeilingApplication {
   private final JavaSparkContext spark;
   private final CeilingPlan plan;
   private final List<CeilingCase> cases = new ArrayList<>();
+  private final TimeLeft time;
   private int round;
 
   private CeilingApplication(JavaSparkContext spark, CeilingPlan plan) {
     this.spark = spark;
     this.plan = plan;
+    time = new TimeLeft(plan.allRounds(), System::nanoTime);
   }
 
   public static void main(String[] arguments) throws IOException {
@@ -70,12 +73,17 @@ public final class CeilingApplication {
             round == plan.allRounds());
     List<CeilingShare> shares =
         BarrierRound.run(spark, task.round(), task::run, CeilingShare.class);
-    System.out.println(
-        new ProgressLine(
-            "blocks of %s, peers %d".formatted(new DataSize(blockBytes), peers),
-            round,
-            plan.allRounds(),
-            "rounds"));
+    time.onStepDone();
+    System.out.println(progress(plan, time, blockBytes, peers));
     return CeilingRound.of(blockBytes, peers, shares);
+  }
+
+  /** Progress after a round. */
+  static ProgressLine progress(CeilingPlan plan, TimeLeft time, int blockBytes, int peers) {
+    return new ProgressLine(
+        "blocks of %s, peers %d%s".formatted(new DataSize(blockBytes), peers, time.estimate()),
+        time.done(),
+        plan.allRounds(),
+        "rounds");
   }
 }

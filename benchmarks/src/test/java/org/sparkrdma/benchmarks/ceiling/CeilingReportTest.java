@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.benchmarks.transfer.TransferEngine;
+import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.TimeLeft;
 
 class CeilingReportTest {
   private static final int BLOCKS = 1000;
@@ -45,6 +49,17 @@ class CeilingReportTest {
         .noneMatch(line -> line.contains("64 KiB"));
     assertThat(report.computed()).containsExactly("AGENT_LINK_GBIT_PER_SECOND");
     assertThat(CeilingTable.of(report)).contains("agent link is computed, not measured", "goals");
+  }
+
+  @Test
+  void shouldEstimateTheTimeThatIsLeftAfterEachRound() {
+    CeilingPlan plan = new CeilingPlan(List.of(4096, 65536), List.of(1), 1, 2, 1000, 1, 1, 1);
+    AtomicLong nowNs = new AtomicLong();
+    TimeLeft time = new TimeLeft(plan.allRounds(), nowNs::get);
+    nowNs.set(TimeUnit.SECONDS.toNanos(7));
+    time.onStepDone();
+    assertThat(CeilingApplication.progress(plan, time, 4096, 1))
+        .isEqualTo(new ProgressLine("blocks of 4 KiB, peers 1, about 35 s left", 1, 6, "rounds"));
   }
 
   @Test
