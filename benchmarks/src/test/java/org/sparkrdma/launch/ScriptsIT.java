@@ -315,11 +315,30 @@ class ScriptsIT {
   /** A reader may use a quarter of the pinned memory and has 48 MiB in flight. */
   @Test
   void shouldMeasureBlockTransfer() throws Exception {
+    Path report = directory.resolve("transfer.json");
     Outcome outcome =
         run(
             "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 200m"
-                + " --total 800m --maps 2");
+                + " --total 800m --maps 2 --report "
+                + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
+    assertThat(recorded(report, "transfer --sizes 64k --verify off").at("/cases")).hasSize(1);
+  }
+
+  /**
+   * The results of a report that names its command, the commit and the machine.
+   *
+   * @param command beginning of it, behind ./bench
+   */
+  private static JsonNode recorded(Path report, String command) throws IOException {
+    JsonNode json = new ObjectMapper().readTree(report.toFile());
+    assertThat(json.at("/command").asText())
+        .startsWith("./bench " + command + " ")
+        .doesNotContain(report.toString());
+    assertThat(json.at("/environment/version").asText()).contains(", commit ");
+    assertThat(json.at("/environment/host").asText()).contains(" processors, ");
+    assertThat(json.at("/environment/spark").asText()).matches("\\d+\\.\\d+\\.\\d+");
+    return json.at("/results");
   }
 
   @Test
@@ -330,7 +349,7 @@ class ScriptsIT {
             "bench latency --sizes 4k --blocks 40 --batch 4 --rounds 1 --warm-ups 1 --report "
                 + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
-    JsonNode one = new ObjectMapper().readTree(report.toFile()).at("/0");
+    JsonNode one = recorded(report, "latency --sizes 4k --blocks 40 --batch 4").at("/cases/0");
     assertThat(one.at("/requests").asInt()).isEqualTo(10);
     assertThat(one.at("/rdmaP50Us/median").asDouble()).isPositive();
     assertThat(one.at("/rdmaBytes/median").asDouble()).isPositive();
@@ -345,7 +364,8 @@ class ScriptsIT {
             "bench ceiling --sizes 64k --peers 2 --rounds 1 --warm-ups 1 --total 16m --report "
                 + report);
     Script.assertSucceeded(outcome, "No byte of RDMA's blocks moved");
-    JsonNode figures = new ObjectMapper().readTree(report.toFile()).at("/cases/0/figures");
+    assertThat(outcome.output()).contains("blocks of 64 KiB, peers 2, about ");
+    JsonNode figures = recorded(report, "ceiling --sizes 64k --peers 2").at("/cases/0/figures");
     assertThat(figures.at("/AGENT_US/median").asDouble()).isPositive();
     assertThat(figures.at("/CPU_RATIO/median").asDouble()).isBetween(0.0, 1.0);
   }
@@ -371,9 +391,7 @@ class ScriptsIT {
         run("bench copies --sizes 4k --total 1m --rounds 2 --warm-ups 1 --report " + report);
     Script.assertSucceeded(outcome, "mapping read before us");
     assertThat(outcome.output()).contains("of 64 files", "of one file");
-    JsonNode recorded = new ObjectMapper().readTree(report.toFile());
-    assertThat(recorded.at("/environment/version").asText()).contains(", commit ");
-    assertThat(recorded.at("/results/cases")).hasSize(2);
+    assertThat(recorded(report, "copies --sizes 4k --total 1m").at("/cases")).hasSize(2);
   }
 
   @Test

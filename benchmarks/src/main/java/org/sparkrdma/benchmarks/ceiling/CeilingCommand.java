@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 import org.sparkrdma.benchmarks.transfer.FetchOptions;
 import org.sparkrdma.benchmarks.transfer.TransferConf;
 import org.sparkrdma.benchmarks.transfer.VerifyMode;
@@ -19,6 +21,7 @@ import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.UserCommand;
 import org.sparkrdma.verbs.soft.SoftProvider;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import picocli.CommandLine;
@@ -74,14 +77,19 @@ public final class CeilingCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private CeilingCommand() {}
+  private final String command;
 
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+  private CeilingCommand(String command) {
+    this.command = command;
   }
 
-  static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench ceiling", new CeilingCommand());
+  public static void main(String[] arguments) {
+    System.exit(commandLine(arguments).execute(arguments));
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    return ClusterCommand.commandLine(
+        "bench ceiling", new CeilingCommand(UserCommand.of("ceiling", arguments)));
   }
 
   @Override
@@ -100,6 +108,7 @@ public final class CeilingCommand implements Callable<Integer> {
             total.bytes(),
             MAPS,
             SEED);
+    MachineFacts facts = MachineFacts.now();
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
     Map<String, String> conf = conf();
@@ -109,7 +118,11 @@ public final class CeilingCommand implements Callable<Integer> {
             new DataSize(total.bytes() + MAPS * FetchOptions.LARGEST_BLOCK.bytes() + OTHER_BYTES),
             settings -> settings,
             (cluster, directory) ->
-                measure(new MeasuringRuns(cluster, installation, directory, progress), plan, conf));
+                measure(
+                    new MeasuringRuns(cluster, installation, directory, progress),
+                    plan,
+                    conf,
+                    facts));
   }
 
   private void check() throws IOException {
@@ -146,12 +159,14 @@ public final class CeilingCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), sentence);
   }
 
-  private void measure(MeasuringRuns runs, CeilingPlan plan, Map<String, String> conf)
+  private void measure(
+      MeasuringRuns runs, CeilingPlan plan, Map<String, String> conf, MachineFacts facts)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     CeilingResult result =
         runs.run("ceiling", CeilingApplication.class, plan, conf, CeilingResult.class);
     CeilingReport report = CeilingReport.of(latency, depth, result.cases());
-    options.publish(CeilingTable.of(report), report, Optional.empty());
+    options.publish(
+        CeilingTable.of(report), new RecordedReport<>(command, facts, report), Optional.empty());
     System.out.println(
         "No byte of RDMA's blocks moved: these are costs of the plug-in, not speeds of a network. The"
             + " CPU time of the thread that stands for the device is in no figure but its own.");

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 import org.sparkrdma.benchmarks.transfer.FetchOptions;
 import org.sparkrdma.benchmarks.transfer.TransferConf;
 import org.sparkrdma.benchmarks.transfer.VerifyMode;
@@ -19,6 +21,7 @@ import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -66,14 +69,19 @@ public final class LatencyCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private LatencyCommand() {}
+  private final String command;
 
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+  private LatencyCommand(String command) {
+    this.command = command;
   }
 
-  static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench latency", new LatencyCommand());
+  public static void main(String[] arguments) {
+    System.exit(commandLine(arguments).execute(arguments));
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    return ClusterCommand.commandLine(
+        "bench latency", new LatencyCommand(UserCommand.of("latency", arguments)));
   }
 
   @Override
@@ -83,6 +91,7 @@ public final class LatencyCommand implements Callable<Integer> {
       return 0;
     }
     LatencyPlan plan = new LatencyPlan(fetches.blockBytes(), blocks, batch, warmUps, rounds, SEED);
+    MachineFacts facts = MachineFacts.now();
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
     Path recordings = fetches.recordingDirectory();
@@ -93,7 +102,11 @@ public final class LatencyCommand implements Callable<Integer> {
             new DataSize(LatencyPlan.MAX_BYTES + OTHER_BYTES),
             settings -> settings,
             (cluster, directory) ->
-                measure(new MeasuringRuns(cluster, installation, directory, progress), plan, conf));
+                measure(
+                    new MeasuringRuns(cluster, installation, directory, progress),
+                    plan,
+                    conf,
+                    facts));
   }
 
   private void check() throws IOException {
@@ -119,12 +132,16 @@ public final class LatencyCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), sentence);
   }
 
-  private void measure(MeasuringRuns runs, LatencyPlan plan, Map<String, String> conf)
+  private void measure(
+      MeasuringRuns runs, LatencyPlan plan, Map<String, String> conf, MachineFacts facts)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     LatencyResult result =
         runs.run("latency", LatencyApplication.class, plan, conf, LatencyResult.class);
     List<LatencyCase> cases = result.cases();
-    options.publish(LatencyTable.of(cases), cases, Optional.empty());
+    options.publish(
+        LatencyTable.of(cases),
+        new RecordedReport<>(command, facts, new LatencyReport(cases)),
+        Optional.empty());
     System.out.println(
         "All bytes of RDMA came by READ on the soft engine, and every byte read was compared.");
   }

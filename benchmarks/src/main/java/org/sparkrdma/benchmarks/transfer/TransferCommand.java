@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
@@ -15,6 +17,7 @@ import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,14 +62,19 @@ public final class TransferCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private TransferCommand() {}
+  private final String command;
 
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+  private TransferCommand(String command) {
+    this.command = command;
   }
 
-  static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench transfer", new TransferCommand());
+  public static void main(String[] arguments) {
+    System.exit(commandLine(arguments).execute(arguments));
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    return ClusterCommand.commandLine(
+        "bench transfer", new TransferCommand(UserCommand.of("transfer", arguments)));
   }
 
   @Override
@@ -78,6 +86,7 @@ public final class TransferCommand implements Callable<Integer> {
     TransferPlan plan =
         new TransferPlan(
             fetches.blockBytes(), warmUps, rounds, totalBytes(), maps, SEED, CpuScope.PROCESS);
+    MachineFacts facts = MachineFacts.now();
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
     Path recordings = fetches.recordingDirectory();
@@ -92,7 +101,8 @@ public final class TransferCommand implements Callable<Integer> {
                         new MeasuringRuns(cluster, installation, directory, progress),
                         plan,
                         pinned,
-                        recordings)));
+                        recordings),
+                    facts));
   }
 
   private void check() throws IOException {
@@ -120,14 +130,15 @@ public final class TransferCommand implements Callable<Integer> {
     return plan.layouts().stream().mapToLong(Layout::totalBytes).max().orElseThrow();
   }
 
-  private void measureAll(TransferRuns runs)
+  private void measureAll(TransferRuns runs, MachineFacts facts)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     List<CaseReport> cases = new ArrayList<>();
     for (VerifyMode mode : verify) {
       cases.addAll(runs.measure(mode));
     }
     TransferReport report = new TransferReport(cases);
-    options.publish(TransferTable.of(report), report, Optional.empty());
+    options.publish(
+        TransferTable.of(report), new RecordedReport<>(command, facts, report), Optional.empty());
     System.out.println(
         "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it covers"
             + " every byte in warm-up rounds and an eighth of them in measured rounds.");

@@ -36,10 +36,12 @@ class RecordedResultsTest {
 
   /** {@code NAME-COMMIT.json}; reports of jobs that are older than the field have no version. */
   @Test
-  void shouldNameCommandCommitAndMachine() throws IOException {
+  void shouldBeOnAPageAndNameCommandCommitAndMachine() throws IOException {
+    String pages = String.join("\n", BenchmarkDocumentation.pages());
     for (Path file : BenchmarkDocumentation.results()) {
       String commit = file.getFileName().toString().replaceAll("^.*-|\\.json$", "");
       JsonNode report = JSON.readTree(file.toFile());
+      assertThat(pages).contains("benchmarks/results/" + file.getFileName());
       assertThat(commit).as("%s", file).matches("[0-9a-f]{7,10}");
       assertThat(report.at(report.has("plan") ? "/plan/command" : "/command").asText())
           .as("%s", file)
