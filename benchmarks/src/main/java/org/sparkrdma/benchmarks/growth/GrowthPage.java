@@ -51,6 +51,9 @@ public final class GrowthPage {
         %s</div>
         <div class="scroll" tabindex="0">
         %s</div>
+        <h2>Messages that one executor sends to its peers</h2>
+        <div class="scroll" tabindex="0">
+        %s</div>
         <h2>Incast</h2>
         <pre>%s</pre>
         <h2>All tasks of a shuffle, in waves</h2>
@@ -64,6 +67,7 @@ public final class GrowthPage {
             report.environment().version(),
             plots,
             table(GrowthTable.rows(growth)),
+            table(GrowthTable.messages(growth)),
             GrowthTable.incast(growth),
             GrowthTable.waves(growth));
   }

@@ -4,6 +4,8 @@ package org.sparkrdma.benchmarks.growth;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import org.sparkrdma.launch.TextTable;
 
 /** The results as plain text. Stateless. */
@@ -15,6 +17,8 @@ final class GrowthTable {
   static String of(Growth growth) {
     return "one executor of N, simulated; exponents e of N^e\n"
         + TextTable.of(rows(growth), column -> column == 0)
+        + "\nmessages that it sends to its peers\n"
+        + TextTable.of(messages(growth), column -> column == 0)
         + "\nincast\n"
         + incast(growth)
         + "\nall tasks of a shuffle, in waves\n"
@@ -43,6 +47,26 @@ final class GrowthTable {
               growth.growth().forEach(one -> row.add(number(one.quantities().get(quantity))));
               rows.add(row);
             });
+    return rows;
+  }
+
+  /** The numbers of messages of each type, the headings first. */
+  static List<List<String>> messages(Growth growth) {
+    List<List<String>> rows = new ArrayList<>();
+    List<String> headings = new ArrayList<>(List.of("message"));
+    Set<String> types = new TreeSet<>();
+    for (SimulatedShuffle one : growth.growth()) {
+      headings.add("N = %,d".formatted(one.shape().executors()));
+      types.addAll(one.messagesByType().keySet());
+    }
+    rows.add(headings);
+    for (String type : types) {
+      List<String> row = new ArrayList<>(List.of(type));
+      growth
+          .growth()
+          .forEach(one -> row.add(number(one.messagesByType().getOrDefault(type, 0L))));
+      rows.add(row);
+    }
     return rows;
   }
 

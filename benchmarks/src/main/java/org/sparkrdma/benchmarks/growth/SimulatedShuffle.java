@@ -23,6 +23,7 @@ public record SimulatedShuffle(
     int connections,
     long highestPinnedBytes,
     long messages,
+    Map<String, Long> messagesByType,
     long work,
     long blocks,
     long served,

@@ -40,6 +40,7 @@ public final class GrowthReports {
         connections,
         pinnedBytes,
         9_811,
+        Map.of("LOCATE", 4L * executors, "CONFIRM", (long) connections),
         41_594,
         199_600,
         199_600,

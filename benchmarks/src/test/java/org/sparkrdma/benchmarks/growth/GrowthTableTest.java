@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.growth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class GrowthTableTest {
@@ -10,9 +11,7 @@ class GrowthTableTest {
 
   @Test
   void shouldPrintTheLastIntervalBesideTheFit() {
-    assertThat(GrowthTable.rows(GROWTH))
-        .first()
-        .asList()
+    assertThat(GrowthTable.rows(GROWTH).get(0))
         .containsExactly(
             "of one executor",
             "exponent fitted to all N",
@@ -24,6 +23,15 @@ class GrowthTableTest {
         .containsExactly("connections", "0.97", "0.04", "9", "999", "1,024");
     assertThat(GrowthTable.rows(GROWTH).get(3))
         .containsExactly("ms to the first block", "0.07", "0.47", "0.33", "0.36", "0.50");
+  }
+
+  @Test
+  void shouldPrintTheMessagesOfEachType() {
+    assertThat(GrowthTable.messages(GROWTH))
+        .containsExactly(
+            List.of("message", "N = 10", "N = 1,000", "N = 2,000"),
+            List.of("CONFIRM", "9", "999", "1,024"),
+            List.of("LOCATE", "40", "4,000", "8,000"));
   }
 
   @Test

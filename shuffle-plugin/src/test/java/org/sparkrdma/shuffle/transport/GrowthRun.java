@@ -20,6 +20,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -110,6 +111,7 @@ final class GrowthRun implements AutoCloseable {
       long controlBytes,
       long highestPinnedBytes,
       long messages,
+      Map<MessageType, Long> messagesByType,
       long work,
       long driverMessages,
       long driverRecords,
@@ -189,6 +191,7 @@ final class GrowthRun implements AutoCloseable {
         first.controlBytes(),
         first.highestPinnedBytes(),
         first.messages(),
+        first.messagesByType(),
         first.work(),
         driver.messages(),
         driver.records(),

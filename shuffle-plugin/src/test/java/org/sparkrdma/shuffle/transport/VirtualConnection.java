@@ -2,8 +2,10 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Set;
+import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -228,7 +230,7 @@ final class VirtualConnection implements Connection {
         ((VirtualDevice.Region) request.region(0))
             .bytes(request.offset(0), (int) bytes)
             .get(message);
-        owner.countMessage();
+        owner.countMessage(MessageType.of(ByteBuffer.wrap(message)));
         fabric.after(fabric.messageNs(), () -> other.deliver(message));
         doneNs = fabric.nowNs() + 2 * fabric.messageNs();
       } else {

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,6 +33,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -77,7 +79,7 @@ final class VirtualExecutor implements AutoCloseable {
   private long egressFreeNs;
   private long bytesInFlight;
   private long maxBytesInFlight;
-  private long messages;
+  private final Map<MessageType, Long> messages = new EnumMap<>(MessageType.class);
   private long workDone;
   private int maxDeregistrations;
   private int maxConnections;
@@ -261,8 +263,9 @@ final class VirtualExecutor implements AutoCloseable {
     return ++queuePairs;
   }
 
-  void countMessage() {
-    messages++;
+  /** It sends a message. */
+  void countMessage(MessageType type) {
+    messages.merge(type, 1L, Long::sum);
   }
 
   /** A call of the current iteration takes this long. */
@@ -350,7 +353,12 @@ final class VirtualExecutor implements AutoCloseable {
   }
 
   long messages() {
-    return messages;
+    return messages.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** Numbers of the messages that it has sent. */
+  Map<MessageType, Long> messagesByType() {
+    return new EnumMap<>(messages);
   }
 
   /** Steps of its agent and its block server. */
