@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 record NightlyTag(String module, String type, String method, boolean guest) {
   private static final String TAG = "@Tag(\"nightly\")";
 
-  /** What an annotation is of: the next class or method. */
+  /** The next class or method, which an annotation is of. */
   private static final Pattern DECLARATION =
       Pattern.compile("\\bclass (\\w+)|\\bvoid (\\w+)\\(");
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.copies;
 
-/** Where the copies of a batch come from. */
+/** The source of the copies of a batch. */
 enum CopyBatch {
-  /** As a request of Spark has them: a block of each of many map outputs. */
+  /** One block of each of many map outputs, like a request of Spark. */
   MANY_FILES("of 64 files", 64),
-  /** The best case of one guard for a batch. */
+  /** Blocks of one map output: the best case of one guard for a batch. */
   ONE_FILE("of one file", 4);
 
   /** Most copies of a batch, which have one guard. */

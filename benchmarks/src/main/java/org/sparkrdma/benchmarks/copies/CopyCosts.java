@@ -56,7 +56,7 @@ final class CopyCosts implements AutoCloseable {
     long mappedNs = 0;
     NewMapping mapping = null;
     for (int i = 0; i < WAYS; i++) {
-      spoil(plan, blockBytes);
+      corrupt(plan, blockBytes);
       switch ((first + i) % WAYS) {
         case 0 -> readNs = read(plan, blockBytes);
         case 1 -> mappedNs = copy(plan, blockBytes, readBefore);
@@ -125,7 +125,7 @@ final class CopyCosts implements AutoCloseable {
   }
 
   /** Changes each block, so that one that is not copied makes the sum wrong. */
-  private void spoil(CopyPlan plan, int blockBytes) {
+  private void corrupt(CopyPlan plan, int blockBytes) {
     for (int i = 0; i < plan.copies(); i++) {
       memory.putLong(i * blockBytes, i);
     }

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 
 /**
- * What copies out of mappings need behind them, once for each batch: a file may have been truncated
- * or be unreadable. Confined to one thread.
+ * The check behind copies out of mappings, once for each batch: a file may have been truncated or
+ * be unreadable. Confined to one thread.
  */
 final class CopyGuard {
   private final int length;

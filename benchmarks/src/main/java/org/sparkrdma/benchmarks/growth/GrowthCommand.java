@@ -30,7 +30,7 @@ public final class GrowthCommand implements Callable<Integer> {
   private static final int MIN_EXECUTORS = 10;
   private static final int MAX_EXECUTORS = 2_000;
 
-  /** What the simulation has written. */
+  /** The file that the simulation has written. */
   @Option(names = "--data", hidden = true, required = true)
   private Path data;
 

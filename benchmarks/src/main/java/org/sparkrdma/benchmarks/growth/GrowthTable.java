@@ -70,7 +70,7 @@ final class GrowthTable {
     return rows;
   }
 
-  /** With two decimals, and without the sign of a zero. */
+  /** Two decimals, without the sign of a zero. */
   static String exponent(double value) {
     return String.format(Locale.ROOT, "%.2f", Math.round(value * 100) / 100.0);
   }

@@ -11,7 +11,7 @@ import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 public final class GrowthReports {
   private GrowthReports() {}
 
-  /** Of 10, 1,000 and 2,000 executors, with numbers as wide as those of a simulation. */
+  /** A report of 10, 1,000 and 2,000 executors, with numbers as wide as those of a simulation. */
   public static RecordedReport<Growth> report() {
     Map<String, Growth.Exponents> exponents = new LinkedHashMap<>();
     exponents.put("connections", new Growth.Exponents(0.97, 0.036));

@@ -119,7 +119,7 @@ class GrowthTest {
     assertThat(result.wanted()).isEqualTo((executors - 1L) * tasks);
   }
 
-  /** Of sizes whose connections make room for each other the last interval is one of them. */
+  /** At the largest size connections make room for each other. */
   @Test
   void shouldShowTheGrowthOfTheLastIntervalBesideTheFit() throws Exception {
     List<GrowthRun.Result> results = new ArrayList<>();

@@ -79,7 +79,7 @@ public record Environment(
         settingsOf(modes));
   }
 
-  /** Of this JVM. */
+  /** The version of this JVM. */
   static String javaVersion() {
     return (System.getProperty("java.vendor.version", "")
             + " "
@@ -87,7 +87,7 @@ public record Environment(
         .strip();
   }
 
-  /** Of the last minute; 0 where the system has none. */
+  /** The load average of the last minute; 0 where the system has none. */
   static double loadAverage() {
     return Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
   }

@@ -6,8 +6,8 @@ import java.time.temporal.ChronoUnit;
 import org.apache.spark.package$;
 
 /**
- * What a command of one machine was measured on. {@link Environment} has what jobs on a cluster add
- * to it.
+ * The machine and the jars of a measurement on one machine. {@link Environment} adds the facts of
+ * jobs on a cluster.
  *
  * @param date start of the measurement
  * @param version version and commit of the plug-in's jar, and of the benchmarks' if it differs
@@ -16,7 +16,7 @@ import org.apache.spark.package$;
  */
 public record MachineFacts(
     String date, String version, String spark, String java, String host, double load) {
-  /** Of this machine and this JVM, now. */
+  /** The facts of this machine and this JVM at this moment. */
   public static MachineFacts now() {
     return new MachineFacts(
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),

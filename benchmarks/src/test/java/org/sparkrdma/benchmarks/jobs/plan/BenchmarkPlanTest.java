@@ -64,7 +64,7 @@ class BenchmarkPlanTest {
     }
   }
 
-  /** How often a shuffle comes directly after another one of the same round. */
+  /** The number of times that a shuffle comes directly after another one of the same round. */
   private static Map<List<ShuffleMode>, Integer> neighbours(BenchmarkPlan plan, int rounds) {
     Map<List<ShuffleMode>, Integer> counts = new HashMap<>();
     for (int round = 1; round <= rounds; round++) {

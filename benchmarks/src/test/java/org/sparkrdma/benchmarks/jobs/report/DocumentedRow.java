@@ -28,7 +28,7 @@ record DocumentedRow(DocumentedTable table, List<String> cells) {
       return "%s %s%s".formatted(of.shape(), mode, ratio ? " ratios" : "");
     }
 
-    /** What the program prints for a column; empty if it has no such column. */
+    /** The cell that the program prints in a column; empty if it has no such column. */
     private Optional<String> cell(String column) {
       List<List<String>> printed = ratio ? BenchmarkTable.ratios(of) : BenchmarkTable.values(of);
       int index = printed.get(0).indexOf(ratio ? withoutUnit(column) : column);
@@ -48,7 +48,7 @@ record DocumentedRow(DocumentedTable table, List<String> cells) {
     }
   }
 
-  /** What the row is about, by its label and the table's first heading. */
+  /** The subjects that the row's label and the table's first heading name; one in a clear row. */
   List<Subject> subjects(BenchmarkReport report) {
     List<Subject> subjects = new ArrayList<>();
     List<ShuffleMode> modes = named(report, label());

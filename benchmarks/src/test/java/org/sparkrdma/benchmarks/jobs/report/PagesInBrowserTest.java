@@ -95,7 +95,7 @@ class PagesInBrowserTest {
   private static final Pattern WIDTHS =
       Pattern.compile("<p>widths (\\d+) (\\d+) (\\d+) (\\d+)</p>");
 
-  /** What {@link #MEASURE_WIDTHS} has measured, in pixels. */
+  /** Results of {@link #MEASURE_WIDTHS}, in pixels. */
   private record Widths(int document, int window, int scrolledTables, int cutTables) {}
 
   private static final Pattern DRAWN = Pattern.compile("<p>drawn chart\\d+ (\\d+)</p>");
