@@ -4,9 +4,7 @@ package org.sparkrdma.launch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/**
- * Estimate of the remaining time of steps that take about equally long. Confined to one thread.
- */
+/** Estimate of the remaining time of steps that take about equally long. Confined to one thread. */
 public final class TimeLeft {
   private static final long SECONDS_PER_MINUTE = 60;
 

@@ -21,8 +21,7 @@ record NightlyTag(String module, String type, String method, boolean guest) {
   private static final String TAG = "@Tag(\"nightly\")";
 
   /** The next class or method, which an annotation is of. */
-  private static final Pattern DECLARATION =
-      Pattern.compile("\\bclass (\\w+)|\\bvoid (\\w+)\\(");
+  private static final Pattern DECLARATION = Pattern.compile("\\bclass (\\w+)|\\bvoid (\\w+)\\(");
 
   /** All uses in all modules. */
   static List<NightlyTag> all() throws IOException {

@@ -422,7 +422,8 @@ class ScriptsIT {
     JsonNode recorded = new ObjectMapper().readTree(report.toFile());
     assertThat(recorded.at("/command").asText()).isEqualTo("./bench growth --executors 30");
     assertThat(recorded.at("/environment/version").asText()).contains(", commit ");
-    assertThat(recorded.at("/results/growth/1/quantities/queue pairs created").asInt()).isEqualTo(29);
+    assertThat(recorded.at("/results/growth/1/quantities/queue pairs created").asInt())
+        .isEqualTo(29);
   }
 
   /** It builds both commits. */

@@ -117,7 +117,10 @@ public final class CopiesCommand implements Callable<Integer> {
             int blockBytes = (int) size.bytes();
             cases.add(
                 CopyCase.of(
-                    batch, fileBytes, blockBytes, costs.rounds(batch, blockBytes, warmUps, rounds, random)));
+                    batch,
+                    fileBytes,
+                    blockBytes,
+                    costs.rounds(batch, blockBytes, warmUps, rounds, random)));
             progress.step(
                 "copies", new ProgressLine(batch.toString(), cases.size(), allCases, "cases"));
           }

@@ -37,8 +37,7 @@ final class CopyCosts implements AutoCloseable {
   }
 
   /** Measures rounds of one length, after some that are not measured. */
-  List<CopyRound> rounds(
-      CopyBatch batch, int blockBytes, int warmUps, int rounds, Random random)
+  List<CopyRound> rounds(CopyBatch batch, int blockBytes, int warmUps, int rounds, Random random)
       throws IOException {
     List<CopyRound> measured = new ArrayList<>();
     for (int i = -warmUps; i < rounds; i++) {
@@ -101,8 +100,7 @@ final class CopyCosts implements AutoCloseable {
     for (int batch = 0; batch < plan.batches(); batch++) {
       int begin = copy;
       for (; copy < plan.end(batch); copy++) {
-        memory.put(
-            copy * blockBytes, mappings.get(plan.file(copy)), plan.offset(copy), blockBytes);
+        memory.put(copy * blockBytes, mappings.get(plan.file(copy)), plan.offset(copy), blockBytes);
       }
       guard.raisePendingError();
       for (int i = begin; i < copy; i++) {

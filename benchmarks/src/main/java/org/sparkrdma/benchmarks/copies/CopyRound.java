@@ -10,8 +10,7 @@ package org.sparkrdma.benchmarks.copies;
  * @param mapUs to map a file
  * @param unmapUs to unmap a file that was read
  */
-record CopyRound(
-    double readUs, double mappedUs, double newMappedUs, double mapUs, double unmapUs) {
+record CopyRound(double readUs, double mappedUs, double newMappedUs, double mapUs, double unmapUs) {
   double mappedRatio() {
     return readUs / mappedUs;
   }

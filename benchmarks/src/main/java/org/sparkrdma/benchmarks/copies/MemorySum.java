@@ -13,8 +13,7 @@ final class MemorySum {
    * @param memory a whole number of longs
    */
   static long of(ByteBuffer memory) {
-    LongBuffer longs =
-        memory.duplicate().clear().order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+    LongBuffer longs = memory.duplicate().clear().order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
     long sum = 0;
     while (longs.hasRemaining()) {
       sum += longs.get();

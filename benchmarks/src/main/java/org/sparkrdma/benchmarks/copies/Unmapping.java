@@ -32,8 +32,7 @@ final class Unmapping {
       Field instance = unsafe.getDeclaredField("theUnsafe");
       instance.setAccessible(true);
       return MethodHandles.lookup()
-          .findVirtual(
-              unsafe, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
+          .findVirtual(unsafe, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
           .bindTo(instance.get(null));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("this JVM cannot unmap at once", e);

@@ -18,8 +18,7 @@ final class GrowthCsv {
     return text.toString();
   }
 
-  private static void append(
-      StringBuilder text, String run, Growth growth, SimulatedShuffle one) {
+  private static void append(StringBuilder text, String run, Growth growth, SimulatedShuffle one) {
     SimulatedShuffle.Shape shape = one.shape();
     text.append(
         "%s,%d,%d,%d,%d,%d"

@@ -58,11 +58,7 @@ record GrowthPlot(List<SimulatedShuffle> shuffles, String quantity, Growth.Expon
 
   private static String text(double x, double y, String content) {
     return String.format(
-        Locale.ROOT,
-        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
-        x,
-        y,
-        content);
+        Locale.ROOT, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>", x, y, content);
   }
 
   private static double logExecutors(SimulatedShuffle one) {

@@ -62,9 +62,7 @@ final class GrowthTable {
     rows.add(headings);
     for (String type : types) {
       List<String> row = new ArrayList<>(List.of(type));
-      growth
-          .growth()
-          .forEach(one -> row.add(number(one.messagesByType().getOrDefault(type, 0L))));
+      growth.growth().forEach(one -> row.add(number(one.messagesByType().getOrDefault(type, 0L))));
       rows.add(row);
     }
     return rows;

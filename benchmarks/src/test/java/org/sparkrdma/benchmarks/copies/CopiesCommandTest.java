@@ -56,8 +56,7 @@ class CopiesCommandTest {
     Path report = directory.resolve("copies.json");
 
     int exit =
-        execute(
-            "--sizes=4k,8k", "--total=1m", "--rounds=2", "--warm-ups=1", "--report=" + report);
+        execute("--sizes=4k,8k", "--total=1m", "--rounds=2", "--warm-ups=1", "--report=" + report);
 
     assertThat(exit).isZero();
     assertThat(directory.resolve("work")).isEmptyDirectory();
@@ -70,7 +69,14 @@ class CopiesCommandTest {
     assertThat(cases).hasSize(4);
     for (JsonNode one : cases) {
       for (String figure :
-          List.of("readUs", "mappedUs", "mappedRatio", "newMappedUs", "newMappedRatio", "mapUs", "unmapUs")) {
+          List.of(
+              "readUs",
+              "mappedUs",
+              "mappedRatio",
+              "newMappedUs",
+              "newMappedRatio",
+              "mapUs",
+              "unmapUs")) {
         assertThat(one.at("/" + figure + "/median").asDouble()).as(figure).isPositive();
       }
     }

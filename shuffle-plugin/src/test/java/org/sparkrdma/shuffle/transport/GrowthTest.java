@@ -127,9 +127,7 @@ class GrowthTest {
       results.add(
           run(new GrowthRun.Shape(executors, 5 * executors, 4, 64 << 10, PINNED_BYTES, 40)));
     }
-    assertThat(results)
-        .extracting(GrowthRun.Result::connections)
-        .containsExactly(10, 20, 40, 40);
+    assertThat(results).extracting(GrowthRun.Result::connections).containsExactly(10, 20, 40, 40);
     double fitted = SimulatedGrowth.fittedExponent(results, Quantity.CONNECTIONS);
     assertThat(SimulatedGrowth.lastExponent(results, Quantity.CONNECTIONS))
         .isCloseTo(0, within(1e-9));

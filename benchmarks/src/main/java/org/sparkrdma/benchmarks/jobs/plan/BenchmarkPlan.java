@@ -49,10 +49,10 @@ public record BenchmarkPlan(
 
   /**
    * The shuffles in the order of one round. Each round begins with another shuffle than the one
-   * before, and every second round is the reverse of the one before it. Over as many rounds as there
-   * are shuffles, or twice as many if their number is odd, each shuffle comes directly after each
-   * other one of the same round equally often (a Williams design), so that what a shuffle leaves
-   * behind falls on all others alike.
+   * before, and every second round is the reverse of the one before it. Over as many rounds as
+   * there are shuffles, or twice as many if their number is odd, each shuffle comes directly after
+   * each other one of the same round equally often (a Williams design), so that what a shuffle
+   * leaves behind falls on all others alike.
    *
    * @param round from 1
    */

@@ -42,7 +42,9 @@ class BenchmarkPlanTest {
           IntStream.range(first, first + shuffles)
               .mapToObj(round -> plan.order(round).get(0))
               .toList();
-      assertThat(begins).as("from round %d on", first).containsExactlyInAnyOrderElementsOf(modes(shuffles));
+      assertThat(begins)
+          .as("from round %d on", first)
+          .containsExactlyInAnyOrderElementsOf(modes(shuffles));
     }
   }
 
@@ -82,8 +84,7 @@ class BenchmarkPlanTest {
   }
 
   private static BenchmarkPlan plan(int shuffles) {
-    return new BenchmarkPlan(
-        ShuffleJob.GROUPBY, List.of("2x2x4k"), modes(shuffles), 3, 1, "", "");
+    return new BenchmarkPlan(ShuffleJob.GROUPBY, List.of("2x2x4k"), modes(shuffles), 3, 1, "", "");
   }
 
   @Test

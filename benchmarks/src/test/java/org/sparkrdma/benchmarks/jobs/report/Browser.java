@@ -51,7 +51,8 @@ record Browser(Path directory) {
   /** Loads a page in a window of this width, at least 500 pixels. */
   Loaded load(Path page, int width) {
     Path document = directory.resolve("document.html");
-    List<String> errors = browse(page, document, "--dump-dom", "--window-size=%d,860".formatted(width));
+    List<String> errors =
+        browse(page, document, "--dump-dom", "--window-size=%d,860".formatted(width));
     try {
       return new Loaded(
           Files.readString(document),
