@@ -7,10 +7,14 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.ExceptionFailure
 import org.apache.spark.FetchFailed
 import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkEnv
+import org.apache.spark.rdd.PartitionCoalescer
+import org.apache.spark.rdd.PartitionGroup
+import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.sparkrdma.scenarios.faults.OneWayShuffle
@@ -20,8 +24,8 @@ import org.sparkrdma.scenarios.faults.OneWayShuffle
   * discard the map outputs of the executor it lies on, which is healthy.
   *
   * The task that reads ends its own JVM after its first block. It reads the others when the step
-  * under test is over, and the hooks go on when the driver has its result. Each ending is compared
-  * with the same ending of Spark's own shuffle.
+  * under test is over, those of a second partition with a new reader, and the hooks go on when the
+  * driver has its result. Each ending is compared with the same ending of Spark's own shuffle.
   */
 final class TerminationSuite extends ScenarioSuite {
   private val Maps = 16
@@ -36,22 +40,29 @@ final class TerminationSuite extends ScenarioSuite {
     step <- Seq(HeldEnd.JvmHook, HeldEnd.ManagerStop)
     (reads, faults) <- Seq("" -> "", " and its READs hang" -> HangingReads)
   } test(s"should fail no fetch from a healthy executor while one waits after its $step$reads") {
-    compare(step, faults)
+    compare(step, partitions = 1, "spark.shuffle.rdma.soft.faults" -> faults)
   }
 
-  private def compare(step: String, faults: String): Unit = {
+  /** Spark would count a refused reader as a failure of the task. */
+  for (step <- Seq(HeldEnd.JvmHook, HeldEnd.ManagerStop))
+    test(s"should refuse no reader in mode required while an executor waits after its $step") {
+      compare(step, partitions = 2, "spark.shuffle.rdma.mode" -> "required")
+    }
+
+  private def compare(step: String, partitions: Int, setting: (String, String)): Unit = {
     val soft = Clusters
       .soft()
       .set("spark.shuffle.manager", classOf[HeldRdmaManager].getName)
       .set("spark.shuffle.rdma.request.timeout", "2s")
       .set("spark.shuffle.rdma.peer.timeout", "2s")
-      .set("spark.shuffle.rdma.soft.faults", faults)
-    val failures = failuresOfHealthy(soft, step)
+      .set(setting._1, setting._2)
+    val failures = failuresOf(soft, step, partitions)
     val vanilla =
       Clusters.vanilla().set("spark.shuffle.manager", SortManager)
-    val ofVanilla = failuresOfHealthy(vanilla, step)
-    info(s"FetchFailed events that name a healthy executor: $failures, vanilla: $ofVanilla")
-    assert(failures <= ofVanilla)
+    val ofVanilla = failuresOf(vanilla, step, partitions)
+    info(s"failures: $failures, vanilla: $ofVanilla")
+    assert(failures.ofHealthy <= ofVanilla.ofHealthy)
+    assert(failures.ofTasks <= ofVanilla.ofTasks)
   }
 
   /** One request after the other, so that most are made while the JVM ends. */
@@ -62,7 +73,7 @@ final class TerminationSuite extends ScenarioSuite {
       .set("spark.reducer.maxBlocksInFlightPerAddress", "1")
 
   /** Runs the job, whose reader ends its JVM; checks the answer, and counts. */
-  private def failuresOfHealthy(conf: SparkConf, step: String): Int =
+  private def failuresOf(conf: SparkConf, step: String, partitions: Int): Failures =
     SparkCluster.run(oneRequestAtATime(conf)) { cluster =>
       val hosts = cluster.onEveryExecutor(() => SparkEnv.get.blockManager.blockManagerId.host)
       val (writer, ended) = (hosts.keys.min, hosts.keys.max)
@@ -76,7 +87,9 @@ final class TerminationSuite extends ScenarioSuite {
       val ending = new ReaderEnd(ended, driverHasResult)
       cluster.sc.addSparkListener(ending)
       val file = driverHasResult.toString
-      val answer = new PlacedShuffle(written, new HashPartitioner(1), location(ended))
+      val shuffled = new PlacedShuffle(written, new HashPartitioner(partitions), location(ended))
+      val answer = shuffled
+        .coalesce(1, shuffle = false, partitionCoalescer = Some(new OnePartition(location(ended))))
         .mapPartitions { fetched =>
           val first = fetched.next()
           if (SparkEnv.get.executorId == ended) {
@@ -89,22 +102,44 @@ final class TerminationSuite extends ScenarioSuite {
       assert(answer.toSeq === Seq(Maps * Records -> Maps * Records * (Records - 1) / 2))
       SparkInternals.drainListeners(cluster.sc)
       assert(Files.exists(driverHasResult), "the reader has not ended on its executor")
-      ending.failures.count(_ != ended)
+      Failures(ending.named.asScala.count(_ != ended), ending.exceptions.size)
     }
 }
 
-/** Writes a file when the reader's task has ended, and collects the executors that failed fetches
-  * name. Called on Spark's listener thread.
+/** Failures that Spark counts.
+  *
+  * @param ofHealthy
+  *   fetches that failed and name a healthy executor
+  * @param ofTasks
+  *   tasks that ended with an exception
+  */
+private final case class Failures(ofHealthy: Int, ofTasks: Int)
+
+/** One task reads all partitions, one after the other, each with a reader of its own. */
+private final class OnePartition(location: String) extends PartitionCoalescer with Serializable {
+  override def coalesce(maxPartitions: Int, parent: RDD[_]): Array[PartitionGroup] = {
+    val group = new PartitionGroup(Some(location))
+    group.partitions ++= parent.partitions
+    Array(group)
+  }
+}
+
+/** Writes a file when the reader's task has ended, and collects failures of tasks. Called on
+  * Spark's listener thread.
   */
 private final class ReaderEnd(reader: String, file: Path) extends SparkListener {
-  private val named = new ConcurrentLinkedQueue[String]
 
-  def failures: Seq[String] = named.asScala.toSeq
+  /** Executors that failed fetches name. */
+  val named = new ConcurrentLinkedQueue[String]
+
+  /** Exceptions of tasks. */
+  val exceptions = new ConcurrentLinkedQueue[String]
 
   override def onTaskEnd(event: SparkListenerTaskEnd): Unit = {
     event.reason match {
       case failed: FetchFailed => Option(failed.bmAddress).foreach(at => named.add(at.executorId))
-      case _                   =>
+      case failed: ExceptionFailure => exceptions.add(failed.toErrorString): Unit
+      case _                        =>
     }
     if (event.taskType == "ResultTask" && event.taskInfo.executorId == reader) {
       Files.createFile(file): Unit

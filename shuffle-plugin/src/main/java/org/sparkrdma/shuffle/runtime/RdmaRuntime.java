@@ -187,7 +187,8 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /**
    * Waits until RDMA is up. When it is off, or still starting after that time, requests that the
-   * driver gives this executor no more tasks.
+   * driver gives this executor no more tasks. Returns while the executor ends: its tasks read with
+   * Spark's own client then.
    *
    * @throws TaskKilledException when the driver does so; Spark runs the task elsewhere and does not
    *     count a failure

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -14,7 +15,8 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
 /**
  * Tasks of {@code mode=required}: they wait until RDMA is up, and end where it is off or its start
- * hangs.
+ * hangs. While the executor ends none is refused, because Spark would count that as a failure of
+ * the task: they read with Spark's own client.
  */
 final class RequiredMode {
   private static final Logger LOG = LoggerFactory.getLogger(RequiredMode.class);
@@ -85,28 +87,23 @@ final class RequiredMode {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while RDMA was starting", e);
     }
-    if (now == State.UP) {
+    if (!isWithoutRdma(now)) {
       return;
     }
     String message = ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reason(now);
     if (awaitExclusion()) {
       throw new TaskKilledException(message);
     }
-    if (lifecycle.state() != State.UP) {
+    if (isWithoutRdma(lifecycle.state())) {
       throw new IllegalStateException(message);
     }
   }
 
   private String reason(State now) {
-    return switch (now) {
-      case STARTING -> lifecycle.reasons().isEmpty() ? "still starting" : reasons();
-      case STOPPED -> "the executor is stopping";
-      default -> reasons();
-    };
-  }
-
-  private String reasons() {
-    return String.join("; ", lifecycle.reasons());
+    List<String> reasons = lifecycle.reasons();
+    return now == State.STARTING && reasons.isEmpty()
+        ? "still starting"
+        : String.join("; ", reasons);
   }
 
   /**
@@ -118,7 +115,7 @@ final class RequiredMode {
     long beginNs = nanoClock.getAsLong();
     boolean again = true;
     try {
-      while (again && isWithoutRdma()) {
+      while (again && isWithoutRdma(lifecycle.state())) {
         try {
           noteTask();
           if (exclusion.get().get()) {
@@ -158,8 +155,7 @@ final class RequiredMode {
     return lastAskedNs - firstAskedNs <= OTHERS_LIMIT_NS;
   }
 
-  private boolean isWithoutRdma() {
-    State now = lifecycle.state();
+  private static boolean isWithoutRdma(State now) {
     return now != State.UP && now != State.STOPPED;
   }
 

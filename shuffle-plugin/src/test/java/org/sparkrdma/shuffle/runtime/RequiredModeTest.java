@@ -142,20 +142,30 @@ class RequiredModeTest {
         .hasMessageContaining("RDMA is not up: it hangs");
   }
 
+  /** Spark would count a refusal as a failure of the task. */
   @Test
-  void shouldRequestNothingWhenTheExecutorStops() {
+  void shouldRunTheTaskAndRequestNothingWhileTheExecutorStops() {
     lifecycle.stop();
-    assertThatThrownBy(
-            () ->
-                require(
-                    LONG,
-                    () -> {
-                      requests.incrementAndGet();
-                      return true;
-                    }))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("the executor is stopping");
+    require(
+        LONG,
+        () -> {
+          requests.incrementAndGet();
+          return true;
+        });
     assertThat(requests).hasValue(0);
+  }
+
+  @Test
+  void shouldRunTheTaskWhenTheExecutorStopsWhileItWaitsForTheDriver() {
+    off();
+    require(
+        LONG,
+        () -> {
+          requests.incrementAndGet();
+          lifecycle.stop();
+          return false;
+        });
+    assertThat(requests).hasValue(1);
   }
 
   /** A runtime without RDMA for whose executor the driver has another one after that time. */
