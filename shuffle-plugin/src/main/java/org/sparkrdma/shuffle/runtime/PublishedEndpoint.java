@@ -56,7 +56,16 @@ final class PublishedEndpoint {
     try {
       var unused = directory.withdraw(executorId, reasons);
     } catch (Throwable e) {
-      LOG.warn("Cannot withdraw the endpoint of this executor yet; connections to it fail", e);
+      logNotWithdrawn(e);
+    }
+  }
+
+  private static void logNotWithdrawn(Throwable failure) {
+    try {
+      LOG.warn(
+          "Cannot withdraw the endpoint of this executor yet; connections to it fail", failure);
+    } catch (Throwable e) {
+      // The parts must close all the same.
     }
   }
 

@@ -52,8 +52,17 @@ final class RestartBackoff {
   boolean await() {
     long waitMs = delayMs();
     attempts++;
+    return pause(waitMs);
+  }
+
+  /** Waits, and counts no attempt; false when the waits have ended. */
+  boolean pause(Duration time) {
+    return pause(time.toMillis());
+  }
+
+  private boolean pause(long milliseconds) {
     try {
-      return !ended.await(waitMs, TimeUnit.MILLISECONDS);
+      return !ended.await(milliseconds, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

@@ -143,6 +143,14 @@ record RunningParts(
     LOG.warn("Cannot close RDMA part={}", part, e);
   }
 
+  private void logClosed() {
+    try {
+      LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
+    } catch (Throwable e) {
+      // No memory for the line: the device must close all the same.
+    }
+  }
+
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
   static TransportStart rdmaTransports(
       SparkEnv env,
@@ -246,7 +254,7 @@ record RunningParts(
     if (!tryClose("transport", transport.close(), onFailure)) {
       return false;
     }
-    LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
+    logClosed();
     return tryClose("device", device::close, onFailure)
         && tryClose("engine", engine::close, onFailure);
   }
@@ -258,8 +266,16 @@ record RunningParts(
       return true;
     } catch (Throwable e) {
       // An Error too: the runtime's thread goes on.
-      onFailure.accept(name, e);
+      log(name, e, onFailure);
       return false;
+    }
+  }
+
+  private static void log(String name, Throwable e, BiConsumer<String, Throwable> onFailure) {
+    try {
+      onFailure.accept(name, e);
+    } catch (Throwable noMemory) {
+      // The close is repeated, with another line if it fails again.
     }
   }
 }

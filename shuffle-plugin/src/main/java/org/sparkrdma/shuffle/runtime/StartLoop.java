@@ -32,10 +32,6 @@ final class StartLoop {
 
   private static final List<String> NOT_ENDED = List.of(NOT_ANNOUNCED);
 
-  /** Ends the WARN of a first start that fails. */
-  private static final String RUN_DOCTOR =
-      "First run the command doctor of the plug-in's jar on this host: it says what to do";
-
   private final RuntimeStart start;
   private final Supplier<Map<String, Long>> profile;
   private final RuntimeLifecycle lifecycle;
@@ -43,6 +39,14 @@ final class StartLoop {
   private final PublishedEndpoint published;
   private final CompletableFuture<BlockTransport> transport;
   private final CurrentTransport current = new CurrentTransport();
+
+  private final StartLog log;
+
+  /** {@link #check}, made once. */
+  private final Runnable check = this::check;
+
+  /** Reasons in the last line about RDMA being off. */
+  private List<String> known = List.of();
 
   /**
    * Parts to close, or of which one has not closed: a start would open the device a second time.
@@ -68,6 +72,7 @@ final class StartLoop {
     this.backoff = backoff;
     this.published = published;
     this.transport = transport;
+    this.log = new StartLog(lifecycle, backoff);
   }
 
   /**
@@ -121,18 +126,9 @@ final class StartLoop {
   /** Starts RDMA, and again after each loss, until no start may follow. */
   void run() {
     try {
-      boolean up = tryStart();
-      if (lifecycle.state() == State.OFF) {
-        if (mayStartLater()) {
-          stayOffForNow();
-          up = restart();
-        } else {
-          stayOff();
-        }
-      }
-      while (up && lifecycle.awaitLoss(RdmaTransport.CHECK_INTERVAL, this::check)) {
-        turnOff();
-        up = restart();
+      boolean goesOn = true;
+      while (goesOn) {
+        goesOn = tryStep();
       }
     } catch (InterruptedException e) {
       LOG.debug("Interrupted: RDMA stays off", e);
@@ -141,12 +137,55 @@ final class StartLoop {
     }
   }
 
+  /** One step; returns whether others follow. Without this thread RDMA would never return. */
+  private boolean tryStep() throws InterruptedException {
+    try {
+      return step();
+    } catch (InterruptedException | InternalError | UnknownError e) {
+      // These Errors are failures of the JVM; Spark ends the executor.
+      throw e;
+    } catch (Throwable e) {
+      log.failedStep(e);
+      return backoff.pause(RdmaTransport.CHECK_INTERVAL);
+    }
+  }
+
+  private boolean step() throws InterruptedException {
+    return switch (lifecycle.state()) {
+      case STARTING -> startFirst();
+      case UP -> awaitLoss();
+      case OFF, RESTARTING -> startAgain();
+      case STOPPED -> false;
+    };
+  }
+
+  private boolean startFirst() {
+    if (tryStart() || lifecycle.state() != State.OFF) {
+      return true;
+    }
+    boolean again = mayStartLater();
+    if (again) {
+      stayOffForNow();
+    } else {
+      stayOff();
+    }
+    return again;
+  }
+
+  /** Returns after a loss, when everything is closed but for {@link #unclosed}, or after a stop. */
+  private boolean awaitLoss() throws InterruptedException {
+    boolean lost = lifecycle.awaitLoss(RdmaTransport.CHECK_INTERVAL, check);
+    if (lost) {
+      turnOff();
+    }
+    return lost;
+  }
+
   private void check() {
     try {
       lifecycle.parts().ifPresent(up -> up.transport().check().run());
     } catch (Throwable e) {
-      // An Error too: this thread must go on to close the parts.
-      LOG.warn("Check of the RDMA transport failed", e);
+      log.failedCheck(e);
     }
   }
 
@@ -165,7 +204,7 @@ final class StartLoop {
     } catch (Throwable e) {
       // An Error too: RDMA would never return without this thread.
       lifecycle.failAttempt(NOT_ENDED);
-      logNotAnnounced(e);
+      log.notAnnounced(e);
     }
     if (up) {
       RunningParts started = unclosed;
@@ -189,18 +228,7 @@ final class StartLoop {
       // An Error too. Nothing is allocated before the report: there may be no memory.
       lifecycle.reportLoss(number, NOT_ANNOUNCED);
       transport.complete(current);
-      logNotAnnounced(e);
-    }
-  }
-
-  private static void logNotAnnounced(Throwable failure) {
-    try {
-      LOG.warn(
-          "RDMA did not start in this executor; its shuffle reads use TCP until it is started"
-              + " again",
-          failure);
-    } catch (Throwable e) {
-      // The loss is reported, with a reason.
+      log.notAnnounced(e);
     }
   }
 
@@ -211,24 +239,19 @@ final class StartLoop {
 
   /** Another start follows, and no task waits for it. */
   private void stayOffForNow() {
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started: {}. {}",
-        String.join("; ", lifecycle.reasons()),
-        RUN_DOCTOR);
+    known = lifecycle.reasons();
+    published.withdraw(known);
     transport.complete(current);
-    published.withdraw(lifecycle.reasons());
     published.end();
+    log.offForNow();
     lifecycle.endWaits();
   }
 
   /** RDMA is off for the whole life of the executor. */
   void stayOff() {
-    LOG.warn(
-        "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
-        String.join("; ", lifecycle.reasons()),
-        RUN_DOCTOR);
-    giveUp();
     published.withdraw(lifecycle.reasons());
+    giveUp();
+    log.off();
     lifecycle.endWaits();
   }
 
@@ -238,11 +261,11 @@ final class StartLoop {
     if (unclosed == null) {
       return;
     }
+    known = lifecycle.reasons();
+    published.withdraw(known);
     backoff.onLoss(System.nanoTime());
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started: {}",
-        String.join("; ", lifecycle.reasons()));
-    published.withdraw(lifecycle.reasons());
+    // Before the close, which may take long: the reason is wanted then.
+    log.loss();
     closeUnclosed();
   }
 
@@ -250,8 +273,7 @@ final class StartLoop {
     if (unclosed.closeAll()) {
       unclosed = null;
     } else {
-      LOG.warn(
-          "RDMA stays off in this executor until it is closed completely; the close is repeated");
+      log.unclosed();
     }
   }
 
@@ -266,29 +288,20 @@ final class StartLoop {
   }
 
   /**
-   * Starts RDMA again and again until it is up or the runtime ends, after the parts that were lost
-   * have closed.
+   * One attempt to start RDMA again, after a wait and after the parts that were lost have closed.
    *
-   * @return whether it is up
+   * @return false when the runtime ends
    */
-  private boolean restart() {
-    boolean up = false;
-    String known = String.join("; ", lifecycle.reasons());
-    while (!up && backoff.await()) {
-      boolean closed = closeRest();
-      up = closed && tryStart();
-      if (closed && !up && lifecycle.state() == State.OFF) {
-        String reasons = String.join("; ", lifecycle.reasons());
-        if (reasons.equals(known)) {
-          LOG.info("RDMA still cannot be started: nextAttemptMs={}", backoff.delayMs());
-        } else {
-          // The first reason may be over, and this one may need a person.
-          LOG.warn("RDMA cannot be started; next attempt in {} ms: {}", backoff.delayMs(), reasons);
-        }
-        known = reasons;
-      }
+  private boolean startAgain() {
+    if (!backoff.await()) {
+      return false;
     }
-    return up;
+    boolean closed = closeRest();
+    if (closed && !tryStart() && lifecycle.state() == State.OFF) {
+      log.nextAttempt(known);
+      known = lifecycle.reasons();
+    }
+    return true;
   }
 
   /** Ends the wait for the next attempt, and all later ones. Any thread. */

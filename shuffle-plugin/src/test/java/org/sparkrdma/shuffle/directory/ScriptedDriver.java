@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 public final class ScriptedDriver {
   private final DirectoryService service = new DirectoryService("");
   private final CountDownLatch published = new CountDownLatch(1);
+  private final CountDownLatch withdrawn = new CountDownLatch(1);
   private final Callable<Boolean> exclusion;
 
   /**
@@ -41,14 +42,21 @@ public final class ScriptedDriver {
     published.await();
   }
 
+  /** Waits until a client has withdrawn its endpoint; the test's time limit bounds it. */
+  public void awaitWithdrawn() throws InterruptedException {
+    withdrawn.await();
+  }
+
   private Object answer(Object message) throws Exception {
-    Object kind = RecordCodec.list(message, 2).get(0);
+    List<?> request = RecordCodec.list(message, 2);
+    Object kind = request.get(0);
     if (kind.equals(DirectoryService.EXCLUDE)) {
       return exclusion.call();
     }
     Object answer = service.answer(message);
     if (kind.equals(DirectoryService.PUBLISH)) {
-      published.countDown();
+      boolean available = RecordCodec.decode(request.get(1)).endpoint().isPresent();
+      (available ? published : withdrawn).countDown();
     }
     return answer;
   }
