@@ -55,21 +55,28 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs) {
+    this(driver, timeout, nowNs, new ScheduledThreadPoolExecutor(1, DirectoryClient::newThread));
+  }
+
+  /**
+   * @param asker has one thread
+   */
+  DirectoryClient(
+      DriverCall driver, Duration timeout, LongSupplier nowNs, ScheduledThreadPoolExecutor asker) {
     this.driver = driver;
     this.timeout = timeout;
     this.nowNs = nowNs;
-    this.asker =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "rdma-directory");
-              thread.setDaemon(true);
-              return thread;
-            });
+    this.asker = asker;
     asker.setRemoveOnCancelPolicy(true);
     asker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.records = new RecordPublisher(driver, this::schedule);
     this.endpoints = new EndpointCache(driver, timeout, nowNs, query -> schedule(query, 0));
+  }
+
+  static Thread newThread(Runnable task) {
+    Thread thread = new Thread(task, "rdma-directory");
+    thread.setDaemon(true);
+    return thread;
   }
 
   /**
@@ -90,6 +97,17 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    */
   public CompletableFuture<Boolean> withdraw(String executorId, List<String> reasons) {
     return records.withdraw(executorId, reasons);
+  }
+
+  /**
+   * Goes on with the retries of the last {@link #publish} or {@link #withdraw} where there was no
+   * memory or no thread for the next one, or for the first try. Called each second; may throw any
+   * Error.
+   *
+   * @return whether the driver has answered
+   */
+  public boolean retry() {
+    return records.retry();
   }
 
   /**
@@ -170,18 +188,33 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       reportsSoon = true;
       reporting = sender;
     }
-    schedule(() -> reportAfterReads(reporting), 0);
+    scheduleReportAfterReads(reporting, 0);
+  }
+
+  private void scheduleReportAfterReads(FigureSender reporting, long delayMs) {
+    boolean scheduled = false;
+    try {
+      schedule(() -> reportAfterReads(reporting), delayMs);
+      scheduled = true;
+    } finally {
+      if (!scheduled) {
+        // After an Error the next task that ends tries again.
+        endReportAfterReads();
+      }
+    }
+  }
+
+  private synchronized void endReportAfterReads() {
+    reportsSoon = false;
   }
 
   private void reportAfterReads(FigureSender reporting) {
     long pauseNs = reporting.pauseNs();
     if (pauseNs > 0) {
-      schedule(() -> reportAfterReads(reporting), TimeUnit.NANOSECONDS.toMillis(pauseNs) + 1);
+      scheduleReportAfterReads(reporting, TimeUnit.NANOSECONDS.toMillis(pauseNs) + 1);
       return;
     }
-    synchronized (this) {
-      reportsSoon = false;
-    }
+    endReportAfterReads();
     reporting.sendUnsent();
   }
 

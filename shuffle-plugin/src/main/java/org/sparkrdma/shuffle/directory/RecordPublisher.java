@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The records that this executor publishes, each later than the one before. Only the latest is
- * retried. The directory's thread calls the driver; everything else is safe for any thread.
+ * retried: by the directory's thread, and by {@link #retry} where there was no memory to schedule
+ * that. The directory's thread calls the driver; everything else is safe for any thread.
  */
 final class RecordPublisher {
   static final long FIRST_RETRY_MS = 50;
@@ -24,8 +25,73 @@ final class RecordPublisher {
   private final long publisher = new SecureRandom().nextLong();
   private long lastEpoch;
 
+  /** The last that was published, whether or not the driver has it; null before the first. */
+  private Attempt latest;
+
+  /** Tries to publish a record, again and again. */
+  private final class Attempt implements Runnable {
+    private final ExecutorRecord record;
+    private final CompletableFuture<Boolean> taken = new CompletableFuture<>();
+
+    /** Confined to the directory's thread. */
+    private long retryMs = FIRST_RETRY_MS;
+
+    /** Whether {@link #run} is scheduled, or running. */
+    private volatile boolean scheduled;
+
+    Attempt(ExecutorRecord record) {
+      this.record = record;
+    }
+
+    /** May throw any Error; then nothing is scheduled. */
+    void schedule(long delayMs) {
+      scheduled = true;
+      boolean refused = true;
+      try {
+        thread.accept(this, delayMs);
+        refused = false;
+      } finally {
+        if (refused) {
+          scheduled = false;
+        }
+      }
+    }
+
+    @Override
+    public void run() {
+      if (taken.isDone()) {
+        return;
+      }
+      try {
+        Object answer =
+            driver.ask(
+                new ArrayList<>(List.of(DirectoryService.PUBLISH, RecordCodec.encode(record))));
+        taken.complete(RecordCodec.as(Boolean.class, answer));
+      } catch (Throwable e) {
+        if (isLatest(this)) {
+          tryLater(e);
+        } else {
+          taken.complete(false);
+        }
+      }
+    }
+
+    private void tryLater(Throwable failure) {
+      try {
+        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, failure);
+        long delayMs = retryMs;
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+        schedule(delayMs);
+      } catch (Throwable e) {
+        // No memory, or no thread: the next call of retry schedules it.
+        scheduled = false;
+      }
+    }
+  }
+
   /**
-   * @param thread runs a task on the directory's thread after a number of milliseconds
+   * @param thread runs a task on the directory's thread after a number of milliseconds; may throw
+   *     any Error
    */
   RecordPublisher(DriverCall driver, ObjLongConsumer<Runnable> thread) {
     this.driver = driver;
@@ -46,30 +112,34 @@ final class RecordPublisher {
     return ++lastEpoch;
   }
 
-  private synchronized boolean isLatest(ExecutorRecord record) {
-    return record.epoch() == lastEpoch;
-  }
-
   private CompletableFuture<Boolean> publish(ExecutorRecord record) {
-    CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    thread.accept(() -> tryToPublish(record, taken, FIRST_RETRY_MS), 0);
-    return taken;
+    Attempt attempt = new Attempt(record);
+    setLatest(attempt);
+    attempt.schedule(0);
+    return attempt.taken;
   }
 
-  private void tryToPublish(ExecutorRecord record, CompletableFuture<Boolean> taken, long retryMs) {
-    try {
-      Object answer =
-          driver.ask(
-              new ArrayList<>(List.of(DirectoryService.PUBLISH, RecordCodec.encode(record))));
-      taken.complete(RecordCodec.as(Boolean.class, answer));
-    } catch (Throwable e) {
-      if (isLatest(record)) {
-        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
-        thread.accept(
-            () -> tryToPublish(record, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
-      } else {
-        taken.complete(false);
-      }
+  private synchronized void setLatest(Attempt attempt) {
+    latest = attempt;
+  }
+
+  private synchronized boolean isLatest(Attempt attempt) {
+    return latest == attempt;
+  }
+
+  private synchronized Attempt latest() {
+    return latest;
+  }
+
+  /** Same as {@link DirectoryClient#retry}. */
+  boolean retry() {
+    Attempt attempt = latest();
+    if (attempt == null || attempt.taken.isDone()) {
+      return true;
     }
+    if (!attempt.scheduled) {
+      attempt.schedule(0);
+    }
+    return false;
   }
 }

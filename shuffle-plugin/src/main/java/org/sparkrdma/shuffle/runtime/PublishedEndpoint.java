@@ -11,8 +11,8 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
 
 /**
- * The entry of one executor in the directory: its endpoint, or the reasons for its absence. Safe
- * for any thread.
+ * The entry of one executor in the directory: its endpoint, or the reasons for its absence. It
+ * keeps the last entry, so that one that could not be handed over is repeated. Safe for any thread.
  */
 final class PublishedEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(PublishedEndpoint.class);
@@ -24,6 +24,14 @@ final class PublishedEndpoint {
   private final String executorId;
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
+
+  /** The last entry: an endpoint, or null and the reasons. */
+  private Endpoint endpoint;
+
+  private List<String> reasons = List.of();
+
+  /** Whether the directory's client has the last entry. */
+  private boolean handedOver = true;
 
   PublishedEndpoint(DirectoryClient directory, String executorId) {
     this.directory = directory;
@@ -43,27 +51,62 @@ final class PublishedEndpoint {
   }
 
   /** Publishes the endpoint. If that fails (no new thread, for example), peers use TCP. */
-  void publish(Endpoint endpoint) {
-    try {
-      var unused = directory.publish(endpoint).thenRun(published::countDown);
-    } catch (Throwable e) {
-      LOG.warn("Cannot publish the endpoint of this executor yet; its peers use TCP", e);
-    }
+  synchronized void publish(Endpoint own) {
+    endpoint = own;
+    handOver();
   }
 
   /** Withdraws the endpoint. If that fails, peers try to connect, fail, and use TCP. */
-  void withdraw(List<String> reasons) {
+  synchronized void withdraw(List<String> why) {
+    endpoint = null;
+    reasons = why;
+    handOver();
+  }
+
+  /**
+   * Hands the last entry over again where that has failed. Called each second until the driver has
+   * it. Never throws.
+   *
+   * @return whether the driver has it
+   */
+  synchronized boolean retry() {
     try {
-      var unused = directory.withdraw(executorId, reasons);
+      if (handedOver) {
+        return directory.retry();
+      }
+      tryToHandOver();
     } catch (Throwable e) {
-      logNotWithdrawn(e);
+      // No memory, or no thread: the next call repeats it.
+    }
+    return false;
+  }
+
+  private void handOver() {
+    handedOver = false;
+    try {
+      tryToHandOver();
+    } catch (Throwable e) {
+      logFailure(e);
     }
   }
 
-  private static void logNotWithdrawn(Throwable failure) {
+  private void tryToHandOver() {
+    if (endpoint != null) {
+      var unused = directory.publish(endpoint).thenRun(published::countDown);
+    } else {
+      var unused = directory.withdraw(executorId, reasons);
+    }
+    handedOver = true;
+  }
+
+  private void logFailure(Throwable failure) {
     try {
-      LOG.warn(
-          "Cannot withdraw the endpoint of this executor yet; connections to it fail", failure);
+      if (endpoint != null) {
+        LOG.warn("Cannot publish the endpoint of this executor yet; its peers use TCP", failure);
+      } else {
+        LOG.warn(
+            "Cannot withdraw the endpoint of this executor yet; connections to it fail", failure);
+      }
     } catch (Throwable e) {
       // The parts must close all the same.
     }

@@ -48,11 +48,24 @@ final class RestartBackoff {
     return Math.max(firstMs, Math.min(LAST_MS, firstMs << Math.min(attempts, 16)));
   }
 
-  /** Waits before the next attempt, which this counts; false when there shall be none. */
-  boolean await() {
-    long waitMs = delayMs();
+  /**
+   * Waits before the next attempt, which this counts; false when there shall be none.
+   *
+   * @param check called after each interval of the wait
+   */
+  boolean await(Duration interval, Runnable check) {
+    long leftMs = delayMs();
     attempts++;
-    return pause(waitMs);
+    boolean goesOn = true;
+    while (goesOn && leftMs > 0) {
+      long partMs = Math.min(leftMs, interval.toMillis());
+      goesOn = pause(partMs);
+      leftMs -= partMs;
+      if (goesOn) {
+        check.run();
+      }
+    }
+    return goesOn;
   }
 
   /** Waits, and counts no attempt; false when the waits have ended. */

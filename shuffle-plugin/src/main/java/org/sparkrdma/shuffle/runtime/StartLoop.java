@@ -45,6 +45,8 @@ final class StartLoop {
   /** {@link #check}, made once. */
   private final Runnable check = this::check;
 
+  private final Runnable retryPublished;
+
   /** Reasons in the last line about RDMA being off. */
   private List<String> known = List.of();
 
@@ -73,6 +75,7 @@ final class StartLoop {
     this.published = published;
     this.transport = transport;
     this.log = new StartLog(lifecycle, backoff);
+    this.retryPublished = published::retry;
   }
 
   /**
@@ -168,8 +171,17 @@ final class StartLoop {
       stayOffForNow();
     } else {
       stayOff();
+      awaitWithdrawal();
     }
     return again;
+  }
+
+  /** Returns when the driver has the reasons, or the runtime ends. */
+  private void awaitWithdrawal() {
+    boolean goesOn = true;
+    while (goesOn && !published.retry()) {
+      goesOn = backoff.pause(RdmaTransport.CHECK_INTERVAL);
+    }
   }
 
   /** Returns after a loss, when everything is closed but for {@link #unclosed}, or after a stop. */
@@ -182,6 +194,7 @@ final class StartLoop {
   }
 
   private void check() {
+    published.retry();
     try {
       lifecycle.parts().ifPresent(up -> up.transport().check().run());
     } catch (Throwable e) {
@@ -293,7 +306,7 @@ final class StartLoop {
    * @return false when the runtime ends
    */
   private boolean startAgain() {
-    if (!backoff.await()) {
+    if (!backoff.await(RdmaTransport.CHECK_INTERVAL, retryPublished)) {
       return false;
     }
     boolean closed = closeRest();

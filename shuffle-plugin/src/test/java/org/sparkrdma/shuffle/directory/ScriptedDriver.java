@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,11 @@ public final class ScriptedDriver {
   private final DirectoryService service = new DirectoryService("");
   private final CountDownLatch published = new CountDownLatch(1);
   private final CountDownLatch withdrawn = new CountDownLatch(1);
+  private final RefusingScheduler scheduler = new RefusingScheduler();
   private final Callable<Boolean> exclusion;
+
+  /** Whether the next withdrawal gets no answer, and the task of its retry is refused. */
+  private volatile boolean losesWithdrawal;
 
   /**
    * @param exclusion called for each request to exclude an executor; throws when the driver does
@@ -32,9 +37,24 @@ public final class ScriptedDriver {
                     ExecutorRecord.available(endpoint, endpoint.incarnation(), 1)))));
   }
 
-  /** Client of an executor; the caller closes it. */
+  /** The client's thread takes none of the next tasks. */
+  public void refuseTasks(int count) {
+    scheduler.refuse(count);
+  }
+
+  /** Number of tasks that the client's thread will not take. */
+  public int tasksToRefuse() {
+    return scheduler.left();
+  }
+
+  /** The next withdrawal gets no answer, and the client's thread does not take its retry. */
+  public void loseWithdrawalAndItsRetry() {
+    losesWithdrawal = true;
+  }
+
+  /** Client of an executor, one for each driver; the caller closes it. */
   public DirectoryClient client() {
-    return new DirectoryClient(this::answer, Duration.ofSeconds(20), System::nanoTime);
+    return new DirectoryClient(this::answer, Duration.ofSeconds(20), System::nanoTime, scheduler);
   }
 
   /** Waits until a client has published an endpoint; the test's time limit bounds it. */
@@ -53,11 +73,18 @@ public final class ScriptedDriver {
     if (kind.equals(DirectoryService.EXCLUDE)) {
       return exclusion.call();
     }
-    Object answer = service.answer(message);
-    if (kind.equals(DirectoryService.PUBLISH)) {
-      boolean available = RecordCodec.decode(request.get(1)).endpoint().isPresent();
-      (available ? published : withdrawn).countDown();
+    if (!kind.equals(DirectoryService.PUBLISH)) {
+      return service.answer(message);
     }
+    boolean available = RecordCodec.decode(request.get(1)).endpoint().isPresent();
+    if (!available && losesWithdrawal) {
+      losesWithdrawal = false;
+      // On the client's thread, whose next task is the retry.
+      refuseTasks(1);
+      throw new IOException("lost answer");
+    }
+    Object answer = service.answer(message);
+    (available ? published : withdrawn).countDown();
     return answer;
   }
 }

@@ -409,6 +409,60 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     runtime.close();
   }
 
+  /** The first start after the loss is an hour away: the checks in between repeat it. */
+  @Test
+  void shouldWithdrawTheEndpointWhenTheHandOverSucceedsLater() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    driver.awaitPublished();
+    driver.refuseTasks(2);
+    transport.lose(1, "the device was removed");
+    driver.awaitWithdrawn();
+    assertThat(driver.tasksToRefuse()).isZero();
+    runtime.close();
+  }
+
+  @Test
+  void shouldWithdrawTheEndpointWhenTheRetryIsLost() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    driver.awaitPublished();
+    driver.loseWithdrawalAndItsRetry();
+    transport.lose(1, "the device was removed");
+    driver.awaitWithdrawn();
+    runtime.close();
+  }
+
+  @Test
+  void shouldPublishTheEndpointWhenTheHandOverSucceedsLater() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    // The figures, the request for the profile, and the endpoint.
+    driver.refuseTasks(3);
+    RdmaRuntime runtime = startedOn(new LosableTransport(engine));
+    driver.awaitPublished();
+    assertThat(driver.tasksToRefuse()).isZero();
+    runtime.awaitPublished();
+    runtime.close();
+  }
+
+  @Test
+  void shouldReportThatRdmaIsOffForEverWhenTheHandOverSucceedsLater() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    // The figures, and the reasons.
+    driver.refuseTasks(2);
+    RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of("bad setting"));
+    runtime.start();
+    driver.awaitWithdrawn();
+    assertThat(runtime.state()).isEqualTo(State.OFF);
+    runtime.close();
+  }
+
   @Test
   void shouldAnswerReadersAndStartLaterWithoutMemoryForTheLineAboutTheFirstStart()
       throws Exception {

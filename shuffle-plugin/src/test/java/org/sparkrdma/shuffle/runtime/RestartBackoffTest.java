@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(10)
 class RestartBackoffTest {
+  private static final Duration INTERVAL = Duration.ofHours(2);
   private static final long SECOND_NS = Duration.ofSeconds(1).toNanos();
 
   @Test
@@ -46,14 +47,14 @@ class RestartBackoffTest {
   void shouldNotWaitWhenEnded() {
     RestartBackoff backoff = new RestartBackoff(Duration.ofHours(1));
     backoff.end();
-    assertThat(backoff.await()).isFalse();
+    assertThat(backoff.await(INTERVAL, () -> {})).isFalse();
   }
 
   @Test
   void shouldEndAWaitThatIsRunning() throws InterruptedException {
     RestartBackoff backoff = new RestartBackoff(Duration.ofHours(1));
     List<Boolean> outcomes = new ArrayList<>();
-    Thread waiting = new Thread(() -> outcomes.add(backoff.await()));
+    Thread waiting = new Thread(() -> outcomes.add(backoff.await(INTERVAL, () -> {})));
     waiting.start();
     while (waiting.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
@@ -65,7 +66,30 @@ class RestartBackoffTest {
 
   @Test
   void shouldCallForAnAttemptWhenTheWaitIsOver() {
-    assertThat(new RestartBackoff(Duration.ofMillis(1)).await()).isTrue();
+    assertThat(new RestartBackoff(Duration.ofMillis(1)).await(INTERVAL, () -> {})).isTrue();
+  }
+
+  @Test
+  void shouldCheckAfterEachIntervalOfAWait() {
+    List<String> checks = new ArrayList<>();
+    RestartBackoff backoff = new RestartBackoff(Duration.ofMillis(25));
+    assertThat(backoff.await(Duration.ofMillis(10), () -> checks.add("check"))).isTrue();
+    assertThat(checks).hasSize(3);
+  }
+
+  @Test
+  void shouldCheckNoMoreWhenACheckHasEndedTheWaits() {
+    List<String> checks = new ArrayList<>();
+    RestartBackoff backoff = new RestartBackoff(Duration.ofMinutes(1));
+    boolean again =
+        backoff.await(
+            Duration.ofMillis(1),
+            () -> {
+              checks.add("check");
+              backoff.end();
+            });
+    assertThat(again).isFalse();
+    assertThat(checks).hasSize(1);
   }
 
   private static List<Long> delaysMs(RestartBackoff backoff, int count) {
@@ -81,7 +105,7 @@ class RestartBackoffTest {
   private static void countAttempts(RestartBackoff backoff, int count) {
     for (int i = 0; i < count; i++) {
       Thread.currentThread().interrupt();
-      assertThat(backoff.await()).isFalse();
+      assertThat(backoff.await(INTERVAL, () -> {})).isFalse();
       assertThat(Thread.interrupted()).isTrue();
     }
   }
