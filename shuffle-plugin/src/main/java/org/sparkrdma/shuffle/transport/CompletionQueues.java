@@ -24,6 +24,10 @@ import org.sparkrdma.verbs.device.Transport;
  * has room for. The room of a destroyed queue pair is reused only after a poll has emptied the
  * queue, since completions of that queue pair stay in it until then.
  *
+ * <p>A queue without a completion in {@link #IDLE_POLLS} polls is idle: {@link #pollBusy} leaves it
+ * out, until {@link #poll} finds a completion or one of its connections has work outstanding. So
+ * the queues of idle connections cost the agent little.
+ *
  * <p>Drivers of hardware pin the rings of completion queues and queue pairs and charge them to
  * RLIMIT_MEMLOCK, so this class takes grants for them, counted as for mlx5: 64 bytes for a
  * completion or a receive, 256 for a send (rdma-core, mlx5 sq_overhead), and a power of two of
@@ -37,6 +41,9 @@ final class CompletionQueues implements AutoCloseable {
   private static final int ENTRY_BYTES = 64;
   private static final int SEND_ENTRY_BYTES = 256;
 
+  /** Polls without a completion after which a queue is idle: some 300 us of an agent that spins. */
+  static final int IDLE_POLLS = 1_024;
+
   private final Device device;
   private final CompletionChannel channel;
   private final PinnedBudget budget;
@@ -48,6 +55,10 @@ final class CompletionQueues implements AutoCloseable {
   private final int depth;
   private final long queuePairBytes;
   private final List<SharedQueue> queues = new ArrayList<>();
+
+  /** Those of {@link #queues} that are not idle, in no order. */
+  private final List<SharedQueue> busy = new ArrayList<>();
+
   private boolean refusalLogged;
 
   /**
@@ -103,10 +114,12 @@ final class CompletionQueues implements AutoCloseable {
   }
 
   /** A queue with the number of queue pairs whose completions it may hold. */
-  private static final class SharedQueue {
+  private final class SharedQueue {
     private final CompletionQueue queue;
     private final PinnedBudget.Grant grant;
     private int connections;
+    private int emptyPolls;
+    private boolean idle;
 
     /** Queue pairs destroyed since a poll has last emptied the queue. */
     private int destroyed;
@@ -114,6 +127,7 @@ final class CompletionQueues implements AutoCloseable {
     SharedQueue(CompletionQueue queue, PinnedBudget.Grant grant) {
       this.queue = queue;
       this.grant = grant;
+      busy.add(this);
     }
 
     int poll(int limit, CompletionHandler handler) {
@@ -121,7 +135,26 @@ final class CompletionQueues implements AutoCloseable {
       if (handled < limit) {
         destroyed = 0;
       }
+      if (handled > 0) {
+        emptyPolls = 0;
+        expectCompletions();
+      } else {
+        emptyPolls++;
+      }
       return handled;
+    }
+
+    void expectCompletions() {
+      if (idle) {
+        idle = false;
+        emptyPolls = 0;
+        busy.add(this);
+      }
+    }
+
+    void makeIdle() {
+      idle = true;
+      busy.remove(this);
     }
 
     boolean isUnused() {
@@ -150,12 +183,19 @@ final class CompletionQueues implements AutoCloseable {
       return shared.queue;
     }
 
+    /** Work of its queue pair is outstanding: the queue is busy. */
+    void expectCompletions() {
+      shared.expectCompletions();
+    }
+
     /** Call this after the queue pair is closed; a second close does nothing. */
     @Override
     public void close() {
       if (!closed) {
         closeGrant(grant);
         shared.destroyed++;
+        // The next poll returns its room.
+        shared.expectCompletions();
         leaveQueue();
       }
     }
@@ -185,6 +225,7 @@ final class CompletionQueues implements AutoCloseable {
       try {
         unused.close();
         queues.remove(unused);
+        busy.remove(unused);
       } catch (IllegalStateException e) {
         LOG.debug("A completion queue stays", e);
       }
@@ -291,13 +332,27 @@ final class CompletionQueues implements AutoCloseable {
   }
 
   /**
-   * Passes completions to the handler, at most {@code limit} of each queue. The handler must not
-   * close connections.
+   * Passes completions of all queues to the handler, at most {@code limit} of each queue. The
+   * handler must not close connections.
    */
   int poll(int limit, CompletionHandler handler) {
     int handled = 0;
     for (int i = 0; i < queues.size(); i++) {
       handled += queues.get(i).poll(limit, handler);
+    }
+    return handled;
+  }
+
+  /** As {@link #poll}, without the queues that are idle. */
+  int pollBusy(int limit, CompletionHandler handler) {
+    int handled = 0;
+    // Backwards, because a queue may become idle, and another one busy.
+    for (int i = busy.size() - 1; i >= 0; i--) {
+      SharedQueue queue = busy.get(i);
+      handled += queue.poll(limit, handler);
+      if (queue.emptyPolls >= IDLE_POLLS) {
+        queue.makeIdle();
+      }
     }
     return handled;
   }
@@ -318,5 +373,6 @@ final class CompletionQueues implements AutoCloseable {
   public void close() {
     queues.forEach(SharedQueue::close);
     queues.clear();
+    busy.clear();
   }
 }

@@ -136,6 +136,14 @@ final class ConnectionQueues {
     return setupSends;
   }
 
+  /** Posts what was gathered to be sent. */
+  void flush() {
+    sends.flush();
+    if (sends.hasOutstanding()) {
+      rings.expectCompletions();
+    }
+  }
+
   /** Frees the rings; the queue pair must be destroyed. */
   void close() {
     rings.close();

@@ -353,14 +353,14 @@ final class PeerConnection {
       lastUsedNs = nowNs;
     }
     fetches.pump(nowNs);
-    queues.sends().flush();
+    queues.flush();
   }
 
   /** Returns the credits that the peer has granted, so that it needs fewer receives. */
   void returnCredits() {
     assert context.owner().holds();
     fetches.returnCredits();
-    queues.sends().flush();
+    queues.flush();
   }
 
   /**

@@ -38,8 +38,11 @@ final class TransportAgent implements Runnable, CompletionHandler {
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
-  /** Polls for events cost a system call, so only each n-th iteration polls while it spins. */
-  private static final int ITERATIONS_PER_EVENT_POLL = 16;
+  /**
+   * While it spins, only each n-th iteration polls for connection events, which is a system call,
+   * and the completion queues of idle connections, which may be many.
+   */
+  static final int ITERATIONS_PER_FULL_POLL = 16;
 
   private static final long REFUSE_SLEEP_NS = 5_000_000;
 
@@ -58,6 +61,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Consumer<Throwable> failed;
   private final long spinNs;
   private int iterations;
+
+  /** Whether it has slept since the last iteration: any queue may have a completion. */
+  private boolean woken;
 
   /** Iterations so far, for {@link HangWatch}; written by the agent's thread only. */
   private final AtomicLong allIterations = new AtomicLong();
@@ -170,12 +176,13 @@ final class TransportAgent implements Runnable, CompletionHandler {
     long idleSinceNs = nanoClock.getAsLong();
     while (!stopping) {
       try {
-        if (iterate(iterations % ITERATIONS_PER_EVENT_POLL == 0) > 0) {
+        if (spin() > 0) {
           idleSinceNs = nowNs;
         } else if (!turns.isFetching() || nowNs - idleSinceNs > spinNs) {
           completions.arm();
           if (doWork() == 0) {
             channel.await(turns.sleepNs());
+            woken = true;
           }
         } else {
           Thread.onSpinWait();
@@ -246,20 +253,30 @@ final class TransportAgent implements Runnable, CompletionHandler {
     }
   }
 
-  /** One iteration; returns the amount of work done. */
+  /** One iteration that polls everything; returns the amount of work done. */
   int doWork() {
     return iterate(true);
   }
 
-  private int iterate(boolean pollEvents) {
+  /** One iteration while it spins; as {@link #doWork}. */
+  int spin() {
+    return iterate(iterations % ITERATIONS_PER_FULL_POLL == 0);
+  }
+
+  private int iterate(boolean pollEverything) {
     iterations++;
     allIterations.lazySet(allIterations.getPlain() + 1);
     nowNs = nanoClock.getAsLong();
     int work = runCommands();
-    if (pollEvents) {
+    if (pollEverything) {
       work += handleEvents();
     }
-    work += completions.poll(COMPLETIONS_AT_ONCE, this);
+    if (pollEverything || woken) {
+      woken = false;
+      work += completions.poll(COMPLETIONS_AT_ONCE, this);
+    } else {
+      work += completions.pollBusy(COMPLETIONS_AT_ONCE, this);
+    }
     return work + turns.run(nowNs);
   }
 

@@ -202,6 +202,20 @@ class CompletionQueuesTest {
   }
 
   @Test
+  void shouldReuseTheRoomOfADestroyedQueuePairAfterThePollOfBusyQueuesAlsoInAnIdleOne()
+      throws VerbsException {
+    create(Transport.IWARP);
+    take(FIRST_QUEUE_CONNECTIONS);
+    for (int i = 0; i < 2 * CompletionQueues.IDLE_POLLS; i++) {
+      queues.pollBusy(1, ignored -> {});
+    }
+    taken.remove(0).close();
+    queues.pollBusy(1, ignored -> {});
+    take(1);
+    assertThat(queues.count()).isEqualTo(1);
+  }
+
+  @Test
   void shouldRefuseAConnectionAndLogOnceWhenTheDeviceRefusesAnotherQueue() throws Exception {
     create(Transport.IWARP);
     take(FIRST_QUEUE_CONNECTIONS);

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -41,10 +42,17 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
@@ -74,7 +82,16 @@ final class ScriptedReader {
         public DeviceInfo info() {
           return info;
         }
+
+        @Override
+        public CompletionQueue createCompletionQueue(
+            int capacity, CompletionChannel channel, int vector) {
+          PolledQueue created = new PolledQueue();
+          queues.add(created);
+          return created;
+        }
       };
+  private final List<PolledQueue> queues = new ArrayList<>();
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
   private final RefusingDomain sinkDomain = new RefusingDomain(domain);
   private final RefusingDomain controlDomain = new RefusingDomain(domain);
@@ -95,6 +112,7 @@ final class ScriptedReader {
   private final PeerConnection connection;
   private final Connector connector;
   private final ConnectionTurns turns;
+  private final TransportAgent agent;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
   private int blocksAsked;
@@ -106,6 +124,69 @@ final class ScriptedReader {
 
   private long nextLease = 1;
   private long nowNs;
+
+  /** Whether completions come through the first queue, which an agent polls. */
+  private boolean polled;
+
+  /** What each poll of a completion queue costs. */
+  private Runnable costOfPoll = () -> {};
+
+  /** A completion queue, which the agent polls in {@link #iterate}. */
+  final class PolledQueue extends ScriptedConnection.Queue {
+    private final ArrayDeque<WorkCompletion> completions = new ArrayDeque<>();
+    private long polls;
+
+    @Override
+    public int poll(int limit, CompletionHandler handler) {
+      polls++;
+      costOfPoll.run();
+      int handled = 0;
+      while (handled < limit && !completions.isEmpty()) {
+        handler.onCompletion(completions.poll());
+        handled++;
+      }
+      return handled;
+    }
+
+    /** Completes work that no connection of this executor has posted. */
+    void completeStrangeWork() {
+      completions.add(
+          new ScriptedConnection.Work(WorkIds.sends(MAX_CONNECTIONS), Opcode.SEND, null, 0, 0, true)
+              .completion(0));
+    }
+
+    boolean isEmpty() {
+      return completions.isEmpty();
+    }
+
+    long polls() {
+      return polls;
+    }
+  }
+
+  /** A connection manager without events. */
+  private static final class NoEvents implements ConnectionManager {
+    @Override
+    public void setTrafficClass(int trafficClass) {}
+
+    @Override
+    public Listener listen(InetSocketAddress address, int backlog) {
+      throw new UnsupportedOperationException("no listener");
+    }
+
+    @Override
+    public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
+      throw new UnsupportedOperationException("no connection");
+    }
+
+    @Override
+    public ConnectionEvent pollEvent() {
+      return null;
+    }
+
+    @Override
+    public void close() {}
+  }
 
   /**
    * @param poolBytes receive memory
@@ -125,6 +206,21 @@ final class ScriptedReader {
         1 << 20,
         0,
         1_000);
+  }
+
+  /**
+   * With up to 1,001 connections, as many to a completion queue as with the default settings.
+   *
+   * @param lengths of the peer's blocks
+   */
+  static ScriptedReader ofManyConnections(int poolBytes, int... lengths) throws VerbsException {
+    return new ScriptedReader(
+        Transport.LOOPBACK,
+        settings(poolBytes, MAX_CONNECTIONS),
+        new ReadLimit(1L << 40),
+        poolBytes,
+        0,
+        lengths);
   }
 
   /**
@@ -202,10 +298,28 @@ final class ScriptedReader {
             delivery,
             receive,
             context.nanoClock().getAsLong());
+    agent =
+        new TransportAgent(
+            settings, null, completions, new NoEvents(), context.owner(), () -> nowNs);
+    agent.init(
+        table,
+        peers,
+        connector,
+        control,
+        queue,
+        delivery,
+        receive,
+        failure -> {
+          throw new IllegalStateException(failure);
+        });
     connect(connection, wire);
   }
 
   private static TransportSettings settings(long poolBytes) {
+    return settings(poolBytes, 16);
+  }
+
+  private static TransportSettings settings(long poolBytes, int maxConnections) {
     return new TransportSettings(
         MESSAGE_BYTES,
         3,
@@ -219,7 +333,7 @@ final class ScriptedReader {
         Duration.ofMinutes(1),
         Duration.ofSeconds(1),
         Duration.ofSeconds(1),
-        16,
+        maxConnections,
         16,
         1,
         true,
@@ -502,6 +616,31 @@ final class ScriptedReader {
     return turns.run(nowNs);
   }
 
+  /** Completions come through the first completion queue from now on; see {@link #iterate}. */
+  void usePolls(Runnable cost) {
+    polled = true;
+    costOfPoll = cost;
+  }
+
+  /** One iteration of the agent while it spins, instead of {@link #turn}; returns its work. */
+  int iterate(long laterNs) {
+    nowNs += laterNs;
+    return agent.spin();
+  }
+
+  /** The completion queues of all connections, oldest first. */
+  List<PolledQueue> queues() {
+    return queues;
+  }
+
+  private void deliver(WorkCompletion completion) {
+    if (polled) {
+      queues.get(0).completions.add(completion);
+    } else {
+      connection.onCompletion(completion, nowNs);
+    }
+  }
+
   private void answerMessages() {
     while (!wire.sends().isEmpty()) {
       ScriptedConnection.Work work = wire.sends().poll();
@@ -557,7 +696,7 @@ final class ScriptedReader {
 
   private void complete(ScriptedConnection.Work work) {
     if (work.signalled()) {
-      connection.onCompletion(work.completion(work.length()), nowNs);
+      deliver(work.completion(work.length()));
     }
   }
 
@@ -600,7 +739,7 @@ final class ScriptedReader {
   private void receive(byte[] message) {
     ScriptedConnection.Work posted = wire.receives().poll();
     posted.bytes().put(message);
-    connection.onCompletion(posted.completion(message.length), nowNs);
+    deliver(posted.completion(message.length));
   }
 
   /** Ends the connection and closes the pools. */
