@@ -34,8 +34,15 @@ public enum Counter {
   MEMORY_WAITS_20_MS("receive.waits.20ms"),
   /** Waits of more than 20 ms and at most 50 ms. */
   MEMORY_WAITS_50_MS("receive.waits.50ms"),
-  /** Waits of more than 50 ms. */
+  /** Waits of more than 50 ms and at most 100 ms. */
+  MEMORY_WAITS_100_MS("receive.waits.100ms"),
+  /** Waits of more than 100 ms. */
   MEMORY_WAITS_LONGER("receive.waits.longer"),
+  /**
+   * Waits, of any length and not counted above, before whose end the agent did not run for more
+   * than 15 ms: garbage collection or no processor.
+   */
+  MEMORY_WAITS_LATE("receive.waits.late"),
   /** Connections established, by either side. */
   CONNECTIONS_ESTABLISHED("connections.established"),
   /** Connections that ended. */

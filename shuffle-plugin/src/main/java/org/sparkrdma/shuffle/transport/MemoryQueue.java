@@ -8,7 +8,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.Delivery;
@@ -37,10 +36,13 @@ final class MemoryQueue {
   /** Interval of checks; free memory is not signalled. */
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /** A wait that ends after the agent did not run for longer than this is counted apart. */
+  private static final long LATE_NS = TimeUnit.MILLISECONDS.toNanos(15);
+
   private final ReceiveMemory memory;
   private final ReadLimit reads;
   private final Delivery delivery;
-  private final LongConsumer waits;
+  private final WaitCounts waits;
   private final LongSupplier nanoClock;
   private final Map<Long, Waiting> byReader = new HashMap<>();
   private final ArrayDeque<Waiting> turns = new ArrayDeque<>();
@@ -53,8 +55,20 @@ final class MemoryQueue {
 
   private long checkedNs;
 
+  /** Time of the agent's last iteration; it calls {@link #check} in each. */
+  private long ranNs;
+
   /** Used again at each check: blocks whose wait is over. */
   private final List<Entry> over = new ArrayList<>();
+
+  /** Counts waits that have ended. */
+  @FunctionalInterface
+  interface WaitCounts {
+    /**
+     * @param late whether the agent did not run for long before: it may have ended too late
+     */
+    void add(long waitedNs, boolean late);
+  }
 
   /** Blocks of one reader, in their order; there is always one. */
   private static final class Waiting {
@@ -74,20 +88,20 @@ final class MemoryQueue {
    */
   private record Entry(BlockProgress block, FetchSide side, long addedNs) {
     /** Whether it had memory after its wait was over, and the device or windows left it none. */
-    boolean isLate() {
+    boolean hadMemory() {
       return block.waitedNs(addedNs) >= MAX_WAIT_NS;
     }
   }
 
   /**
-   * @param waits receives the nanoseconds of each wait that has ended
+   * @param waits receives each wait that has ended
    * @param nanoClock as {@link System#nanoTime}
    */
   MemoryQueue(
       ReceiveMemory memory,
       ReadLimit reads,
       Delivery delivery,
-      LongConsumer waits,
+      WaitCounts waits,
       LongSupplier nanoClock) {
     this.memory = memory;
     this.reads = reads;
@@ -95,6 +109,7 @@ final class MemoryQueue {
     this.waits = waits;
     this.nanoClock = nanoClock;
     this.checkedNs = nanoClock.getAsLong();
+    this.ranNs = checkedNs;
   }
 
   boolean isEmpty() {
@@ -137,17 +152,25 @@ final class MemoryQueue {
     waiting.blocks.add(new Entry(block, side, nowNs));
   }
 
-  /** Gives out free memory, if a check is due. Blocks that have waited too long use TCP. */
+  /**
+   * Gives out free memory, if a check is due. Blocks that have waited too long use TCP. Called in
+   * each iteration of the agent.
+   */
   void check(long nowNs) {
-    if (turns.isEmpty() || nowNs - checkedNs < CHECK_NS) {
-      return;
+    if (!turns.isEmpty() && nowNs - checkedNs >= CHECK_NS) {
+      checkedNs = nowNs;
+      giveOut(nowNs);
+      for (int i = 0; i < over.size(); i++) {
+        fail(over.get(i), nowNs);
+      }
+      over.clear();
     }
-    checkedNs = nowNs;
-    giveOut(nowNs);
-    for (int i = 0; i < over.size(); i++) {
-      fail(over.get(i), nowNs);
-    }
-    over.clear();
+    ranNs = nowNs;
+  }
+
+  /** Whether the agent has not run for long, while the block waited. */
+  private boolean isLate(Entry entry, long nowNs) {
+    return nowNs - Math.max(ranNs, entry.addedNs) > LATE_NS;
   }
 
   private void giveOut(long nowNs) {
@@ -178,14 +201,14 @@ final class MemoryQueue {
     while (first != null) {
       boolean ended = isOver(first.block, nowNs);
       // Tried after its wait, too, so that no block uses TCP whose memory is free by now.
-      boolean given = !(ended && first.isLate()) && tryReserveInTurn(first.block);
+      boolean given = !(ended && first.hadMemory()) && tryReserveInTurn(first.block);
       if (!given && !ended) {
         return false;
       }
       waiting.blocks.poll();
       onLeft(first.block);
       if (given) {
-        waits.accept(nowNs - first.addedNs);
+        waits.add(nowNs - first.addedNs, isLate(first, nowNs));
         first.side.onMemory(first.block);
         return true;
       }
@@ -225,7 +248,7 @@ final class MemoryQueue {
 
   private void fail(Entry entry, long nowNs) {
     // The whole wait: it may have had memory meanwhile that the device did not register.
-    waits.accept(entry.block.waitedNs(nowNs));
+    waits.add(entry.block.waitedNs(nowNs), isLate(entry, nowNs));
     entry.side.onNoMemory();
     delivery.fail(entry.block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
   }

@@ -116,6 +116,6 @@ class IncastWaitTest {
     pass(11);
     assertThat(waiting.failures()).containsExactly(FallbackReason.POOL_EMPTY);
     assertThat(waiting.lastAnswerMs() - beganMs).isBetween(30L, 33L);
-    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_100_MS)).isZero();
   }
 }

@@ -117,7 +117,8 @@ class PoolPressureTest {
     assertThat(task.failures()).containsOnly(FallbackReason.POOL_EMPTY);
     assertThat(reader.counters().value(Counter.MEMORY_WAITS_50_MS))
         .isEqualTo(task.failures().size());
-    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_100_MS)).isZero();
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LATE)).isZero();
     task.releaseAll();
   }
 
@@ -244,7 +245,7 @@ class PoolPressureTest {
     reader.run(2);
     tasks.forEach(Task::releaseAll);
     assertThat(tasks).allMatch(task -> task.lastAnswerMs() > 0);
-    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_100_MS)).isZero();
   }
 
   /** READs of a slow peer hold more than half of the pool, and some of them complete. */
@@ -269,7 +270,7 @@ class PoolPressureTest {
     reader.run(1);
     tasks.forEach(Task::releaseAll);
     assertThat(tasks.stream().filter(task -> !task.failures().isEmpty())).containsExactly(large);
-    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_100_MS)).isZero();
   }
 
   @Test
@@ -372,6 +373,7 @@ class PoolPressureTest {
     assertThat(waiting.lastAnswerMs()).isNotPositive();
     unread.forEach(Task::releaseAll);
     reader.turn(LONGEST_WAIT_MS * 1_000_000L);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LATE)).isEqualTo(1);
     reader.run(2);
     assertThat(waiting.failures()).isEmpty();
     assertThat(waiting.blocksHeld()).isEqualTo(1);
@@ -400,7 +402,25 @@ class PoolPressureTest {
     assertThat(task.failures()).isEmpty();
     reader.turn(LONGEST_WAIT_MS * 1_000_000L);
     assertThat(task.failures()).hasSize(waiting).containsOnly(FallbackReason.POOL_EMPTY);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LATE)).isEqualTo(waiting);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_100_MS)).as("of 60 ms").isZero();
     task.releaseAll();
+  }
+
+  /** The block waits for the rest of the agent's iteration, not since the last one. */
+  @Test
+  void shouldNotCountTheWaitOfABlockThatIsAddedAfterAPauseAsLate() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
+    List<Task> unread = readOneByOne(10);
+    reader.turn(LONGEST_WAIT_MS * 1_000_000L);
+    Task waiting = reader.task(1).fetch(19);
+    reader.run(3);
+    unread.forEach(Task::releaseAll);
+    reader.run(3);
+    assertThat(waiting.blocksHeld()).isEqualTo(1);
+    assertThat(waits()).isEqualTo(1);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LATE)).isZero();
+    waiting.releaseAll();
   }
 
   /** The unread side of a join holds memory in this way. Other READs complete meanwhile. */

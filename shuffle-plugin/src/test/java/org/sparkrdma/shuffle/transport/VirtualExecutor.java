@@ -155,7 +155,12 @@ final class VirtualExecutor implements AutoCloseable {
             incarnation -> {});
     ReadLimit reads = new ReadLimit(transport.readBytesInFlight());
     MemoryQueue queue =
-        new MemoryQueue(memory.receive(), reads, delivery, waits::add, fabric::nowNs);
+        new MemoryQueue(
+            memory.receive(),
+            reads,
+            delivery,
+            (waitedNs, late) -> waits.add(waitedNs),
+            fabric::nowNs);
     TransportContext context =
         new TransportContext(
             transport,

@@ -17,7 +17,8 @@ import org.sparkrdma.benchmarks.jobs.workload.Answer;
  * @param gcPauses pauses of each executor for garbage collections during the job, by executor id
  * @param peakMemoryBytes largest resident memory of any executor since it started
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
- * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
+ * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time, and
+ *     {@code late} where the agent did not run before the end of the wait
  * @param copiedBlocks blocks copied to the heap because receive memory was short; null in reports
  *     of older versions, which did not count them
  * @param querySeconds wall time of each query, of a job that consists of queries; else empty

@@ -13,7 +13,8 @@ import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
  * and of the plug-in.
  *
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
- * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
+ * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time, and
+ *     {@code late} where the agent did not run before the end of the wait
  * @param copiedBlocks blocks that were copied to the heap because receive memory was short
  */
 record PathTotals(

@@ -59,11 +59,14 @@ class PathTotalsTest {
             Map.of(
                 "rdma.bytes.read", 700L,
                 "receive.waits.5ms", 2L,
+                "receive.waits.100ms", 3L,
+                "receive.waits.late", 4L,
                 "receive.waits.longer", 0L,
                 "receive.copied", 9L),
             spark(700, 7),
             true);
-    assertThat(totals.memoryWaits()).containsExactly(Map.entry("5ms", 2L));
+    assertThat(totals.memoryWaits())
+        .containsExactly(Map.entry("100ms", 3L), Map.entry("5ms", 2L), Map.entry("late", 4L));
     assertThat(totals.copiedBlocks()).isEqualTo(9);
   }
 
