@@ -3,9 +3,8 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,9 +47,10 @@ final class MiniYarn implements AutoCloseable {
   private final MiniDFSCluster files;
   private final MiniYARNCluster yarn;
   private final Path hadoopConf;
-  private final Path sparkHome;
+  private final LinkedSparkHome sparkHome;
 
-  private MiniYarn(MiniDFSCluster files, MiniYARNCluster yarn, Path hadoopConf, Path sparkHome) {
+  private MiniYarn(
+      MiniDFSCluster files, MiniYARNCluster yarn, Path hadoopConf, LinkedSparkHome sparkHome) {
     this.files = files;
     this.yarn = yarn;
     this.hadoopConf = hadoopConf;
@@ -76,7 +76,7 @@ final class MiniYarn implements AutoCloseable {
             files,
             yarn,
             Files.createDirectory(directory.resolve("hadoop-conf")),
-            sparkHome(directory.resolve("spark-home")));
+            LinkedSparkHome.create(directory.resolve("spark-home"), List.of(clientOfYarn())));
     try {
       files.waitActive();
       yarn.init(configuration(files));
@@ -129,18 +129,8 @@ final class MiniYarn implements AutoCloseable {
     return "JAVA_HOME=" + System.getProperty("java.home") + ",JAVA_TOOL_OPTIONS=" + options;
   }
 
-  /** The build's Spark home and Spark's client of YARN. */
-  private static Path sparkHome(Path home) throws Exception {
-    Path jars = Files.createDirectories(home.resolve("jars"));
-    try (DirectoryStream<Path> originals =
-        Files.newDirectoryStream(SparkSubmit.installation().sparkHome().resolve("jars"))) {
-      for (Path jar : originals) {
-        Files.createSymbolicLink(jars.resolve(jar.getFileName()), jar);
-      }
-    }
-    Path client = Path.of(Client.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-    Files.createSymbolicLink(jars.resolve(client.getFileName()), client);
-    return home;
+  private static Path clientOfYarn() throws URISyntaxException {
+    return Path.of(Client.class.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 
   /**
@@ -152,7 +142,7 @@ final class MiniYarn implements AutoCloseable {
   SparkSubmit.Outcome submit(Path directory, Path sparkConf, List<String> arguments)
       throws Exception {
     return SparkSubmit.run(
-        sparkHome,
+        sparkHome.path(),
         directory,
         Map.of("HADOOP_CONF_DIR", hadoopConf.toString(), "SPARK_CONF_DIR", sparkConf.toString()),
         arguments);
@@ -160,7 +150,7 @@ final class MiniYarn implements AutoCloseable {
 
   /** Value of spark.yarn.jars: the jars of Spark for containers, on each node. */
   String jarsOfSpark() {
-    return "local:" + sparkHome.resolve("jars") + "/*";
+    return "local:" + sparkHome.path().resolve("jars") + "/*";
   }
 
   /**
@@ -228,18 +218,7 @@ final class MiniYarn implements AutoCloseable {
       containers.addAll(containers());
       ProcessTree.end(containers, END_GRACE);
       files.close();
-      deleteLinks();
-    }
-  }
-
-  /** JUnit warns when a temporary directory has links to other ones. */
-  private void deleteLinks() {
-    try (DirectoryStream<Path> links = Files.newDirectoryStream(sparkHome.resolve("jars"))) {
-      for (Path link : links) {
-        Files.delete(link);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      sparkHome.close();
     }
   }
 }

@@ -4,17 +4,13 @@ package org.sparkrdma.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.jar.JarOutputStream;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -26,8 +22,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.cluster.yarn.YarnJob;
-import org.sparkrdma.cluster.yarn.YarnResult;
+import org.sparkrdma.cluster.job.ClusterJob;
+import org.sparkrdma.cluster.job.JobResult;
 
 /**
  * The plug-in on YARN, on the loopback engine, as docs/install.md has it. Each application has one
@@ -49,17 +45,11 @@ class YarnIT {
 
   @TempDir private static Path directory;
   private static MiniYarn yarn;
-  private static Path job;
+  private static JobFixture job;
   private static Path sparkConf;
 
-  /** Answers of Spark's own shuffle. */
-  private static List<String> small;
-
-  private static List<String> large;
-  private static List<String> wide;
-
   /** A finished application. */
-  private record Application(YarnResult result, String driver, String logs) {}
+  private record Application(JobResult result, String driver, String logs) {}
 
   @BeforeAll
   @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
@@ -71,17 +61,13 @@ class YarnIT {
             List.of(
                 JVM + "-Dspark.shuffle.rdma.engine=soft",
                 JVM + "-Dspark.shuffle.rdma.engine=disni"));
-    job = jobJar();
+    job = JobFixture.prepare(directory);
     sparkConf = Files.createDirectory(directory.resolve("spark-conf"));
     Files.writeString(
         sparkConf.resolve("spark-defaults.conf"),
         Files.readString(Path.of("../conf/yarn.conf.template"))
             .replace(
                 "/path/to/shuffle-plugin.jar", SparkSubmit.installation().plugIn().toString()));
-    List<String> answers = vanillaAnswers();
-    small = answers.subList(0, 8);
-    large = answers.subList(8, 12);
-    wide = answers.subList(12, 52);
   }
 
   @AfterAll
@@ -103,8 +89,8 @@ class YarnIT {
             "spark.shuffle.rdma.engine=soft",
             "spark.shuffle.rdma.doctor=true");
 
-    assertThat(application.result().answer()).isEqualTo(small);
-    assertAllByRead(application.result());
+    assertThat(application.result().answer()).isEqualTo(job.small());
+    JobFixture.assertAllByRead(application.result());
     assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
         .hasSize(2)
         .allMatch(line -> line.contains(OF_OVERHEAD + "768 MiB"));
@@ -129,14 +115,14 @@ class YarnIT {
             "spark.shuffle.compress=false",
             "spark.executor.extraJavaOptions=-XX:MaxDirectMemorySize=2g",
             "spark.test.excess.bytes=" + EXCESS_MIB * MIB);
-    YarnResult result = application.result();
+    JobResult result = application.result();
 
     assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
         .hasSizeGreaterThanOrEqualTo(2)
         .allMatch(line -> line.contains("may pin 256 MiB"))
         .allMatch(line -> line.contains(OF_OVERHEAD + "256 MiB"));
-    assertThat(result.answer()).isEqualTo(large);
-    assertAllByRead(result);
+    assertThat(result.answer()).isEqualTo(job.large());
+    JobFixture.assertAllByRead(result);
     assertThat(highestPinned(application.driver())).isBetween(128 * MIB, 256 * MIB);
     assertThat(result.removedExecutors()).isEmpty();
     // The NodeManager does check the memory.
@@ -154,10 +140,10 @@ class YarnIT {
             "spark.shuffle.rdma.mode=required",
             "spark.task.maxFailures=1",
             "spark.executor.maxNumFailures=1");
-    YarnResult result = application.result();
+    JobResult result = application.result();
 
     assertThat(result.answer())
-        .isEqualTo(Collections.nCopies(5, small).stream().flatMap(List::stream).toList());
+        .isEqualTo(Collections.nCopies(5, job.small()).stream().flatMap(List::stream).toList());
     assertThat(application.logs())
         .containsOnlyOnce("RDMA is up: device soft0")
         .containsOnlyOnce("RDMA is not used in this executor");
@@ -192,9 +178,9 @@ class YarnIT {
   void shouldGiveTheRightAnswerWhenAContainerEnds(String signal) throws Exception {
     Application application =
         run("client", signal, "spark.executor.memory=512m", "spark.shuffle.rdma.engine=soft");
-    YarnResult result = application.result();
+    JobResult result = application.result();
 
-    assertThat(result.answer()).isEqualTo(wide);
+    assertThat(result.answer()).isEqualTo(job.wide());
     assertThat(result.removedExecutors()).hasSize(1);
     assertThat(result.counter("rdma.bytes.read")).isPositive();
   }
@@ -204,19 +190,6 @@ class YarnIT {
     Matcher bytes = HIGHEST_PINNED.matcher(driver);
     assertThat(bytes.find()).as(driver).isTrue();
     return Long.parseLong(bytes.group(1));
-  }
-
-  private static void assertAllByRead(YarnResult result) {
-    assertThat(result.counter("rdma.bytes.read")).isPositive().isEqualTo(result.remoteBytes());
-    assertThat(result.counter("tcp.bytes.read")).isZero();
-    assertThat(result.counters())
-        .allSatisfy(
-            (name, count) -> {
-              if (name.startsWith("fallback.")) {
-                assertThat(count).as(name).isZero();
-              }
-            });
-    assertThat(result.failedTasks()).isZero();
   }
 
   /** Runs an application that must succeed. */
@@ -229,7 +202,7 @@ class YarnIT {
     String logs = logs(driver);
     assertThat(outcome.exitCode()).as(driver + logs).isZero();
     return new Application(
-        new ObjectMapper().readValue(answer.toFile(), YarnResult.class), driver, logs);
+        new ObjectMapper().readValue(answer.toFile(), JobResult.class), driver, logs);
   }
 
   private static SparkSubmit.Outcome submit(
@@ -247,8 +220,8 @@ class YarnIT {
         "spark.shuffle.readHostLocalDisk=false",
         "spark.ui.enabled=false");
     add(arguments, settings);
-    arguments.addAll(List.of("--class", YarnJob.class.getName()));
-    arguments.addAll(List.of(job.toString(), name, answer.toString()));
+    arguments.addAll(List.of("--class", ClusterJob.class.getName()));
+    arguments.addAll(List.of(job.jar().toString(), name, answer.toString()));
     return yarn.submit(own, sparkConf, arguments);
   }
 
@@ -263,44 +236,5 @@ class YarnIT {
     for (String setting : settings) {
       arguments.addAll(List.of("--conf", setting));
     }
-  }
-
-  private static List<String> vanillaAnswers() throws Exception {
-    Path own = Files.createDirectory(directory.resolve("vanilla"));
-    Path answer = own.resolve("result.json");
-    SparkSubmit.Outcome outcome =
-        SparkSubmit.run(
-            own,
-            List.of(
-                "--master",
-                "local[2]",
-                "--jars",
-                SparkSubmit.installation().plugIn().toString(),
-                "--conf",
-                "spark.ui.enabled=false",
-                "--class",
-                YarnJob.class.getName(),
-                job.toString(),
-                "all",
-                answer.toString()));
-    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
-    YarnResult result = new ObjectMapper().readValue(answer.toFile(), YarnResult.class);
-    assertThat(result.counters()).isEmpty();
-    return result.answer();
-  }
-
-  /** A jar with the application's classes, which are among those of the tests. */
-  private static Path jobJar() throws IOException {
-    Path jar = directory.resolve("job.jar");
-    String folder = YarnJob.class.getPackageName().replace('.', '/');
-    Path classes = Path.of("target/test-classes", folder);
-    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
-        DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
-      for (Path file : files) {
-        out.putNextEntry(new ZipEntry(folder + "/" + file.getFileName()));
-        Files.copy(file, out);
-      }
-    }
-    return jar;
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.cluster.yarn;
+package org.sparkrdma.cluster.job;
 
 import java.util.List;
 import java.util.Map;
 
 /**
- * The result of a {@link YarnJob}.
+ * The result of a {@link ClusterJob}.
  *
  * @param answer of its shuffles
  * @param remoteBytes that tasks read from other executors, by Spark's own metrics
@@ -13,15 +13,19 @@ import java.util.Map;
  * @param failedTasks attempts that failed, by the fault of a fetch or of an executor too
  * @param killedTasks attempts that were killed, which Spark does not count as failures
  * @param removedExecutors reasons
+ * @param removedIds ids of the same executors
+ * @param failedOwners ids of the executors that failed fetches name as owners of blocks
  * @param removedAtEnd reasons, with those after the job that has the answer
  */
-public record YarnResult(
+public record JobResult(
     List<String> answer,
     long remoteBytes,
     Map<String, Long> counters,
     int failedTasks,
     int killedTasks,
     List<String> removedExecutors,
+    List<String> removedIds,
+    List<String> failedOwners,
     List<String> removedAtEnd) {
   /** Value of a counter; 0 where it does not exist. */
   public long counter(String name) {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.cluster.yarn;
+package org.sparkrdma.cluster.job;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,14 +32,14 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
-/** The application to submit: jobs on two executors of one core. Writes a {@link YarnResult}. */
-public final class YarnJob {
+/** The application to submit: jobs on two executors of one core. Writes a {@link JobResult}. */
+public final class ClusterJob {
   private static final long LISTENER_TIMEOUT_MS = 60_000;
 
   /** Tasks that return at once; with that many each executor gets some. */
   private static final int QUESTIONS = 20;
 
-  private YarnJob() {}
+  private ClusterJob() {}
 
   /**
    * The data of a shuffle.
@@ -59,17 +65,18 @@ public final class YarnJob {
    * @param arguments name and file
    */
   public static void main(String[] arguments) throws Exception {
-    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("YarnJob"))) {
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("ClusterJob"))) {
       ExecutorEvents events = new ExecutorEvents();
       spark.sc().addSparkListener(events);
-      YarnResult result =
+      JobResult result =
           switch (arguments[0]) {
             case "all" -> all(spark, events);
             case "shuffle" -> shuffle(spark, events, Shuffle.SMALL, 1);
             case "rounds" -> shuffle(spark, events, Shuffle.SMALL, ROUNDS);
             case "memory" -> memory(spark, events);
-            case "SIGTERM" -> end(spark, events, ProcessHandle::destroy);
-            case "SIGKILL" -> end(spark, events, ProcessHandle::destroyForcibly);
+            case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
+            case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
+            case "deletion" -> deletePod(spark, events);
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
           };
       new ObjectMapper().writeValue(Path.of(arguments[1]).toFile(), result);
@@ -77,14 +84,14 @@ public final class YarnJob {
   }
 
   /** The answers of all other jobs, in the order of the constants. */
-  private static YarnResult all(JavaSparkContext spark, ExecutorEvents events) {
+  private static JobResult all(JavaSparkContext spark, ExecutorEvents events) {
     List<String> answers = new ArrayList<>();
     List.of(Shuffle.SMALL, Shuffle.LARGE, Shuffle.WIDE)
         .forEach(shuffle -> answers.addAll(answer(spark, shuffle)));
     return result(spark, events, answers);
   }
 
-  private static YarnResult shuffle(
+  private static JobResult shuffle(
       JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle, int rounds) {
     List<String> answers = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
@@ -94,18 +101,20 @@ public final class YarnJob {
   }
 
   /** A shuffle that uses the receive pool, and then a task that takes more memory than it may. */
-  private static YarnResult memory(JavaSparkContext spark, ExecutorEvents events) {
-    YarnResult before = result(spark, events, answer(spark, Shuffle.LARGE));
+  private static JobResult memory(JavaSparkContext spark, ExecutorEvents events) {
+    JobResult before = result(spark, events, answer(spark, Shuffle.LARGE));
     int bytes = Integer.parseInt(spark.getConf().get("spark.test.excess.bytes"));
-    spark.parallelize(List.of(bytes), 1).foreach(YarnJob::takeMemoryOnce);
+    spark.parallelize(List.of(bytes), 1).foreach(ClusterJob::takeMemoryOnce);
     waitUntilEmpty(spark);
-    return new YarnResult(
+    return new JobResult(
         before.answer(),
         before.remoteBytes(),
         before.counters(),
         before.failedTasks(),
         before.killedTasks(),
         before.removedExecutors(),
+        before.removedIds(),
+        before.failedOwners(),
         events.removed());
   }
 
@@ -119,13 +128,43 @@ public final class YarnJob {
     throw new IllegalStateException("still alive with bytes=" + taken.capacity());
   }
 
-  /** Ends an executor when some reducers of the job have ended. */
-  private static YarnResult end(
+  private static JobResult endProcess(
       JavaSparkContext spark, ExecutorEvents events, Consumer<ProcessHandle> signal) {
-    Map<String, Long> processes = ofEachExecutor(spark, () -> ProcessHandle.current().pid());
-    long pid = processes.values().iterator().next();
+    return end(
+        spark,
+        events,
+        () -> ProcessHandle.current().pid(),
+        pid -> ProcessHandle.of(pid).ifPresent(signal));
+  }
+
+  private static JobResult deletePod(JavaSparkContext spark, ExecutorEvents events) {
+    String master = spark.getConf().get("spark.master").substring("k8s://".length());
+    return end(
+        spark,
+        events,
+        () -> System.getenv("SPARK_EXECUTOR_POD_NAME"),
+        name -> delete(URI.create(master + "/api/v1/namespaces/default/pods/" + name)));
+  }
+
+  /** Deletes an object of the API server, as {@code kubectl delete --wait=false} does. */
+  private static void delete(URI object) {
+    HttpRequest request = HttpRequest.newBuilder(object).DELETE().build();
+    try {
+      HttpClient.newHttpClient().send(request, BodyHandlers.discarding());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Ends an executor when some reducers of the job have ended. */
+  private static <T> JobResult end(
+      JavaSparkContext spark, ExecutorEvents events, Question<T> identity, Consumer<T> end) {
+    Map<String, T> identities = ofEachExecutor(spark, identity);
+    T first = identities.values().iterator().next();
     waitUntilEmpty(spark);
-    events.afterReducers(3, () -> ProcessHandle.of(pid).ifPresent(signal));
+    events.afterReducers(3, () -> end.accept(first));
     List<String> answer = answer(spark, Shuffle.WIDE);
     return result(spark, events, answer);
   }
@@ -170,20 +209,22 @@ public final class YarnJob {
     return reducer + ": " + records + " records, checksum " + sum;
   }
 
-  private static YarnResult result(
+  private static JobResult result(
       JavaSparkContext spark, ExecutorEvents events, List<String> answer) {
     Map<String, Long> sums = new TreeMap<>();
-    ofEachExecutor(spark, YarnJob::counters)
+    ofEachExecutor(spark, ClusterJob::counters)
         .values()
         .forEach(counters -> counters.forEach((name, count) -> sums.merge(name, count, Long::sum)));
     waitUntilEmpty(spark);
-    return new YarnResult(
+    return new JobResult(
         answer,
         events.remoteBytes(),
         sums,
         events.failedTasks(),
         events.killedTasks(),
         events.removed(),
+        events.removedIds(),
+        events.failedOwners(),
         List.of());
   }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.zip.ZipEntry;
+import org.sparkrdma.cluster.job.ClusterJob;
+import org.sparkrdma.cluster.job.JobResult;
+
+/**
+ * The jar of {@link ClusterJob}, and the answers of its shuffles under Spark's own shuffle.
+ *
+ * @param small of the jobs "shuffle" and "rounds"
+ * @param large of the job "memory"
+ * @param wide of the jobs that end an executor
+ */
+record JobFixture(Path jar, List<String> small, List<String> large, List<String> wide) {
+  /**
+   * Creates the jar and runs all shuffles.
+   *
+   * @param directory for the jar and the output
+   */
+  static JobFixture prepare(Path directory) throws Exception {
+    Path jar = jar(directory.resolve("job.jar"));
+    List<String> answers = vanillaAnswers(Files.createDirectory(directory.resolve("vanilla")), jar);
+    return new JobFixture(
+        jar, answers.subList(0, 8), answers.subList(8, 12), answers.subList(12, 52));
+  }
+
+  private static List<String> vanillaAnswers(Path own, Path jar) throws Exception {
+    Path answer = own.resolve("result.json");
+    SparkSubmit.Outcome outcome =
+        SparkSubmit.run(
+            own,
+            List.of(
+                "--master",
+                "local[2]",
+                "--jars",
+                SparkSubmit.installation().plugIn().toString(),
+                "--conf",
+                "spark.ui.enabled=false",
+                "--class",
+                ClusterJob.class.getName(),
+                jar.toString(),
+                "all",
+                answer.toString()));
+    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
+    JobResult result = new ObjectMapper().readValue(answer.toFile(), JobResult.class);
+    assertThat(result.counters()).isEmpty();
+    return result.answer();
+  }
+
+  /** A jar with the application's classes, which are among those of the tests. */
+  private static Path jar(Path jar) throws IOException {
+    String folder = ClusterJob.class.getPackageName().replace('.', '/');
+    Path classes = Path.of("target/test-classes", folder);
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+        DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
+      for (Path file : files) {
+        out.putNextEntry(new ZipEntry(folder + "/" + file.getFileName()));
+        Files.copy(file, out);
+      }
+    }
+    return jar;
+  }
+
+  /** Asserts that all remote blocks came by READ, and that no task failed. */
+  static void assertAllByRead(JobResult result) {
+    assertThat(result.counter("rdma.bytes.read")).isPositive().isEqualTo(result.remoteBytes());
+    assertThat(result.counter("tcp.bytes.read")).isZero();
+    assertThat(result.counters())
+        .allSatisfy(
+            (name, count) -> {
+              if (name.startsWith("fallback.")) {
+                assertThat(count).as(name).isZero();
+              }
+            });
+    assertThat(result.failedTasks()).isZero();
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.spark.scheduler.cluster.k8s.KubernetesClusterManager;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.sparkrdma.cluster.job.ClusterJob;
+import org.sparkrdma.cluster.job.JobResult;
+
+/**
+ * The plug-in under Spark's scheduler for Kubernetes, on the loopback engine, with the templates of
+ * conf/. The API server is simulated and the pods are processes of this machine. Each application
+ * has two executors, on two nodes.
+ */
+@Execution(ExecutionMode.SAME_THREAD)
+@Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
+class KubernetesIT {
+  private static final Path CONF = Path.of("../conf").toAbsolutePath().normalize();
+  private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
+  private static final String LOOPBACK = JVM + "-Dspark.shuffle.rdma.engine=soft";
+
+  /** DiSNI's jar and library are not installed. */
+  private static final String NO_RDMA = JVM + "-Dspark.shuffle.rdma.engine=disni";
+
+  @TempDir private static Path directory;
+  private static JobFixture job;
+  private static LinkedSparkHome sparkHome;
+
+  /** A finished application: exit code and log of its driver, and its pods. */
+  private record Application(Path answer, int exitCode, String driver, List<EndedPod> pods) {
+    JobResult result() throws IOException {
+      assertThat(exitCode).as(driver + logs()).isZero();
+      return new ObjectMapper().readValue(answer.toFile(), JobResult.class);
+    }
+
+    String logs() {
+      return pods.stream().map(EndedPod::log).collect(Collectors.joining());
+    }
+  }
+
+  @BeforeAll
+  @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
+  static void prepare() throws Exception {
+    job = JobFixture.prepare(directory);
+    List<Path> more = new ArrayList<>();
+    more.add(
+        Path.of(
+            KubernetesClusterManager.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI()));
+    try (DirectoryStream<Path> jars =
+        Files.newDirectoryStream(Path.of("target/kubernetes-jars").toAbsolutePath())) {
+      jars.forEach(more::add);
+    }
+    sparkHome = LinkedSparkHome.create(directory.resolve("spark-home"), more);
+  }
+
+  @AfterAll
+  static void deleteLinks() {
+    if (sparkHome != null) {
+      sparkHome.close();
+    }
+  }
+
+  @Test
+  void shouldReadEveryRemoteBlockByRead() throws Exception {
+    Application application =
+        run(LOOPBACK, "shuffle", "spark.executor.memory=512m", "spark.shuffle.rdma.doctor=true");
+    JobResult result = application.result();
+
+    assertThat(result.answer()).isEqualTo(job.small());
+    JobFixture.assertAllByRead(result);
+    assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
+        .hasSize(2)
+        .allMatch(
+            line -> line.contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 768 MiB"));
+    assertThat(application.driver())
+        // The checks of an executor may last longer than the job on a busy machine.
+        .containsPattern("Checks of executors: RDMA is used in [12], not used in 0")
+        .contains("Shuffle of this application: readBytes=");
+    assertThat(application.pods())
+        .hasSize(2)
+        .extracting(EndedPod::container)
+        .allSatisfy(
+            container -> {
+              // Heap and overhead, as the plug-in computes them.
+              assertThat(container.getResources().getLimits())
+                  .containsEntry("memory", new Quantity("2304Mi"))
+                  .containsKey("rdma/hca_shared_devices_a");
+              assertThat(container.getSecurityContext().getCapabilities().getAdd())
+                  .containsExactly("IPC_LOCK");
+            });
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldFailNoTaskAndNoPodOfANodeWithoutRdma() throws Exception {
+    Application application =
+        run(
+            NO_RDMA,
+            "rounds",
+            "spark.executor.memory=512m",
+            "spark.shuffle.rdma.mode=required",
+            "spark.task.maxFailures=1",
+            "spark.executor.maxNumFailures=1");
+    JobResult result = application.result();
+
+    assertThat(result.answer())
+        .isEqualTo(Collections.nCopies(5, job.small()).stream().flatMap(List::stream).toList());
+    assertThat(application.logs())
+        .containsOnlyOnce("RDMA is up: device soft0")
+        .containsOnlyOnce("RDMA is not used in this executor");
+    assertThat(result.killedTasks()).isPositive();
+    assertThat(result.failedTasks()).isZero();
+    assertThat(result.removedExecutors()).isEmpty();
+    assertThat(application.pods()).hasSize(2);
+    assertThat(application.driver()).doesNotContain("new failed executors");
+  }
+
+  /** The limit that the test of a node without RDMA sets is in force. */
+  @Test
+  @Tag("nightly")
+  void shouldEndTheApplicationWhenMorePodsFailThanTheLimit() throws Exception {
+    Application application =
+        run(LOOPBACK, "SIGKILL", "spark.executor.memory=512m", "spark.executor.maxNumFailures=0");
+
+    assertThat(application.exitCode()).as(application.driver()).isPositive();
+    assertThat(application.driver()).contains("Max number of executor failures (0) reached");
+    assertThat(application.pods())
+        .filteredOn(pod -> !pod.deleted())
+        .singleElement()
+        .returns(EndedPod.KILLED, EndedPod::exitCode);
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldGiveTheRightAnswerWhenAPodIsDeleted() throws Exception {
+    Application application = run(LOOPBACK, "deletion", "spark.executor.memory=512m");
+    JobResult result = application.result();
+    Map<String, EndedPod> pods =
+        application.pods().stream().collect(Collectors.toMap(EndedPod::executorId, pod -> pod));
+
+    assertThat(result.answer()).isEqualTo(job.wide());
+    assertThat(result.removedIds()).hasSize(1);
+    String removed = result.removedIds().get(0);
+    assertThat(pods.get(removed))
+        .returns(true, EndedPod::deleted)
+        .returns(EndedPod.TERMINATED, EndedPod::exitCode);
+    // Spark has replaced it.
+    assertThat(pods).hasSize(3);
+    assertThat(result.failedOwners()).isSubsetOf(removed);
+    assertThat(result.counter("rdma.bytes.read")).isPositive();
+  }
+
+  /** Runs an application on two nodes, the first of which has the loopback engine. */
+  private static Application run(String secondNode, String name, String... settings)
+      throws Exception {
+    Path own = Files.createTempDirectory(directory, name);
+    Path answer = own.resolve("result.json");
+    Path sparkConf = Files.createDirectory(own.resolve("spark-conf"));
+    try (SimulatedKubernetes kubernetes =
+        SimulatedKubernetes.start(
+            own.resolve("pods"), sparkHome.path(), List.of(LOOPBACK, secondNode))) {
+      Files.writeString(
+          sparkConf.resolve("spark-defaults.conf"), sparkDefaults(kubernetes.master()));
+      SparkSubmit.Outcome outcome =
+          SparkSubmit.run(
+              sparkHome.path(),
+              own,
+              Map.of("SPARK_CONF_DIR", sparkConf.toString()),
+              arguments(List.of(job.jar().toString(), name, answer.toString()), settings));
+      return new Application(
+          answer, outcome.exitCode(), outcome.output() + outcome.errors(), kubernetes.endPods());
+    }
+  }
+
+  /** The template with the names of this machine. */
+  private static String sparkDefaults(String master) throws Exception {
+    return Files.readString(CONF.resolve("kubernetes.conf.template"))
+        .replace("k8s://https://HOST:6443", master)
+        .replace("/path/to/kubernetes", CONF.resolve("kubernetes").toString())
+        .replace(
+            "/opt/spark/rdma/shuffle-plugin.jar", SparkSubmit.installation().plugIn().toString())
+        .replace("/opt/spark/rdma/java", System.getProperty("java.home"));
+  }
+
+  private static List<String> arguments(List<String> application, String... settings) {
+    List<String> arguments = new ArrayList<>(List.of("--deploy-mode", "client"));
+    add(
+        arguments,
+        "spark.driver.memory=512m",
+        "spark.executor.instances=2",
+        "spark.scheduler.minRegisteredResourcesRatio=1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
+        "spark.shuffle.readHostLocalDisk=false",
+        "spark.ui.enabled=false");
+    add(arguments, settings);
+    arguments.addAll(List.of("--class", ClusterJob.class.getName()));
+    arguments.addAll(application);
+    return arguments;
+  }
+
+  private static void add(List<String> arguments, String... settings) {
+    for (String setting : settings) {
+      arguments.addAll(List.of("--conf", setting));
+    }
+  }
+}
