@@ -124,7 +124,7 @@ class KubernetesIT {
             "spark.executor.memory=512m",
             "spark.shuffle.rdma.mode=required",
             "spark.task.maxFailures=1",
-            "spark.executor.maxNumFailures=1");
+            "spark.executor.maxNumFailures=0");
     JobResult result = application.result();
 
     assertThat(result.answer())
@@ -148,10 +148,7 @@ class KubernetesIT {
 
     assertThat(application.exitCode()).as(application.driver()).isPositive();
     assertThat(application.driver()).contains("Max number of executor failures (0) reached");
-    assertThat(application.pods())
-        .filteredOn(pod -> !pod.deleted())
-        .singleElement()
-        .returns(EndedPod.KILLED, EndedPod::exitCode);
+    assertThat(application.pods()).extracting(EndedPod::exitCode).containsOnlyOnce(EndedPod.KILLED);
   }
 
   @Test

@@ -42,11 +42,7 @@ final class SimulatedKubernetes implements AutoCloseable {
   static SimulatedKubernetes start(Path directory, Path sparkHome, List<String> nodeOptions) {
     KubernetesMockServer server =
         new KubernetesMockServer(
-            new Context(),
-            new MockWebServer(),
-            new HashMap<>(),
-            new PodAdmission(),
-            false);
+            new Context(), new MockWebServer(), new HashMap<>(), new PodAdmission(), false);
     server.init(InetAddress.getLoopbackAddress(), 0);
     KubernetesClient client = server.createClient();
     List<Map<String, String>> nodes = new ArrayList<>();
