@@ -60,7 +60,7 @@ public final class BlockServer implements AutoCloseable {
 
   private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
 
-  private final StateLock state = new StateLock();
+  private final StateLock state;
   private final DiskThreads diskThreads = new DiskThreads();
   private final LongSupplier nanoClock;
   private final long maxWaitNs;
@@ -103,6 +103,18 @@ public final class BlockServer implements AutoCloseable {
    * @param probeClock of {@link CostProbe}; another one in tests
    */
   BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues, LongSupplier probeClock) {
+    this(parameters, diskQueues, probeClock, new StateLock());
+  }
+
+  /**
+   * @param state another one in tests
+   */
+  BlockServer(
+      ServerParameters parameters,
+      List<DiskQueue> diskQueues,
+      LongSupplier probeClock,
+      StateLock state) {
+    this.state = state;
     nanoClock = parameters.nanoClock();
     tickNs = nanoClock.getAsLong();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
@@ -112,9 +124,18 @@ public final class BlockServer implements AutoCloseable {
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
     parts = ServingParts.create(parameters, disks, state, probeClock);
     steps = new LocateSteps(parts.locator(), disks, state, deadlines);
-    ShortageCommand shortage = new ShortageCommand(this::submit, parts.idle()::makeRoom);
+    ShortageCommand shortage = new ShortageCommand(this::submit, this::makeRoom);
     continueShortage = shortage::continueLater;
     budget.onShortage(shortage);
+  }
+
+  /** A part of the room that a shortage needs; threads that wait for the lock precede the rest. */
+  private boolean makeRoom(long lengthBytes) {
+    boolean isPart = parts.idle().makeRoom(lengthBytes);
+    if (isPart) {
+      state.letOthersIn();
+    }
+    return isPart;
   }
 
   /** Starts the thread; once. */

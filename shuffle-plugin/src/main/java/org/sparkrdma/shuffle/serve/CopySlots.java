@@ -61,18 +61,33 @@ final class CopySlots implements AutoCloseable {
     files.countSlots(pool::registeredBytes);
   }
 
-  /** Takes a free slot, if necessary out of memory that is registered for it. */
-  Optional<RegisteredChunk> take() {
+  /**
+   * Takes a free slot for a lease, if necessary out of memory that is registered for it. While
+   * windows are evicted for that memory, other threads may have the lock.
+   */
+  Optional<RegisteredChunk> take(Lease lease) {
     assert state.isHeld();
-    boolean allLent = (long) pool.chunksOut() * pool.chunkBytes() == pool.registeredBytes();
-    if (allLent && !files.leavesReserve(slabBytes)) {
-      return Optional.empty();
-    }
-    Optional<RegisteredChunk> free = pool.tryTake();
-    if (free.isEmpty() && pool.couldGrow() && unleased.makeRoom(slabBytes)) {
-      free = pool.tryTake();
+    Optional<RegisteredChunk> free = tryTake();
+    if (free.isEmpty() && mayTake() && pool.couldGrow()) {
+      boolean hasRoom =
+          unleased.makeRoom(slabBytes, () -> !lease.isCancelled() && areAllLent() && mayTake());
+      if (hasRoom || !areAllLent()) {
+        free = tryTake();
+      }
     }
     return free;
+  }
+
+  private Optional<RegisteredChunk> tryTake() {
+    return mayTake() ? pool.tryTake() : Optional.empty();
+  }
+
+  private boolean mayTake() {
+    return !areAllLent() || files.leavesReserve(slabBytes);
+  }
+
+  private boolean areAllLent() {
+    return (long) pool.chunksOut() * pool.chunkBytes() == pool.registeredBytes();
   }
 
   /**

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
  *
  * <p>Deregistration takes long, and disk threads wait for the lock. So a turn deregisters a few
  * regions, and the next one follows after a pause, in which the lock is free. Where other uses need
- * the memory at once, the next turn follows without a pause.
+ * the memory at once, the next turn follows as soon as those threads had the lock that wait for it.
  */
 final class IdleMemory {
   /** Maximum number of windows and regions of slots that one turn deregisters. */

@@ -38,6 +38,7 @@ final class Placement {
   private final SlotWriter slotWriter;
   private final Lease lease;
   private final Total total;
+  private final StateLock state;
   private int piecesFromWindows;
   private int piecesFromSlots;
   private long bytesFromSlots;
@@ -60,6 +61,7 @@ final class Placement {
     this.slotWriter = slots == null ? null : new SlotWriter(slots, state);
     this.lease = lease;
     this.total = total;
+    this.state = state;
   }
 
   /** Whether its pieces will not be used. */
@@ -142,6 +144,7 @@ final class Placement {
             && lease.share().hasRoomForWindows()
             && !files.isExcluded(output.mapOutput().dataFile());
     if (needsRoom && slots != null && slots.trim(IdleMemory.MAX_REGIONS) > 0) {
+      state.letOthersIn();
       window = files.lease(output, fileOffset, lease);
     }
     if (window == null) {

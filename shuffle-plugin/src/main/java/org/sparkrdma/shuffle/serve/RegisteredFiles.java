@@ -29,7 +29,8 @@ import org.sparkrdma.verbs.VerbsException;
  * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is
  * not registered again for a second, so that a file system that cannot be registered does not cost
  * a system call for each block; where the device has no room, for 10 ms, and idle windows are
- * evicted. Used with the server's lock.
+ * evicted. Used with the server's lock, which is released while the device registers, and now and
+ * then while windows are evicted.
  */
 final class RegisteredFiles {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredFiles.class);
@@ -122,7 +123,8 @@ final class RegisteredFiles {
         return null;
       }
       // The lock was released meanwhile, and other windows may have been leased.
-      if (pinned && !window.isLeased() && !leavesReserve(window.pinnedBytes())) {
+      boolean fits = !pinned || window.isLeased() || leavesReserve(window.pinnedBytes());
+      if (!fits || !lease.share().admitWindow(window)) {
         return null;
       }
     }
@@ -163,20 +165,22 @@ final class RegisteredFiles {
   }
 
   private FileWindow register(ServedOutput output, int index, Lease lease) {
-    state.awaitRegistration(() -> output.isRegistering(index));
-    if (output.window(index) != null) {
-      return output.window(index);
-    }
-    if (!output.mayRegister(nanoClock.getAsLong()) || isExcluded(output.mapOutput().dataFile())) {
-      return null;
-    }
-    if (unleased.windowCount() == maxWindows && !unleased.tryEvict()) {
-      return null;
+    FileWindow registered = awaitWindow(output, index);
+    if (registered != null
+        || !output.mayRegister(nanoClock.getAsLong())
+        || isExcluded(output.mapOutput().dataFile())) {
+      return registered;
     }
     long start = (long) index * windowBytes;
     long lengthBytes = windowLength(output, index);
-    Optional<PinnedBudget.Grant> grant =
-        pinned && unleased.makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
+    if (pinned && !unleased.makeRoom(lengthBytes, () -> isWanted(output, index, lease))) {
+      // Perhaps because another request registers it.
+      return awaitWindow(output, index);
+    }
+    if (unleased.windowCount() >= maxWindows && !unleased.tryEvict()) {
+      return null;
+    }
+    Optional<PinnedBudget.Grant> grant = pinned ? budget.tryGrant(lengthBytes) : Optional.empty();
     if (pinned && grant.isEmpty()) {
       return null;
     }
@@ -206,6 +210,20 @@ final class RegisteredFiles {
       counters.increment(Counter.WINDOWS_REGISTERED);
     }
     return window;
+  }
+
+  /** The window, once no other request registers it; null when it is not registered. */
+  private FileWindow awaitWindow(ServedOutput output, int index) {
+    state.awaitRegistration(() -> output.isRegistering(index));
+    return output.window(index);
+  }
+
+  /** Whether a window must still be registered for a lease, after other threads had the lock. */
+  private boolean isWanted(ServedOutput output, int index, Lease lease) {
+    return !lease.isCancelled()
+        && output.window(index) == null
+        && !output.isRegistering(index)
+        && output.mayRegister(nanoClock.getAsLong());
   }
 
   /** Other requests wait for the end of the registration, whatever the device does. */

@@ -39,14 +39,11 @@ final class SlotWriter {
       throws IOException {
     assert state.isHeld();
     if (slot == null || used == slot.lengthBytes()) {
-      slot = null;
-      RegisteredChunk free = lease.share().admitSlot() ? slots.take().orElse(null) : null;
+      slot = lease.share().admitSlot() ? takeSlot(lease) : null;
       used = 0;
-      if (free == null) {
+      if (slot == null) {
         return false;
       }
-      add(free, lease);
-      slot = free;
     }
     int copied = (int) Math.min(lengthBytes, slot.lengthBytes() - used);
     ByteBuffer target = slot.slice(used, copied);
@@ -60,13 +57,21 @@ final class SlotWriter {
     return true;
   }
 
-  private static void add(RegisteredChunk free, Lease lease) {
+  private RegisteredChunk takeSlot(Lease lease) {
+    RegisteredChunk free = slots.take(lease).orElse(null);
+    boolean added = false;
     try {
-      lease.add(free);
-    } catch (Throwable e) {
-      free.release();
-      throw e;
+      // The lock may have been released meanwhile, and the peer may have got other slots.
+      if (free != null && lease.share().admitSlot()) {
+        lease.add(free);
+        added = true;
+      }
+    } finally {
+      if (free != null && !added) {
+        free.release();
+      }
     }
+    return added ? free : null;
   }
 
   private void read(ServedOutput output, long fileOffset, ByteBuffer target) throws IOException {

@@ -11,6 +11,9 @@ import java.util.function.BooleanSupplier;
  * threads and the agent hold it for single steps, and never while they wait for a disk. The agent
  * waits for it only when the system refuses a disk thread. The longest step deregisters a few idle
  * windows, see {@link IdleMemory}; a call of the device may hang in it.
+ *
+ * <p>A thread that releases the lock and takes it again is faster than one that must wake up for
+ * it. So work of many long steps calls {@link #letOthersIn} between them.
  */
 final class StateLock {
   /** Work that may wait for a disk. */
@@ -33,6 +36,12 @@ final class StateLock {
   private final HeldLock lock;
   private final Condition registrationEnded;
 
+  /** Another thread has had the lock; awaited by those that let others in. */
+  private final Condition released;
+
+  /** Number of threads that let others in now; used with the lock. */
+  private int yielding;
+
   StateLock() {
     this(new HeldLock());
   }
@@ -43,6 +52,7 @@ final class StateLock {
   StateLock(HeldLock lock) {
     this.lock = lock;
     registrationEnded = lock.newCondition();
+    released = lock.newCondition();
   }
 
   /** Never throws: a thread that has taken a command or a request waits for the lock with it. */
@@ -68,7 +78,33 @@ final class StateLock {
   }
 
   void unlock() {
+    signalYielding();
     lock.unlock();
+  }
+
+  private void signalYielding() {
+    if (yielding > 0) {
+      released.signalAll();
+    }
+  }
+
+  /**
+   * Lets each thread that waits for the lock now have it for a step; returns at once when none
+   * waits. The state may have changed meanwhile.
+   */
+  void letOthersIn() {
+    assert lock.getHoldCount() == 1;
+    signalYielding();
+    if (!lock.hasQueuedThreads()) {
+      return;
+    }
+    yielding++;
+    try {
+      // The next thread that releases the lock puts this one behind all that wait for it then.
+      released.awaitUninterruptibly();
+    } finally {
+      yielding--;
+    }
   }
 
   /** The thread that has the lock now, for logs; null when none has it. Takes no lock. */
@@ -93,7 +129,7 @@ final class StateLock {
   /** Runs work without the lock and takes it again; the state may have changed meanwhile. */
   <T, E extends Exception> T unlocked(Blocking<T, E> work) throws E {
     assert lock.getHoldCount() == 1;
-    lock.unlock();
+    unlock();
     try {
       return work.run();
     } finally {
@@ -104,6 +140,7 @@ final class StateLock {
   /** Waits, without the lock, while another thread registers a window. */
   void awaitRegistration(BooleanSupplier isRegistering) {
     while (isRegistering.getAsBoolean()) {
+      signalYielding();
       registrationEnded.awaitUninterruptibly();
     }
   }

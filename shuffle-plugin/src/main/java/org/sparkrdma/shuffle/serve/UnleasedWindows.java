@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -58,12 +59,28 @@ final class UnleasedWindows {
   }
 
   /**
-   * Evicts windows until the budget can grant this many bytes.
+   * Evicts windows until the budget can grant this many bytes, a few at a time; in between, other
+   * threads have the lock. It ends without the room when others have taken what as many windows as
+   * could be needed have left.
    *
-   * @return false when all idle windows together are not enough; then none is evicted
+   * @param isWanted whether to go on, after other threads had the lock
+   * @return whether the budget could grant them; then the lock was held since the last {@code
+   *     isWanted}
    */
-  boolean makeRoom(long lengthBytes) {
-    return makeRoom(lengthBytes, Integer.MAX_VALUE);
+  boolean makeRoom(long lengthBytes, BooleanSupplier isWanted) {
+    // Each window holds at least one page.
+    long steps = lengthBytes / budget.pageBytes() / IdleMemory.MAX_REGIONS + 1;
+    while (makeRoom(lengthBytes, IdleMemory.MAX_REGIONS)) {
+      if (budget.couldGrant(lengthBytes, 0)) {
+        return true;
+      }
+      state.letOthersIn();
+      steps--;
+      if (steps == 0 || !isWanted.getAsBoolean()) {
+        return false;
+      }
+    }
+    return false;
   }
 
   /**

@@ -199,7 +199,7 @@ class BlockServerThreadTest {
       CopySlots slots = parts.slots();
       assertClosed(() -> leases.expire(0));
       assertClosed(() -> leases.onPeerGone(9));
-      assertClosed(() -> unleased.makeRoom(1));
+      assertClosed(() -> unleased.makeRoom(1, 1));
       assertClosed(() -> slots.trim(1));
     }
   }

@@ -87,17 +87,28 @@ final class DiskServers {
       ServeSettings settings,
       List<DiskQueue> disks) {
     return new BlockServer(
-        new ServerParameters(
-            settings,
-            outputs,
-            new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
-            domain,
-            budget,
-            counters,
-            peer -> {},
-            requestTimeout,
-            nanoClock),
-        disks);
+        parameters(outputs, domain, budget, counters, requestTimeout, nanoClock, settings), disks);
+  }
+
+  /** Parameters of such a server. */
+  static ServerParameters parameters(
+      FakeMapOutputs outputs,
+      FakeDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      Duration requestTimeout,
+      LongSupplier nanoClock,
+      ServeSettings settings) {
+    return new ServerParameters(
+        settings,
+        outputs,
+        new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
+        domain,
+        budget,
+        counters,
+        peer -> {},
+        requestTimeout,
+        nanoClock);
   }
 
   /** Registers windows and copies nothing. */

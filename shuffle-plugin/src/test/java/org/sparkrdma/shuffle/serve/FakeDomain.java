@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * Registers without a device, counts registered memory in whole pages, and reads like a peer: only
  * registered memory, with the right key. Every region has unique addresses and a unique key. For
- * one thread.
+ * one thread, but for registrations while another thread deregisters.
  */
 final class FakeDomain implements ProtectionDomain {
   static final long PAGE = 4096;
@@ -39,6 +39,7 @@ final class FakeDomain implements ProtectionDomain {
   private boolean breaks;
   private int fileCalls;
   private Consumer<Path> beforeRegistration = file -> {};
+  private Runnable onDeregistration = () -> {};
 
   /** Sets whether registration of files is refused. */
   void refuseFiles(boolean refuse) {
@@ -62,6 +63,11 @@ final class FakeDomain implements ProtectionDomain {
   /** Called with each file before it is registered. */
   void beforeRegistration(Consumer<Path> hook) {
     beforeRegistration = hook;
+  }
+
+  /** Called after each deregistration. */
+  void onDeregistration(Runnable hook) {
+    onDeregistration = hook;
   }
 
   /** Number of attempts to register a file. */
@@ -153,11 +159,19 @@ final class FakeDomain implements ProtectionDomain {
     }
   }
 
-  private FakeRegion add(FakeRegion region) {
+  private synchronized FakeRegion add(FakeRegion region) {
     regions.put(region.key, region);
     registeredBytes += region.pinnedBytes();
     maxRegisteredBytes = Math.max(maxRegisteredBytes, registeredBytes);
     return region;
+  }
+
+  private synchronized void remove(FakeRegion region) {
+    if (regions.remove(region.key) == null) {
+      throw new IllegalStateException("closed twice");
+    }
+    registeredBytes -= region.pinnedBytes();
+    deregistered.add(region.address);
   }
 
   @Override
@@ -217,11 +231,8 @@ final class FakeDomain implements ProtectionDomain {
 
     @Override
     public void close() {
-      if (regions.remove(key) == null) {
-        throw new IllegalStateException("closed twice");
-      }
-      registeredBytes -= pinnedBytes();
-      deregistered.add(address);
+      remove(this);
+      onDeregistration.run();
       if (channel != null) {
         try {
           channel.close();

@@ -14,6 +14,16 @@ final class ServerLock {
     return (StateLock) field.get(server);
   }
 
+  /** Waits until a thread waits for the lock. */
+  static void awaitQueued(BlockServer server, Thread thread) throws ReflectiveOperationException {
+    Field field = StateLock.class.getDeclaredField("lock");
+    field.setAccessible(true);
+    StateLock.HeldLock lock = (StateLock.HeldLock) field.get(of(server));
+    while (!lock.hasQueuedThread(thread)) {
+      Thread.onSpinWait();
+    }
+  }
+
   /** Runs an action while another thread has the lock, and returns when that thread has ended. */
   static void whileAnotherThreadHasIt(BlockServer server, Runnable action) throws Exception {
     StateLock state = of(server);
