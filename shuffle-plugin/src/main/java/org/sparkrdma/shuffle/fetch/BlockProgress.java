@@ -296,11 +296,21 @@ public final class BlockProgress extends Reservation {
    * twice, and none before the block was requested.
    */
   public void addPeerTime(long fromNs, long untilNs) {
+    addPeerTime(fromNs, untilNs, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param byDisk whether a disk has delayed the peer, as it says
+   */
+  public void addPeerTime(long fromNs, long untilNs, boolean byDisk) {
     RareState all = rare();
     long countedNs = all.peerTimed ? all.peerUntilNs : fetch.begunNs();
     long beginNs = countedNs - fromNs > 0 ? countedNs : fromNs;
     if (untilNs - beginNs > 0) {
       all.peerNs += untilNs - beginNs;
+      all.peerDiskNs += byDisk ? untilNs - beginNs : 0;
       all.peerUntilNs = untilNs;
       all.peerTimed = true;
     }
@@ -309,6 +319,11 @@ public final class BlockProgress extends Reservation {
   /** Time that the peer has taken for answers that did not complete the block. */
   public long peerNs() {
     return rare == null ? 0 : rare.peerNs;
+  }
+
+  /** Part of {@link #peerNs} in which a disk has delayed the peer, as it says. */
+  public long peerDiskNs() {
+    return rare == null ? 0 : rare.peerDiskNs;
   }
 
   /** Whether its answer was claimed. */

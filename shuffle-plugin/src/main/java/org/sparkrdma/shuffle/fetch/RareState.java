@@ -26,6 +26,9 @@ final class RareState {
   /** Time that the peer has taken for answers and READs that did not complete the block. */
   long peerNs;
 
+  /** Part of it in which a disk has delayed the peer, as it says. */
+  long peerDiskNs;
+
   /** Whether there is such a time, and when the last one ended. */
   boolean peerTimed;
 

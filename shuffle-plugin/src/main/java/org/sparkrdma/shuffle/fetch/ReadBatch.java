@@ -18,6 +18,7 @@ public final class ReadBatch {
   private long leaseId;
   private long askedNs;
   private long deadlineNs;
+  private boolean delayedByDisk;
   private int readsLeft;
 
   /** Bytes that have been read of the blocks that are still in the batch. */
@@ -35,6 +36,7 @@ public final class ReadBatch {
     leaseId = newLeaseId;
     askedNs = newAskedNs;
     deadlineNs = newDeadlineNs;
+    delayedByDisk = false;
     readsLeft = 0;
     bytesRead = 0;
     anyRead = false;
@@ -52,6 +54,15 @@ public final class ReadBatch {
 
   public long deadlineNs() {
     return deadlineNs;
+  }
+
+  /** The LOCATED says that a disk of the peer is slow. */
+  public void markDelayedByDisk() {
+    delayedByDisk = true;
+  }
+
+  public boolean isDelayedByDisk() {
+    return delayedByDisk;
   }
 
   /** The blocks with a part in it, in their order, without those taken out. */

@@ -34,7 +34,10 @@ public enum FallbackReason {
    * ({@code connections.max}).
    */
   PEER_BUSY("peer-busy"),
-  /** Too many requests wait at the peer, and it answered "fetch by TCP". */
+  /**
+   * Too many requests wait at the peer, and it answered "fetch by TCP"; or its answers came slowly,
+   * because of a disk.
+   */
   PEER_OVERLOADED("peer-overloaded"),
   /** The peer cannot find or read the block, and answered "fetch by TCP". */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),

@@ -19,12 +19,19 @@ final class LocateAnswers {
 
   private final Leases leases;
   private final int checksumKind;
+  private final LoadLimits limits;
   private final ShuffleCounters counters;
   private final LongSupplier nanoClock;
 
-  LocateAnswers(Leases leases, int checksumKind, ShuffleCounters counters, LongSupplier nanoClock) {
+  LocateAnswers(
+      Leases leases,
+      int checksumKind,
+      LoadLimits limits,
+      ShuffleCounters counters,
+      LongSupplier nanoClock) {
     this.leases = leases;
     this.checksumKind = checksumKind;
+    this.limits = limits;
     this.counters = counters;
     this.nanoClock = nanoClock;
   }
@@ -176,7 +183,7 @@ final class LocateAnswers {
   void finish(LocateTask task) {
     LocateLane ready = task.ready();
     int sentToTcp = task.lanes().isEmpty() ? ready.writer().sentToTcp() : mergeLanes(task, ready);
-    if (task.isHeldBack() && ready.hasPieces()) {
+    if ((task.isHeldBack() || isSlowPart(task)) && ready.hasPieces()) {
       ready.pieces().markHeldBack();
     }
     ready.endWork(counters);
@@ -200,6 +207,14 @@ final class LocateAnswers {
     counters.increment(Counter.LOCATES_SERVED);
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
     answer(task, lengthBytes);
+  }
+
+  /**
+   * Whether a disk has delayed the answer, and the reader must request the rest: it must not blame
+   * this server for the time.
+   */
+  private boolean isSlowPart(LocateTask task) {
+    return task.endsEarly() && task.ageNs(nanoClock.getAsLong()) > limits.maxHoldNs();
   }
 
   private int mergeLanes(LocateTask task, LocateLane ready) {

@@ -20,6 +20,7 @@ final class LocateTask {
   private boolean located;
   private long locatedSinceNs;
   private boolean heldBack;
+  private boolean endsEarly;
   private boolean ended;
 
   private boolean aborted;
@@ -139,6 +140,15 @@ final class LocateTask {
 
   boolean isHeldBack() {
     return heldBack;
+  }
+
+  /** Its answer leaves out blocks, or the rest of one, that a disk thread has no room for. */
+  void markEndsEarly() {
+    endsEarly = true;
+  }
+
+  boolean endsEarly() {
+    return endsEarly;
   }
 
   /** It is answered or dropped: its buffers belong to others. */

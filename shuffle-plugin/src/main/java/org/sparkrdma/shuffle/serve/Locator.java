@@ -73,7 +73,7 @@ final class Locator {
     this.counters = counters;
     this.nanoClock = nanoClock;
     this.state = state;
-    this.answers = new LocateAnswers(leases, this.checksumKind, counters, nanoClock);
+    this.answers = new LocateAnswers(leases, this.checksumKind, limits, counters, nanoClock);
     this.open = new OpenLocates(answers, limits, nanoClock);
   }
 
@@ -272,6 +272,7 @@ final class Locator {
         return;
       }
       if (next == BlockLocator.FULL) {
+        lane.task().markEndsEarly();
         lane.clearWaiting();
       } else if (next != BlockLocator.NEXT && BlockLocator.hasBegun(lane, block)) {
         // Its rest would be answered without its beginning when this lane is abandoned. The reader

@@ -13,11 +13,19 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  *
  * <p>All answers together may take the request time-out for a block, and {@link #NS_PER_BYTE} for
  * each byte that was read of it. Only the time of the peer counts, and no wait for memory, a disk
- * or READs of other connections. A block that is located once costs nothing here.
+ * of this host or READs of other connections. A block that is located once costs nothing here.
+ *
+ * <p>A block that takes longer uses TCP. The peer is at fault when the data came too slowly, but
+ * not for the time of answers that a disk of the peer has delayed, as they say. A peer may claim
+ * that for answers that come just in time as well, but an honest one answers earlier whatever its
+ * disks do. So later answers count as a fault.
  */
 final class FetchDeadlines {
   /** 1 MB/s. A slower transfer is no reason to use RDMA. */
   private static final long NS_PER_BYTE = 1_000;
+
+  /** An answer in the last part of the request time-out comes just in time. */
+  private static final int LATE_PART = 8;
 
   /** An answer that comes sooner does not count for blocks that had to wait for it. */
   private static final long QUICK_ANSWER_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -29,6 +37,9 @@ final class FetchDeadlines {
   private final ReadQueue reads;
   private final PeerWatch watch;
   private final long timeoutNs;
+
+  /** Longest time of an answer for which the peer may blame a disk. */
+  private final long maxDiskNs;
 
   /** The cause when data of a block has come too slowly, else null. */
   private String tooSlow;
@@ -45,6 +56,7 @@ final class FetchDeadlines {
     this.batches = batches;
     this.reads = reads;
     this.timeoutNs = context.settings().requestTimeout().toNanos();
+    this.maxDiskNs = timeoutNs - timeoutNs / LATE_PART;
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -92,34 +104,55 @@ final class FetchDeadlines {
   void onAnswer(ReadBatch batch, WantedBlocks wanted) {
     long locatedNs = locatedNs(batch);
     if (locatedNs - batch.askedNs() >= QUICK_ANSWER_NS) {
-      wanted.removeIf(block -> failIfOverdue(block, batch.askedNs(), locatedNs));
+      wanted.removeIf(
+          block -> {
+            addAnswerTime(block, batch);
+            return failIfOverdue(block);
+          });
     }
   }
 
   /**
    * The READs of a batch have completed, and this block needs another LOCATE.
    *
-   * @return whether it uses TCP, because its data comes too slowly; the connection ends then
+   * @return whether it uses TCP, because its data comes too slowly; the connection ends then,
+   *     unless a disk of the peer is the cause
    */
   boolean failIfOverdue(BlockProgress block, ReadBatch batch) {
     long locatedNs = locatedNs(batch);
-    boolean waited = reads.hasWaitedSince(locatedNs);
-    long doneNs = waited ? locatedNs : context.nanoClock().getAsLong();
-    boolean overdue = failIfOverdue(block, batch.askedNs(), doneNs);
-    if (overdue) {
+    addAnswerTime(block, batch);
+    if (!reads.hasWaitedSince(locatedNs)) {
+      block.addPeerTime(locatedNs, context.nanoClock().getAsLong());
+    }
+    if (isOverdue(block, block.peerNs() - block.peerDiskNs())) {
       tooSlow = "data comes too slowly: " + block.range();
     }
-    return overdue;
+    return failIfOverdue(block);
   }
 
-  private boolean failIfOverdue(BlockProgress block, long fromNs, long untilNs) {
-    block.addPeerTime(fromNs, untilNs);
-    boolean overdue = block.peerNs() - timeoutNs > NS_PER_BYTE * block.bytesRead();
-    if (overdue) {
-      String detail = "too many slow answers: bytesRead=" + block.bytesRead();
-      context.delivery().fail(block, FallbackReason.TIMEOUT, detail);
+  private void addAnswerTime(BlockProgress block, ReadBatch batch) {
+    long locatedNs = locatedNs(batch);
+    boolean byDisk = batch.isDelayedByDisk() && locatedNs - batch.askedNs() <= maxDiskNs;
+    block.addPeerTime(batch.askedNs(), locatedNs, byDisk);
+  }
+
+  private boolean isOverdue(BlockProgress block, long takenNs) {
+    return takenNs - timeoutNs > NS_PER_BYTE * block.bytesRead();
+  }
+
+  private boolean failIfOverdue(BlockProgress block) {
+    if (!isOverdue(block, block.peerNs())) {
+      return false;
     }
-    return overdue;
+    boolean byDisk = !isOverdue(block, block.peerNs() - block.peerDiskNs());
+    String detail =
+        (byDisk ? "a disk of the peer is slow" : "too many slow answers")
+            + ": bytesRead="
+            + block.bytesRead();
+    context
+        .delivery()
+        .fail(block, byDisk ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
+    return true;
   }
 
   private BrokenConnection readTimeout(ReadBatch batch) {

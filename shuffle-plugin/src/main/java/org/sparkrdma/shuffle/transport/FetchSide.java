@@ -215,6 +215,7 @@ final class FetchSide {
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
     if (outcome.isHeldBack()) {
+      batch.markDelayedByDisk();
       wanted.addApart(outcome.askAgain());
     } else {
       wanted.addFirst(outcome.askAgain());

@@ -73,7 +73,7 @@ final class LocatedOutcome {
     peerBusy = true;
   }
 
-  /** Whether the blocks to locate again wait for a disk of the server. */
+  /** Whether the blocks to locate again wait for a slow disk of the server. */
   boolean isHeldBack() {
     return heldBack;
   }

@@ -34,10 +34,10 @@ import java.nio.ByteOrder;
  *
  * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
  * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
- * requests them again. With flag 2 in its first piece they wait for a slow disk, and should be
- * requested apart from others; a reader may ignore that. A piece that is not located stands for the
- * rest of its block, which must be fetched by TCP. A checksum belongs to the partition that ends in
- * its piece; empty partitions have none.
+ * requests them again. With flag 2 in its first piece they wait for a slow disk, which may have
+ * delayed this answer as well, and should be requested apart from others; a reader may ignore that.
+ * A piece that is not located stands for the rest of its block, which must be fetched by TCP. A
+ * checksum belongs to the partition that ends in its piece; empty partitions have none.
  *
  * <p>All fields little-endian.
  */

@@ -159,6 +159,12 @@ final class HostileServer implements AutoCloseable {
       return this;
     }
 
+    /** Claims that a disk is slow; after the first piece. */
+    Answer heldBack() {
+      encoder.markHeldBack();
+      return this;
+    }
+
     void send(long leaseId) {
       send(leaseId, 60_000);
     }

@@ -4,8 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -32,9 +31,7 @@ class SlowAnswersTest extends StoppedClockFixture {
         new HostileServer.Script() {
           @Override
           public void onLocate(HostileServer.Question question) {
-            pass(answerTime);
-            awaitTurn();
-            awaitTurn();
+            passForReader(answerTime);
             HostileServer.Answer answer = question.answer();
             answers.write(question, answer);
             answer.send(question.number());
@@ -46,18 +43,6 @@ class SlowAnswersTest extends StoppedClockFixture {
             server.send(HostileServer.released(release.requestId()));
           }
         });
-  }
-
-  /** The second turn from now on has the new time. */
-  private void awaitTurn() {
-    CountDownLatch turn = new CountDownLatch(1);
-    reader.transport().agent.execute(turn::countDown);
-    try {
-      // The agent has no turn any more when the test is over.
-      turn.await(5, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private Duration passedSince(long beginNs) {
@@ -80,6 +65,48 @@ class SlowAnswersTest extends StoppedClockFixture {
     while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
       Thread.onSpinWait();
     }
+  }
+
+  @Test
+  void shouldQuarantineAPeerThatClaimsASlowDiskForPiecesThatComeJustInTime() throws Exception {
+    HostileServer slow =
+        start(
+            ANSWER_TIME,
+            (question, answer) ->
+                answer.piece(0, (question.number() - 1L) * LENGTH, LENGTH, BLOCK_BYTES).heldBack());
+    CollectedBlocks wanted = begin(slow.endpoint(), 1).await();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    pass(Duration.ofMillis(10));
+    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskWithoutAQuarantine() throws Exception {
+    int pieceBytes = HostileServer.CONTENT_BYTES / 2;
+    AtomicBoolean isSlow = new AtomicBoolean(true);
+    HostileServer slow =
+        start(
+            SHORTER_ANSWER_TIME,
+            (question, answer) -> {
+              if (isSlow.get()) {
+                long from = (question.number() - 1L) * pieceBytes;
+                answer.piece(0, from, pieceBytes, BLOCK_BYTES).heldBack();
+              } else {
+                answer.piece(0, 0, LENGTH, LENGTH);
+              }
+            });
+    long beginNs = nowNs.get();
+    CollectedBlocks wanted = begin(slow.endpoint(), 1).await();
+    assertThat(wanted.failed(0)).isTrue();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
+    assertThat(passedSince(beginNs)).isLessThan(REQUEST_TIMEOUT.multipliedBy(3));
+
+    isSlow.set(false);
+    assertThat(begin(slow.endpoint(), 1).await().bytes(0)).hasSize(LENGTH);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    assertThat(slow.connectionRequests()).isEqualTo(1);
   }
 
   @Test

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +47,12 @@ abstract class StoppedClockFixture {
 
   /** A server of the product. */
   TestExecutor startServer() throws Exception {
-    return start("server", new TestExecutor.Options(PEER));
+    return startServer(new TestExecutor.Options(PEER));
+  }
+
+  /** The same with other options. */
+  TestExecutor startServer(TestExecutor.Options options) throws Exception {
+    return start("server", options);
   }
 
   private TestExecutor start(String name, TestExecutor.Options options) throws Exception {
@@ -64,6 +71,25 @@ abstract class StoppedClockFixture {
 
   void pass(Duration time) {
     nowNs.addAndGet(time.toNanos());
+  }
+
+  /** The agent of the reader works with the new time when this returns. */
+  void passForReader(Duration time) {
+    pass(time);
+    // A turn reads the time at its beginning, so the present one may have the time before.
+    awaitTurn();
+    awaitTurn();
+  }
+
+  private void awaitTurn() {
+    CountDownLatch turn = new CountDownLatch(1);
+    reader.transport().agent.execute(turn::countDown);
+    try {
+      // The agent has no turn any more when the test is over.
+      turn.await(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   CollectedBlocks begin(Endpoint peer, int blocks) {

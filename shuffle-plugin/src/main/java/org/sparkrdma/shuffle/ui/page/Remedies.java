@@ -42,7 +42,8 @@ final class Remedies {
       case LOST_PEER -> "The connection was lost twice during the request.";
       case PEER_BUSY ->
           "The peer had no memory to register or copy, or no room for another connection.";
-      case PEER_OVERLOADED -> "Too many requests waited at the peer.";
+      case PEER_OVERLOADED ->
+          "Too many requests waited at the peer, or a disk of it was slower than 1 MB/s.";
       case PEER_UNKNOWN_BLOCK -> "The peer could not find or read the block.";
       case POOL_EMPTY -> "No receive memory or connection was free, or the block was too large.";
       case CORRUPT -> "A checksum did not match, and TCP brought other bytes or none.";
