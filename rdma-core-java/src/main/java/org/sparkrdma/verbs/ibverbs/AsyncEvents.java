@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -52,12 +54,17 @@ final class AsyncEvents {
     Libc.setNonBlocking(fd);
   }
 
-  static AsyncEvents acquire(VerbsLibrary verbs, long context) {
+  /**
+   * @throws VerbsException when the device's events cannot be taken
+   */
+  static AsyncEvents acquire(VerbsLibrary verbs, long context) throws VerbsException {
     synchronized (OPEN) {
-      AsyncEvents events = OPEN.computeIfAbsent(context, c -> new AsyncEvents(verbs, c));
-      if (events.users == 0) {
+      AsyncEvents events = OPEN.get(context);
+      if (events == null) {
+        events = new AsyncEvents(verbs, context);
         // librdmacm keeps the context: events of the time since its last user are out of date.
         events.take(Integer.MAX_VALUE);
+        OPEN.put(context, events);
       }
       events.users++;
       return events;
@@ -111,12 +118,17 @@ final class AsyncEvents {
     managers.remove(manager);
   }
 
-  /** Takes pending events, at most that many, and calls their listeners; returns their number. */
-  int take(int most) {
+  /**
+   * Takes pending events, at most that many, and calls their listeners; returns their number.
+   *
+   * @throws VerbsException when events cannot be taken any more: the descriptor may be readable for
+   *     ever
+   */
+  int take(int most) throws VerbsException {
     int events = 0;
     try (NativeArena arena = new NativeArena()) {
       long event = arena.allocate(IbvAsyncEvent.SIZE);
-      while (events < most && verbs.getAsyncEvent(context, event) == 0) {
+      while (events < most && take(event)) {
         events++;
         int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
         long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
@@ -139,6 +151,18 @@ final class AsyncEvents {
       }
     }
     return events;
+  }
+
+  /** Takes one event; returns false when there is none. */
+  private boolean take(long event) throws VerbsException {
+    if (verbs.getAsyncEvent(context, event) == 0) {
+      return true;
+    }
+    int errno = Downcalls.errno();
+    if (Libc.isNoEvent(errno)) {
+      return false;
+    }
+    throw Libraries.failure("ibv_get_async_event", errno, "device=" + Contexts.name(context));
   }
 
   /**

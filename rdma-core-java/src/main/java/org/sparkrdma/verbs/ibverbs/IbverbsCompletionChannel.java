@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCompChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -22,6 +23,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   private final IbverbsDevice device;
   private final VerbsLibrary verbs;
   private final long channel;
+  private final int fd;
   private final int eventfd;
   private final NativeArena arena = new NativeArena();
   private final long timespec = arena.allocate(2 * Long.BYTES);
@@ -43,7 +45,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
     this.channel = channel;
     this.eventfd = eventfd;
     verbs = device.libraries().verbs();
-    int fd = Memory.getInt(channel + IbvCompChannel.FD);
+    fd = Memory.getInt(channel + IbvCompChannel.FD);
     Libc.setNonBlocking(fd);
     Memory.putLong(one, 1);
     descriptors.add(eventfd);
@@ -133,7 +135,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   }
 
   private static boolean isReadable(PollSet set, int i) {
-    return readyEvents(set, i) != 0;
+    return (readyEvents(set, i) & Libc.POLLIN) != 0;
   }
 
   private static int readyEvents(PollSet set, int i) {
@@ -152,7 +154,8 @@ final class IbverbsCompletionChannel extends EngineChannel {
     }
   }
 
-  private synchronized void drop(int fd) {
+  /** Waits no longer for a descriptor that may be ready for ever. Any thread. */
+  synchronized void drop(int fd) {
     // Not removed, since the descriptors have fixed positions; poll(2) skips negative ones.
     descriptors.replaceAll(each -> each == fd ? -1 : each);
     changePollSet();
@@ -160,13 +163,29 @@ final class IbverbsCompletionChannel extends EngineChannel {
 
   /** Takes as many events as may be pending: one more call would cost a system call each time. */
   private void takeCompletionEvents() {
-    boolean more = true;
-    while (more && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0) {
+    boolean taken = takeFirst();
+    while (taken) {
       verbs.ackCqEvents(Memory.getLong(scratch), 1);
       armed--;
-      more = armed > 0;
+      taken = armed > 0 && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0;
     }
     armed = 0;
+  }
+
+  /** A readable channel rarely has none, so only then the call is repeated for its errno. */
+  private boolean takeFirst() {
+    if (verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0
+        || verbs.getCqEventOrErrno(channel, scratch, scratch + Long.BYTES) == 0) {
+      return true;
+    }
+    int errno = Downcalls.errno();
+    if (!Libc.isNoEvent(errno)) {
+      drop(fd);
+      String failure =
+          Libraries.message("ibv_get_cq_event", errno, "device=" + device.info().name());
+      device.asyncEvents().reportAll(0, "completion events cannot be taken: " + failure);
+    }
+    return false;
   }
 
   @Override

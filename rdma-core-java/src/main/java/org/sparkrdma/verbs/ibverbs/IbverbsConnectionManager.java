@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaEventChannel;
@@ -265,26 +266,68 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       return 0;
     }
     int events = takeAsyncEvents(most);
-    while (events < most && cm.getCmEvent(channel, eventPointer) == 0) {
-      long event = Memory.getLong(eventPointer);
-      CmEvent copy = CmEvent.copy(event);
-      // First of all, since destroying the identifier waits for it.
-      cm.ackCmEvent(event);
-      onEvent(copy);
+    while (events < most && takeCmEvent()) {
       events++;
     }
     return events;
   }
 
-  private int takeAsyncEvents(int most) {
-    int ready = Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS);
-    int events = ready == 0 ? 0 : device.asyncEvents().take(most);
-    if (Libc.isDead(ready)) {
-      // A negative descriptor is not polled; this one would be ready for ever.
-      Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, -1);
-      offerRemoved();
+  /** Takes one event of librdmacm; returns false when there is none. */
+  private boolean takeCmEvent() {
+    if (!isPolled(pollfds)) {
+      return false;
     }
-    return events;
+    if (cm.getCmEvent(channel, eventPointer) != 0) {
+      int errno = Downcalls.errno();
+      if (!Libc.isNoEvent(errno)) {
+        String failure =
+            Libraries.message("rdma_get_cm_event", errno, "device=" + device.info().name());
+        loseEvents(pollfds, failure);
+      }
+      return false;
+    }
+    long event = Memory.getLong(eventPointer);
+    CmEvent copy = CmEvent.copy(event);
+    // First of all, since destroying the identifier waits for it.
+    cm.ackCmEvent(event);
+    onEvent(copy);
+    return true;
+  }
+
+  private int takeAsyncEvents(int most) {
+    long pollfd = pollfds + Pollfd.SIZE;
+    int ready = Memory.getShort(pollfd + Pollfd.REVENTS);
+    if (Libc.isDead(ready)) {
+      stopPolling(pollfd);
+      offerRemoved();
+      return 0;
+    }
+    try {
+      return ready == 0 ? 0 : device.asyncEvents().take(most);
+    } catch (VerbsException e) {
+      loseEvents(pollfd, e.getMessage());
+      return 0;
+    }
+  }
+
+  /**
+   * Events of a descriptor cannot be taken any more. It may stay readable for ever, so nothing
+   * waits for it, and the device counts as lost.
+   */
+  private void loseEvents(long pollfd, String failure) {
+    wakeups.drop(Memory.getInt(pollfd + Pollfd.FD));
+    stopPolling(pollfd);
+    offerOfDevice(
+        ConnectionEvent.Type.DEVICE_DOWN, "events of the device cannot be taken: " + failure);
+  }
+
+  /** A negative descriptor is not polled; this one would be ready for ever. */
+  private static void stopPolling(long pollfd) {
+    Memory.putInt(pollfd + Pollfd.FD, -1);
+  }
+
+  private static boolean isPolled(long pollfd) {
+    return Memory.getInt(pollfd + Pollfd.FD) >= 0;
   }
 
   private void offerRemoved() {

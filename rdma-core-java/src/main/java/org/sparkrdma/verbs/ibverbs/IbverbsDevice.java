@@ -38,7 +38,11 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   private final AtomicBoolean accessRefused = new AtomicBoolean();
   private final AtomicBoolean accessChecked = new AtomicBoolean();
 
-  /** Takes over the contexts. */
+  /**
+   * Takes over the contexts.
+   *
+   * @throws VerbsException when the device's events cannot be taken; the contexts stay the caller's
+   */
   IbverbsDevice(
       Libraries libraries,
       IbverbsSettings settings,
@@ -47,7 +51,8 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
       NetworkLinks links,
       Driver driver,
       DeviceInfo info,
-      Consumer<Device> onClosed) {
+      Consumer<Device> onClosed)
+      throws VerbsException {
     super(info, driver, settings.flushTimeoutNs(), onClosed);
     this.libraries = libraries;
     this.contexts = contexts;

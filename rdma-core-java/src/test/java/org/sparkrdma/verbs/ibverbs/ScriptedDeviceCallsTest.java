@@ -35,6 +35,7 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     "ibv_create_comp_channel, 1, 5",
     "ibv_create_cq, 2, 12",
     "ibv_create_cq, 2, 22",
+    "ibv_get_async_event, 1, 5",
     "rdma_create_event_channel, 1, 24",
     "rdma_create_event_channel, 1, 19",
     "ibv_alloc_pd, 2, 12",

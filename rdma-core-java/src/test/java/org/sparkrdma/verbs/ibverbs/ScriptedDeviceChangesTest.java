@@ -13,15 +13,18 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The device, its ports and its addresses fail, move or are removed while they are used. */
 class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
+  private static final int EIO = 5;
   private static final int ENOMEM = 12;
   private static final int EINVAL = 22;
 
@@ -31,12 +34,14 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
 
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
+  private static final int PORT_ACTIVE = 9;
   private static final int PORT_ERR = 10;
   private static final int GID_CHANGE = 18;
 
   // enum rdma_cm_event_type
   private static final int DEVICE_REMOVAL = 11;
   private static final int ADDR_CHANGE = 14;
+  private static final int TIMEWAIT_EXIT = 15;
 
   @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
@@ -311,6 +316,23 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     long elapsedNs = System.nanoTime() - startNs;
     System.out.printf("CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
     assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
+  }
+
+  /** A call that takes events fails: the descriptor is readable for ever, as after a removal. */
+  @ParameterizedTest(name = "{0} fails for ever with errno 5")
+  @ValueSource(strings = {"rdma_get_cm_event", "ibv_get_cq_event", "ibv_get_async_event"})
+  void shouldReportADeviceWhoseEventsCannotBeTaken(String call) throws Exception {
+    ScriptedExchange exchange = connect();
+    library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
+
+    library.raiseOnConnections(TIMEWAIT_EXIT);
+    library.raise(PORT_ACTIVE, 1);
+    exchange.transfer();
+
+    ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+    assertThat(down.connection()).isNull();
+    assertThat(down.reason())
+        .contains("events", "cannot be taken: " + call + " failed: errno=5", "device=scripted0");
   }
 
   @Test

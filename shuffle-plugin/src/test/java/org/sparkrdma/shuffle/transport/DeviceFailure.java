@@ -28,7 +28,7 @@ record DeviceFailure(
     String reasons,
     Consumer<ScriptedLibrary> script)
     implements DeviceCase {
-  private static final int EIO = 5;
+  static final int EIO = 5;
   private static final int EAGAIN = 11;
   private static final int ENOMEM = 12;
   private static final int EFAULT = 14;
@@ -42,7 +42,7 @@ record DeviceFailure(
   private static final int ECONNREFUSED = 111;
   private static final int EHOSTUNREACH = 113;
 
-  private static final int ALWAYS = ScriptedLibrary.FOR_EVER;
+  static final int ALWAYS = ScriptedLibrary.FOR_EVER;
 
   /** Names of enum ibv_event_type, by number. */
   private static final String[] EVENTS =
@@ -130,7 +130,7 @@ record DeviceFailure(
     return new DeviceFailure(device, when, ServeSettings.Mode.COPY, effect, reasons, script);
   }
 
-  private static DeviceFailure fails(
+  static DeviceFailure fails(
       String call, int errno, int from, int count, When when, Effect effect, String reasons) {
     String times = count == ALWAYS ? "for ever" : count == 1 ? "once" : count + " times";
     return new DeviceFailure(
@@ -199,7 +199,14 @@ record DeviceFailure(
   }
 
   static Stream<DeviceFailure> all() {
-    return Stream.of(setUps(), SetUpFailures.all(), connections(), memory(), events(), devices())
+    return Stream.of(
+            setUps(),
+            SetUpFailures.all(),
+            connections(),
+            memory(),
+            events(),
+            EventFailures.all(),
+            devices())
         .flatMap(List::stream);
   }
 

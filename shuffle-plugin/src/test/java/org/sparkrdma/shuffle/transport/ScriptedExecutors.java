@@ -3,13 +3,10 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -17,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -28,16 +26,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @Tag("slow")
 @Timeout(60)
 abstract class ScriptedExecutors {
-  /** Maximum CPU use of an idle agent, in percent of one core. */
-  private static final double MAX_IDLE_PERCENT = 1;
-
-  private static final long IDLE_MS = 100;
-
-  /**
-   * For longer than an attempt of a connection, which keeps its agent busy, outlasts its blocks.
-   */
-  private static final int IDLE_MEASUREMENTS = 50;
-
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
   /** The device's script. */
@@ -107,24 +95,7 @@ abstract class ScriptedExecutors {
     }
   }
 
-  /** The lowest of a few measurements: late events and the compiler may disturb one. */
   static void assertAgentsIdle() throws InterruptedException {
-    double lowest = 100;
-    for (int i = 0; i < IDLE_MEASUREMENTS && lowest >= MAX_IDLE_PERCENT; i++) {
-      long startNs = System.nanoTime();
-      long startCpuNs = agentsCpuNs();
-      new CountDownLatch(1).await(IDLE_MS, TimeUnit.MILLISECONDS);
-      long cpuNs = agentsCpuNs() - startCpuNs;
-      lowest = Math.min(lowest, 100.0 * cpuNs / (System.nanoTime() - startNs));
-    }
-    assertThat(lowest).as("CPU use of idle agents, in percent").isLessThan(MAX_IDLE_PERCENT);
-  }
-
-  private static long agentsCpuNs() {
-    var threads = ManagementFactory.getThreadMXBean();
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().startsWith("rdma-agent"))
-        .mapToLong(thread -> Math.max(0, threads.getThreadCpuTime(thread.getId())))
-        .sum();
+    IdleThreads.assertIdle();
   }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
  * Downcalls#errno}.
  */
 public final class Libc {
+  private static final int EINTR = 4;
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
   public static final int EINVAL = 22;
@@ -224,6 +225,14 @@ public final class Libc {
   /** Whether a descriptor with these {@code revents} will be ready for ever without an event. */
   public static boolean isDead(int revents) {
     return (revents & POLLIN) == 0 && (revents & POLLERR_POLLHUP_POLLNVAL) != 0;
+  }
+
+  /**
+   * Whether a call that takes an event failed with this error number because there is none now.
+   * After any other one the descriptor may stay readable for ever without an event.
+   */
+  public static boolean isNoEvent(int errno) {
+    return errno == EAGAIN || errno == EINTR;
   }
 
   /** A descriptor that wakes a waiting thread, see eventfd(2). */

@@ -210,6 +210,11 @@ public final class VerbsLibrary {
     return Downcalls.callThree(getCqEvent, channel, cq, cqContext);
   }
 
+  /** Same as {@link #getCqEvent}, and keeps the errno. */
+  public int getCqEventOrErrno(long channel, long cq, long cqContext) {
+    return Downcalls.callInt(getCqEvent, channel, cq, cqContext);
+  }
+
   public void ackCqEvents(long cq, int count) {
     Downcalls.callThree(ackCqEvents, cq, count, 0);
   }
