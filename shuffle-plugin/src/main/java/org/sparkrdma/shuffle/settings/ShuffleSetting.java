@@ -384,7 +384,8 @@ public enum ShuffleSetting {
       "32",
       ValueType.count(1, 65_536),
       "Controls the maximum number of connection attempts of an executor at the same time; further "
-          + "peers wait for their turn, their blocks at most for `connect.timeout`. More attempts "
+          + "peers wait for their turn, their blocks at most for `connect.timeout`. A peer that has not "
+          + "answered for that time is given up when others wait for their turn. More attempts "
           + "connect to all peers sooner, and can overload the network's subnet manager and the "
           + "peers. Raise it when INFO lines say `too many connection attempts`; reduce it when they say "
           + "`no connection in time` while a stage starts."),

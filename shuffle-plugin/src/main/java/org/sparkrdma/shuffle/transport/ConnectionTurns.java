@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
 /**
@@ -16,7 +15,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
  * <p>A connection that requests a turn gets one soon. At every tick each connection with open
  * requests or an unfinished set-up gets one, which also checks its time-outs. All connections get
  * one ten times a second; otherwise idle ones cost nothing. {@link ConnectionEnds} ends a few
- * broken ones in each turn of the agent.
+ * broken ones in each turn of the agent, and {@link ConnectionAttempts} makes new ones.
  */
 final class ConnectionTurns {
   private static final long TICK_NS = 5_000_000;
@@ -38,6 +37,7 @@ final class ConnectionTurns {
   private final ConnectionTable table;
   private final Peers peers;
   private final Connector connector;
+  private final ConnectionAttempts attempts;
   private final ControlBuffers control;
   private final MemoryQueue memory;
   private final Delivery delivery;
@@ -83,6 +83,7 @@ final class ConnectionTurns {
     this.table = table;
     this.peers = peers;
     this.connector = connector;
+    this.attempts = new ConnectionAttempts(settings, peers, connector);
     this.control = control;
     this.memory = memory;
     this.delivery = delivery;
@@ -111,11 +112,11 @@ final class ConnectionTurns {
     }
     table.forEachReady(visit);
     work += ends.run();
-    attemptConnections();
+    work += attempts.run(nowNs);
     if (tick) {
       tickedNs = nowNs;
       delivery.failOverdueWrites(nowNs, settings.requestTimeout().toNanos() / 2);
-      giveUpOnSlowPeers();
+      attempts.giveUpOverdue(nowNs);
       if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
         droppedNs = nowNs;
         peers.dropUnused(nowNs);
@@ -256,80 +257,5 @@ final class ConnectionTurns {
     return connection.isIdle()
         ? Math.max(idleLimitNs() - connection.idleNs(nowNs), TICK_NS)
         : BUSY_SLEEP_NS;
-  }
-
-  private void attemptConnections() {
-    List<Peer> waiting = peers.waiting();
-    if (waiting.isEmpty()) {
-      return;
-    }
-    int free = settings.maxAttempts();
-    for (Peer peer : waiting) {
-      free -= occupiesAttempt(peer) ? 1 : 0;
-    }
-    // Tests of peers that failed before wait for those that have blocks.
-    free = attempt(waiting, false, free);
-    attempt(waiting, true, free);
-  }
-
-  /** Silent peers must not keep others from connecting for longer than blocks wait. */
-  private boolean occupiesAttempt(Peer peer) {
-    PeerConnection attempt = peer.attempt();
-    return attempt != null && attempt.ageNs(nowNs) < settings.connectTimeout().toNanos();
-  }
-
-  /** Returns how many more attempts may be made. */
-  private int attempt(List<Peer> waiting, boolean tests, int most) {
-    int free = most;
-    for (Peer peer : waiting) {
-      if (free > 0 && peer.pending().isEmpty() == tests && peer.shouldAttempt(nowNs)) {
-        connector.attempt(peer, nowNs);
-        free--;
-        work++;
-      }
-    }
-    return free;
-  }
-
-  /** Blocks that waited too long use TCP; an attempt in progress goes on for some time. */
-  private void giveUpOnSlowPeers() {
-    for (Peer peer : peers.waiting()) {
-      PeerConnection attempt = peer.attempt();
-      if (attempt != null && isOverdue(attempt)) {
-        attempt.countFailedAttempt();
-        attempt.markBroken(
-            new BrokenConnection(
-                FallbackReason.CONNECT_FAILED, "no connection in time", List.of()));
-      } else if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
-        stopWaiting(peer);
-      }
-    }
-  }
-
-  /**
-   * Whether the attempt must end. The device may repeat lost messages, so it has more time than
-   * blocks have. A queue pair that is connected before the proofs may be open for the peer's READs,
-   * so there the peer has the shorter time to prove itself.
-   */
-  private boolean isOverdue(PeerConnection attempt) {
-    return attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()
-        || attempt.setup().isConnectedWithoutAnswer(nowNs, settings.connectTimeout().toNanos());
-  }
-
-  private void stopWaiting(Peer peer) {
-    boolean mayRepeat =
-        peer.hasCollided() && !peer.hasWaitedTooLong(nowNs, settings.attemptTimeout().toNanos());
-    if (peer.attempt() != null || peer.isAccepting() || mayRepeat) {
-      peers.failPending(peer, FallbackReason.CONNECT_FAILED, "no connection yet");
-    } else if (peer.refused() != null) {
-      peers.giveUpForNow(peer, peer.refused().reason(), peer.refused().detail());
-    } else if (peer.hasCollided()) {
-      // It answers, so it is no failure of the peer.
-      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "both ends send requests");
-    } else {
-      // An attempt of the peer's has ended, or none was made: no failure of the peer that is known.
-      String detail = peer.isAttempted() ? "no connection in time" : "too many connection attempts";
-      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, detail);
-    }
   }
 }

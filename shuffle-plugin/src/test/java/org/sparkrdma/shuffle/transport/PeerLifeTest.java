@@ -31,6 +31,9 @@ import org.sparkrdma.shuffle.wire.Located;
 class PeerLifeTest {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
 
+  /** The default of {@code attempts.max}. */
+  private static final int MAX_ATTEMPTS = 32;
+
   @TempDir private Path directory;
   private final AtomicLong laterNs = new AtomicLong();
   private final List<TestExecutor> executors = new ArrayList<>();
@@ -50,9 +53,7 @@ class PeerLifeTest {
   }
 
   private static CollectedBlocks fetch(TestExecutor reader, Endpoint peer) throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-    reader.transport().fetch(peer, BLOCKS, null, collected);
-    return collected.await();
+    return startFetch(reader, peer).await();
   }
 
   @Test
@@ -124,14 +125,14 @@ class PeerLifeTest {
     }
   }
 
-  private static CollectedBlocks startFetch(TestExecutor reader, HostileServer from) {
+  private static CollectedBlocks startFetch(TestExecutor reader, Endpoint peer) {
     CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-    reader.transport().fetch(from.endpoint(), BLOCKS, null, collected);
+    reader.transport().fetch(peer, BLOCKS, null, collected);
     return collected;
   }
 
-  private static void awaitRequest(HostileServer server) {
-    while (server.heldRequests() == 0) {
+  private static void awaitRequests(HostileServer server, int count) {
+    while (server.heldRequests() < count) {
       Thread.onSpinWait();
     }
   }
@@ -140,8 +141,8 @@ class PeerLifeTest {
   void shouldGoOnWithASlowAttemptWhileBlocksUseTcp() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer slow = new HostileServer(7, new Silent())) {
-      CollectedBlocks first = startFetch(reader, slow);
-      awaitRequest(slow);
+      CollectedBlocks first = startFetch(reader, slow.endpoint());
+      awaitRequests(slow, 1);
       laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(fetch(reader, slow.endpoint()).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
@@ -159,8 +160,8 @@ class PeerLifeTest {
   void shouldEndAnAttemptAfterThreeTimesTheConnectTimeoutAndQuarantineThePeer() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer silent = new HostileServer(7, new Silent())) {
-      CollectedBlocks first = startFetch(reader, silent);
-      awaitRequest(silent);
+      CollectedBlocks first = startFetch(reader, silent.endpoint());
+      awaitRequests(silent, 1);
       laterNs.addAndGet(Duration.ofSeconds(9).toNanos());
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
@@ -172,21 +173,22 @@ class PeerLifeTest {
   }
 
   @Test
-  void shouldAttemptNoMoreConnectionsAtOnceThanAllowedForAsLongAsBlocksWait() throws Exception {
+  void shouldGiveUpASilentPeerForOneWithBlocksWhenNoMoreAttemptsAreAllowed() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
     try (HostileServer one = new HostileServer(7, new Silent());
         HostileServer two = new HostileServer(8, new Silent())) {
-      CollectedBlocks ofOne = startFetch(reader, one);
-      awaitRequest(one);
-      CollectedBlocks ofTwo = startFetch(reader, two);
+      CollectedBlocks ofOne = startFetch(reader, one.endpoint());
+      awaitRequests(one, 1);
+      CollectedBlocks ofTwo = startFetch(reader, two.endpoint());
       assertThat(connections(reader)).as("when the fetch has begun").isEqualTo(1);
       assertThat(connections(reader)).as("a turn later").isEqualTo(1);
 
       laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
-      awaitRequest(two);
+      awaitRequests(two, 1);
+      assertThat(connections(reader)).as("after the connect time-out").isEqualTo(1);
       assertThat(ofOne.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(ofTwo.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
-      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).as("only the first").isEqualTo(1);
       two.acceptHeld();
       while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
         Thread.onSpinWait();
@@ -194,6 +196,69 @@ class PeerLifeTest {
       assertThat(fetch(reader, two.endpoint()).reason(0))
           .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
     }
+  }
+
+  @Test
+  void shouldConnectToAPeerWithinItsTimeoutAlthoughMoreOthersAreSilentThanMayBeAttempted()
+      throws Exception {
+    int silentPeers = MAX_ATTEMPTS + 8;
+    TestExecutor reader =
+        start(new TestExecutor.Options(1).maxConnections(64).maxAttempts(MAX_ATTEMPTS));
+    TestExecutor healthy = start(new TestExecutor.Options(2));
+    healthy.outputs().write(1, new Random(1), 1000);
+    try (HostileServer silent = new HostileServer(7, new Silent())) {
+      List<CollectedBlocks> ofSilent = new ArrayList<>();
+      for (int i = 0; i < silentPeers; i++) {
+        ofSilent.add(startFetch(reader, named(silent.endpoint(), 100 + i)));
+      }
+      awaitRequests(silent, MAX_ATTEMPTS);
+      laterNs.addAndGet(Duration.ofSeconds(4).toNanos());
+      CollectedBlocks ofHealthy = startFetch(reader, healthy.endpoint());
+      assertThat(connections(reader)).isEqualTo(MAX_ATTEMPTS);
+      laterNs.addAndGet(Duration.ofSeconds(2).toNanos());
+
+      assertThat(ofHealthy.await().bytes(0)).hasSize(1000);
+      assertThat(connections(reader)).as("the attempts, and a connection").isEqualTo(MAX_ATTEMPTS);
+      for (CollectedBlocks collected : ofSilent) {
+        assertThat(collected.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      }
+      assertThat(reader.count(Counter.PEERS_QUARANTINED))
+          .as("at most as many as others waited")
+          .isBetween(1L, silentPeers - MAX_ATTEMPTS + 1L);
+    }
+  }
+
+  @Test
+  void shouldTestPeersThatFailedByHalfOfTheAttemptsOnly() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(2));
+    TestExecutor healthy = start(new TestExecutor.Options(2));
+    healthy.outputs().write(1, new Random(1), 1000);
+    try (HostileServer silent = new HostileServer(7, new Silent())) {
+      Endpoint one = named(silent.endpoint(), 100);
+      Endpoint two = named(silent.endpoint(), 101);
+      for (Endpoint failing : List.of(moved(one, 1), moved(two, 1))) {
+        assertThat(fetch(reader, failing).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      }
+      laterNs.addAndGet(Duration.ofSeconds(10).toNanos());
+      for (Endpoint tested : List.of(one, two)) {
+        assertThat(fetch(reader, tested).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+      }
+      awaitRequests(silent, 1);
+
+      assertThat(fetch(reader, healthy.endpoint()).bytes(0)).hasSize(1000);
+      assertThat(silent.heldRequests()).isEqualTo(1);
+    }
+  }
+
+  /** The same listener as that of another executor. */
+  private static Endpoint named(Endpoint real, long incarnation) {
+    return new Endpoint(
+        Long.toString(incarnation),
+        real.addresses(),
+        real.engine(),
+        real.protocol(),
+        incarnation,
+        real.token());
   }
 
   /** Number of connections and attempts, after the commands given so far. */
