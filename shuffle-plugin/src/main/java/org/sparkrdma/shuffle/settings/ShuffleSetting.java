@@ -349,8 +349,9 @@ public enum ShuffleSetting {
       "60s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
       "Controls how long an unused connection stays open and unused registered memory stays "
-          + "registered. Connections stay open ten times as long while the executor has at most an "
-          + "eighth of `connections.max`: with the defaults 10 minutes with up to 128. A longer time saves connecting and registering again between stages, and "
+          + "registered. Connections stay open longer, up to ten times, the more of `connections.max` "
+          + "and of the memory of their messages is free: with the defaults 10 minutes with a few, "
+          + "5 minutes with 570, and 60 s with 1024. A longer time saves connecting and registering again between stages, and "
           + "keeps memory pinned. Raise it for interactive sessions with pauses between queries."),
   /** First quarantine. */
   QUARANTINE_MIN(

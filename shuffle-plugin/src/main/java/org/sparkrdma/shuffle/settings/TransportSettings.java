@@ -16,7 +16,8 @@ import java.time.Duration;
  *     may stay unproven
  * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
  * @param peerTimeout maximum silence of a peer while work is outstanding; then it counts as dead
- * @param idleTimeout time after which an unused connection is closed, when there are many
+ * @param idleTimeout time after which an unused connection is closed where no room is free; longer
+ *     where there is
  * @param quarantine first quarantine of a peer after a failure; doubles each time
  * @param maxQuarantine maximum quarantine
  * @param maxConnections maximum number of connections

@@ -25,10 +25,8 @@ final class ConnectionTurns {
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
-  /** This part of the maximum number of connections counts as few. */
-  private static final int FEW = 8;
-
-  private static final int FEW_IDLE_FACTOR = 10;
+  /** A connection may be idle for so many idle time-outs more while nearly all room is free. */
+  private static final int MORE_IDLE_TIMEOUTS = 9;
 
   /** Idle time after which a connection returns its credits. */
   private static final long RETURN_CREDITS_NS = 1_000_000_000;
@@ -241,10 +239,15 @@ final class ConnectionTurns {
     }
   }
 
-  /** Few connections hold little memory, so they outlast the pauses between stages. */
+  /**
+   * The more connections and the more memory of messages are free, the longer an idle connection
+   * stays, so that it outlasts the pauses between stages: from one idle time-out while nothing is
+   * free up to ten.
+   */
   private long idleLimitNs() {
-    long limitNs = settings.idleTimeout().toNanos();
-    return FEW * table.size() <= settings.maxConnections() ? FEW_IDLE_FACTOR * limitNs : limitNs;
+    double freeConnections = 1 - (double) table.size() / settings.maxConnections();
+    double free = Math.max(0, Math.min(freeConnections, control.freeShare()));
+    return (long) ((1 + MORE_IDLE_TIMEOUTS * free) * settings.idleTimeout().toNanos());
   }
 
   private long sleepNs(PeerConnection connection) {

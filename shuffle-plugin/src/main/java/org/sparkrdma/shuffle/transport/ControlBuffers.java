@@ -121,6 +121,15 @@ final class ControlBuffers implements AutoCloseable {
     return hasRoom ? tryTake() : Optional.empty();
   }
 
+  /**
+   * The free part of the memory up to which connections get more credits: 1 while no buffer is
+   * taken, 0 when all of it is.
+   */
+  double freeShare() {
+    long freeBytes = maxGrownBytes - (long) pool.chunksOut() * pool.chunkBytes();
+    return (double) Math.max(0, freeBytes) / maxGrownBytes;
+  }
+
   /** Fills the reserve before the first connection; returns false when there is no memory. */
   boolean fillReserve() {
     while (reserved < RESERVE) {

@@ -56,6 +56,19 @@ class ControlBuffersTest {
   }
 
   @Test
+  void shouldReportHowMuchOfTheMemoryForConnectionsIsFree() {
+    assertThat(buffers.freeShare()).isEqualTo(1);
+    assertThat(buffers.fillReserve()).isTrue();
+    assertThat(buffers.freeShare()).isEqualTo(1.0 / (ControlBuffers.RESERVE + 1));
+    List<ControlBuffer> taken = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      taken.add(buffers.tryTake().orElseThrow());
+      assertThat(buffers.freeShare()).isZero();
+    }
+    taken.forEach(buffers::release);
+  }
+
+  @Test
   void shouldKeepAReserveForAnswersWhenRequestsHaveTakenAllMemory() {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();

@@ -34,6 +34,9 @@ class PeerLifeTest {
   /** The default of {@code attempts.max}. */
   private static final int MAX_ATTEMPTS = 32;
 
+  /** Of an eighth of it, the reserve and an idle connection take all. */
+  private static final long PINNED_WITHOUT_CREDITS = 8L * (ControlBuffers.RESERVE + 2) * (16 << 10);
+
   @TempDir private Path directory;
   private final AtomicLong laterNs = new AtomicLong();
   private final List<TestExecutor> executors = new ArrayList<>();
@@ -268,25 +271,55 @@ class PeerLifeTest {
     return answer.join();
   }
 
+  /** The idle time-out is 5 min: it holds where none is free, and 9 of them are added else. */
   @Test
-  void shouldKeepIdleConnectionsTenTimesAsLongWhileTheyAreFew() throws Exception {
-    TestExecutor many = start(new TestExecutor.Options(1).maxConnections(4));
-    TestExecutor few = start(new TestExecutor.Options(2).maxConnections(8));
-    TestExecutor server = start(new TestExecutor.Options(3).maxConnections(16));
+  void shouldKeepIdleConnectionsLongerTheMoreConnectionsAreFree() throws Exception {
+    TestExecutor full = start(new TestExecutor.Options(1).maxConnections(1));
+    TestExecutor half = start(new TestExecutor.Options(2).maxConnections(2));
+    TestExecutor most = start(new TestExecutor.Options(3).maxConnections(64));
+    TestExecutor server = start(new TestExecutor.Options(4).maxConnections(64));
     server.outputs().write(1, new Random(1), 1000);
-    fetch(few, server.endpoint());
-    fetch(many, server.endpoint());
+    for (TestExecutor reader : List.of(full, half, most)) {
+      fetch(reader, server.endpoint());
+    }
     for (TestExecutor executor : executors) {
       executor.awaitIdle();
     }
     laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
-    while (many.count(Counter.CONNECTIONS_CLOSED) == 0) {
+    awaitClosed(full);
+    laterNs.addAndGet(Duration.ofMinutes(19).toNanos());
+    assertNotClosed(half, most);
+    laterNs.addAndGet(Duration.ofMinutes(3).toNanos());
+    awaitClosed(half);
+    laterNs.addAndGet(Duration.ofMinutes(16).toNanos());
+    assertNotClosed(most);
+    laterNs.addAndGet(Duration.ofMinutes(7).toNanos());
+    awaitClosed(most);
+  }
+
+  @Test
+  void shouldKeepAnIdleConnectionNoLongerThanTheTimeoutWhereNoMemoryOfMessagesIsFree()
+      throws Exception {
+    TestExecutor reader =
+        start(new TestExecutor.Options(1).pinned(PINNED_WITHOUT_CREDITS, 256 << 10));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(1, new Random(1), 1000);
+    fetch(reader, server.endpoint());
+    reader.awaitIdle();
+    laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
+    awaitClosed(reader);
+  }
+
+  private static void awaitClosed(TestExecutor executor) {
+    while (executor.count(Counter.CONNECTIONS_CLOSED) == 0) {
       Thread.onSpinWait();
     }
-    assertThat(few.count(Counter.CONNECTIONS_CLOSED)).isZero();
-    laterNs.addAndGet(Duration.ofMinutes(55).toNanos());
-    while (few.count(Counter.CONNECTIONS_CLOSED) == 0) {
-      Thread.onSpinWait();
+  }
+
+  private static void assertNotClosed(TestExecutor... kept) {
+    for (TestExecutor executor : kept) {
+      assertThat(connections(executor)).isEqualTo(1);
+      assertThat(connections(executor)).as("a turn later").isEqualTo(1);
     }
   }
 
