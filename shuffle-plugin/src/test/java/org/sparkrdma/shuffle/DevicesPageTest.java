@@ -41,6 +41,7 @@ class DevicesPageTest {
           PLUG_IN + "transport.LinkLocalTest",
           PLUG_IN + "transport.GidAddressesTest",
           PLUG_IN + "runtime.InactivePortTest",
+          PLUG_IN + "runtime.DeviceReturnTest",
           PLUG_IN + "pinned.ObjectLimitTest");
 
   private static final String ENGINE = "org.sparkrdma.verbs.ibverbs.ScriptedDevice";
