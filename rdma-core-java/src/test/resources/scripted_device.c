@@ -31,7 +31,7 @@
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
   X(ibv_get_async_event) X(ibv_query_device_ex) X(ibv_destroy_qp) X(rdma_destroy_qp) X(ibv_destroy_cq)    \
-  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel) X(rdma_destroy_id)
+  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel) X(rdma_destroy_id) X(ibv_get_device_list) X(ibv_open_device)
 
 #define IN_ENUM(name) CALL_##name,
 #define AS_NAME(name) #name,
@@ -44,7 +44,8 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms)
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
+  X(route_error) X(second_device)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -95,6 +96,8 @@ struct identifier {
   int listening, connected, asked, backlog;
   /* On iWARP: it requested or accepted a connection whose outcome is outstanding. */
   int waiting;
+  /* Set by rdma_set_option. */
+  int tos, ack_timeout;
 };
 
 struct event {
@@ -138,6 +141,15 @@ static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
 static int last_vector = -1, last_min_rnr_timer = -1;
 static uint32_t last_flow;
+
+/* What reached the device for the newest connection of each end: that of rdma_connect, and that of rdma_accept, whose tos is the
+   listener's. */
+#define PARAMETERS(X) X(retry_count) X(rnr_retry_count) X(ack_timeout) X(tos)
+#define PARAMETER_IN_ENUM(name) PARAMETER_##name,
+enum parameter { PARAMETERS(PARAMETER_IN_ENUM) PARAMETER_COUNT };
+static const char *const parameter_names[] = {PARAMETERS(AS_NAME)};
+enum end { INITIATOR, RESPONDER, END_COUNT };
+static int parameters_of[END_COUNT][PARAMETER_COUNT];
 /* The GID of the port, and the index of its network interface. */
 static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
 static uint8_t gid[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
@@ -507,8 +519,16 @@ static struct verbs_context extended = {.query_device_ex = query_device_ex,
                                                             .req_notify_cq = req_notify_cq,
                                                             .post_send = post_send,
                                                             .post_recv = post_recv}}};
-static struct ibv_context *contexts[] = {&extended.context, NULL}, *no_contexts[] = {NULL};
-static int dead;
+/* A second device that can only be listed, opened and queried; the script says whether it can. */
+enum { SECOND_IS_WELL = 1, SECOND_FAILS_QUERIES, SECOND_DOES_NOT_OPEN };
+static struct ibv_device second = {
+    .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted1"};
+static struct verbs_context second_context = {.sz = sizeof(struct verbs_context),
+                                              .context = {.device = &second,
+                                                          .num_comp_vectors = 4,
+                                                          .async_fd = -1,
+                                                          .abi_compat = __VERBS_ABI_IS_EXTENDED}};
+static int dead, second_dead;
 static int context_users;
 
 static void raise_async(enum ibv_event_type type, int port, void *element) {
@@ -573,6 +593,11 @@ void script_async(int type, int port) {
   pthread_mutex_lock(&lock);
   int of_queue = type == IBV_EVENT_CQ_ERR;
   int of_pair = type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR;
+  if (type == IBV_EVENT_COMM_EST && last_qp && ((struct pair *)last_qp)->peer) {
+    /* Raised in state RTR only, and librdmacm moves the queue pair to RTS before a message can arrive. */
+    pthread_mutex_unlock(&lock);
+    return;
+  }
   raise_async(type, port, of_queue ? (void *)last_cq : of_pair ? (void *)last_qp : NULL);
   pthread_mutex_unlock(&lock);
 }
@@ -588,6 +613,11 @@ long script_min_rnr_timer(void) { return last_min_rnr_timer; }
 
 /* The sib_flowinfo of the newest source address by GID. */
 long script_flow(void) { return last_flow; }
+
+/* What reached the device for the newest connection of an end, from 0 on. */
+long script_parameter(const char *name, int end) {
+  return parameters_of[end][find(name, parameter_names, PARAMETER_COUNT)];
+}
 
 static int notify(struct identifier *id, enum rdma_cm_event_type type, int status);
 
@@ -685,11 +715,12 @@ void script_reset(void) {
   memset(limits, 0, sizeof limits);
   set_transport();
   waits = 0;
-  dead = 0;
+  dead = second_dead = 0;
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
   last_min_rnr_timer = -1;
   last_flow = 0;
+  memset(parameters_of, 0, sizeof parameters_of);
   memcpy(gid, loopback, sizeof gid);
   gid_link = 0;
   if (dead_fd >= 0) {
@@ -789,15 +820,18 @@ static struct event *with_parameters(struct identifier *id, enum rdma_cm_event_t
   return event;
 }
 
-static int fails_to_open(void) {
+/* Whether a device cannot be opened; then errno is the reason. */
+static int fails_to_open(struct ibv_device *of) {
   pthread_mutex_lock(&lock);
   int fails = limits[LIMIT_failing_opens] > 0;
   limits[LIMIT_failing_opens] -= fails;
+  fails |= of == &second && limits[LIMIT_second_device] == SECOND_DOES_NOT_OPEN;
   pthread_mutex_unlock(&lock);
   if (fails) {
     hit();
+    errno = EIO;
   }
-  return fails;
+  return fails || enter(CALL_ibv_open_device);
 }
 
 /* librdmacm never opens a device again that it could not open (is_device_dead in its cma.c). */
@@ -806,18 +840,31 @@ struct ibv_context **rdma_get_devices(int *count) {
   if (enter(CALL_rdma_get_devices)) {
     return NULL;
   }
-  dead = dead || fails_to_open();
+  if (enter(CALL_ibv_get_device_list)) {
+    errno = ENODEV;
+    return NULL;
+  }
+  dead = dead || fails_to_open(&device);
+  second_dead = second_dead || (limits[LIMIT_second_device] && fails_to_open(&second));
   pthread_mutex_lock(&lock);
   if (context_users++ == 0) {
     extended.context.async_fd = new_eventfd();
   }
+  struct ibv_context **list = create(KIND_context, 3 * sizeof *list);
+  int found = 0;
+  if (!dead) {
+    list[found++] = &extended.context;
+  }
+  if (limits[LIMIT_second_device] && !second_dead) {
+    list[found++] = &second_context.context;
+  }
   pthread_mutex_unlock(&lock);
-  return dead ? no_contexts : contexts;
+  return list;
 }
 
 void rdma_free_devices(struct ibv_context **list) {
-  (void)list;
   pthread_mutex_lock(&lock);
+  destroy(KIND_context, list);
   if (--context_users == 0) {
     close(extended.context.async_fd);
     extended.context.async_fd = -1;
@@ -901,9 +948,14 @@ static void end_connection(struct identifier *id) {
   struct identifier *peer = id->peer;
   break_pair((struct pair *)id->base.qp);
   if (peer) {
-    break_pair((struct pair *)peer->base.qp);
     if (id->connected) {
       notify(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+    }
+    /* A peer that does not get the message goes on. */
+    if (!id->connected || !lost[RDMA_CM_EVENT_DISCONNECTED]) {
+      break_pair((struct pair *)peer->base.qp);
+    }
+    if (id->connected) {
       notify(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
     }
     peer->peer = NULL;
@@ -966,6 +1018,14 @@ static int is_gid(const struct sockaddr *address) { return address->sa_family ==
 
 static size_t size_of(const struct sockaddr *address) {
   return is_gid(address) ? sizeof(struct sockaddr_ib) : sizeof(struct sockaddr_in6);
+}
+
+/* Keeps what reached the device for the connection of an end. */
+static void keep_parameters(enum end end, const struct identifier *id, const struct rdma_conn_param *parameters) {
+  parameters_of[end][PARAMETER_retry_count] = parameters->retry_count;
+  parameters_of[end][PARAMETER_rnr_retry_count] = parameters->rnr_retry_count;
+  parameters_of[end][PARAMETER_ack_timeout] = id->ack_timeout;
+  parameters_of[end][PARAMETER_tos] = id->tos;
 }
 
 /* In network byte order; as cma_port in the kernel's cma.c. */
@@ -1088,7 +1148,14 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
     return -1;
   }
   pthread_mutex_lock(&lock);
-  notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+  if (limits[LIMIT_route_error]) {
+    int error = limits[LIMIT_route_error];
+    limits[LIMIT_route_error] = 0;
+    hit();
+    notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_ERROR, -error);
+  } else {
+    notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+  }
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -1235,6 +1302,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   }
   pthread_mutex_lock(&lock);
   struct identifier *listener = listener_at(&id->route.addr.dst_addr);
+  keep_parameters(INITIATOR, initiator, parameters);
   initiator->asked = 1;
   await_outcome(initiator);
   if (limits[LIMIT_stale] > 0) {
@@ -1265,6 +1333,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     }
   } else if (listener) {
     struct identifier *responder = new_identifier(listener->base.channel);
+    responder->tos = listener->tos;
     responder->base.route.addr = id->route.addr;
     memcpy(&responder->base.route.addr.src_addr, &id->route.addr.dst_addr,
            size_of(&id->route.addr.dst_addr));
@@ -1302,6 +1371,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     return -1;
   }
   pthread_mutex_lock(&lock);
+  keep_parameters(RESPONDER, responder, parameters);
   responder->asked = 1;
   await_outcome(responder);
   if (initiator && initiator->base.qp) {
@@ -1360,31 +1430,55 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event) {
 }
 
 int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t length) {
-  (void)id;
-  (void)level;
-  (void)name;
-  (void)value;
-  (void)length;
-  return enter(CALL_rdma_set_option) ? -1 : 0;
+  struct identifier *of = (struct identifier *)id;
+  if (enter(CALL_rdma_set_option)) {
+    return -1;
+  }
+  if (level != RDMA_OPTION_ID || length != 1) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (name == RDMA_OPTION_ID_TOS) {
+    of->tos = *(uint8_t *)value;
+  } else if (name == RDMA_OPTION_ID_ACK_TIMEOUT) {
+    of->ack_timeout = *(uint8_t *)value;
+  } else {
+    errno = ENOSYS;
+    return -1;
+  }
+  return 0;
 }
 
 /* libibverbs */
 
-static struct ibv_device *devices[] = {&device, NULL};
-
 struct ibv_device **ibv_get_device_list(int *count) {
-  *count = 1;
-  return devices;
+  if (enter(CALL_ibv_get_device_list)) {
+    return NULL;
+  }
+  struct ibv_device **list = create(KIND_context, 3 * sizeof *list);
+  *count = limits[LIMIT_second_device] ? 2 : 1;
+  list[0] = &device;
+  list[1] = limits[LIMIT_second_device] ? &second : NULL;
+  return list;
 }
 
 /* Only for a moment: all other objects are on the context of librdmacm. */
 struct ibv_context *ibv_open_device(struct ibv_device *of) {
-  (void)of;
-  if (fails_to_open()) {
-    errno = EIO;
+  if (fails_to_open(of)) {
     return NULL;
   }
-  return create(KIND_context, sizeof(struct ibv_context));
+  struct ibv_context *context = create(KIND_context, sizeof *context);
+  context->device = of;
+  return context;
+}
+
+/* Whether a query is refused because it is one of the second device. */
+static int is_refused_by_second(const struct ibv_context *of) {
+  int refused = of->device == &second && limits[LIMIT_second_device] == SECOND_FAILS_QUERIES;
+  if (refused) {
+    hit();
+  }
+  return refused;
 }
 
 int ibv_close_device(struct ibv_context *context) {
@@ -1392,12 +1486,12 @@ int ibv_close_device(struct ibv_context *context) {
   return 0;
 }
 
-void ibv_free_device_list(struct ibv_device **list) { (void)list; }
+void ibv_free_device_list(struct ibv_device **list) { destroy(KIND_context, list); }
 
 int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes) {
   long reads = limited(LIMIT_rd_atom, 16);
   int error = enter(CALL_ibv_query_device);
-  (void)of;
+  error = is_refused_by_second(of) ? EIO : error;
   *attributes = (struct ibv_device_attr){
       .fw_ver = "1.2.3",
       .node_guid = htobe64(0x0102030405060708),

@@ -36,6 +36,9 @@ class DevicesPageTest {
       List.of(
           PLUG_IN + "transport.DeviceFailureTest",
           PLUG_IN + "transport.DeviceLossTest",
+          PLUG_IN + "transport.HangingDeviceTest",
+          PLUG_IN + "transport.FullQueuesTest",
+          PLUG_IN + "transport.PacketParametersTest",
           PLUG_IN + "transport.SlowDestructionTest",
           PLUG_IN + "transport.PartitionsTest",
           PLUG_IN + "transport.LinkLocalTest",

@@ -7,16 +7,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.management.ManagementFactory;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
@@ -43,6 +47,8 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int ADDR_CHANGE = 14;
   private static final int TIMEWAIT_EXIT = 15;
 
+  @TempDir private Path root;
+
   @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
     "0, CQ_ERR, completion queue overrun",
@@ -62,7 +68,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
 
   @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
-    "4, COMM_EST",
     "5, SQ_DRAINED",
     "6, PATH_MIG",
     "7, PATH_MIG_ERR",
@@ -70,9 +75,13 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     "11, LID_CHANGE",
     "12, PKEY_CHANGE",
     "13, SM_CHANGE",
+    "14, SRQ_ERR",
+    "15, SRQ_LIMIT_REACHED",
     "16, QP_LAST_WQE_REACHED",
     "17, CLIENT_REREGISTER",
-    "18, GID_CHANGE"
+    "18, GID_CHANGE",
+    "19, WQ_FATAL",
+    "99, with the unknown number 99"
   })
   void shouldGoOnAfterAnEventThatBreaksNothing(int event, String name) throws Exception {
     ScriptedExchange exchange = connect();
@@ -356,6 +365,32 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
         .singleElement()
         .satisfies(
             device -> assertThat(device.ports()).extracting(PortInfo::number).containsExactly(1));
+  }
+
+  /** Through the probe of devices, as an executor loads the engine. */
+  @ParameterizedTest(name = "one of two devices {1}")
+  @CsvSource({"2, fails each query with errno 5", "3, cannot be opened"})
+  void shouldUseTheOtherOfTwoDevicesWhenOneFails(int second, String name) throws Exception {
+    library.limit("second_device", second);
+
+    try (VerbsEngine loaded = new ScriptedHost(root).withDeviceFiles().load(library)) {
+      assertThat(loaded.devices())
+          .extracting(DeviceInfo::name)
+          .containsExactly(ScriptedEngine.DEVICE);
+      try (ScriptedExchange exchange = new ScriptedExchange(loaded)) {
+        exchange.run();
+      }
+    }
+  }
+
+  @Test
+  void shouldListBothOfTwoDevicesThatAreWell() throws Exception {
+    faulty = false;
+    library.limit("second_device", 1);
+
+    assertThat(engine.devices())
+        .extracting(DeviceInfo::name)
+        .containsExactly(ScriptedEngine.DEVICE, "scripted1");
   }
 
   @Test

@@ -12,15 +12,12 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Events of the connection manager that are lost, late, or report failures. */
 class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   // enum ibv_event_type
-  private static final int COMM_EST = 4;
   private static final int DEVICE_FATAL = 8;
 
   // enum rdma_cm_event_type
@@ -70,33 +67,10 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the responder gets no event that the connection is ready")
   void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
-    ScriptedExchange exchange = openWithoutReadyMessage();
+    library.lose(ESTABLISHED, 1);
+    ScriptedExchange exchange = open();
+    exchange.bothEndsNotified = false;
     exchange.run();
-  }
-
-  @Test
-  @DisplayName("the ready message of a connection is lost, and its peer sends")
-  void shouldEstablishAConnectionWhoseReadyMessageIsLostWhenItsPeerSends() throws Exception {
-    ScriptedExchange exchange = openWithoutReadyMessage();
-    exchange.connect();
-
-    library.raise(COMM_EST, 0);
-
-    assertThat(exchange.expect(ConnectionEvent.Type.ESTABLISHED).connection())
-        .isSameAs(exchange.responder());
-    exchange.transfer();
-  }
-
-  @ParameterizedTest(name = "the ready message is lost, and rdma_notify fails with errno {0}")
-  @ValueSource(ints = {22, 107})
-  void shouldTransferWhenTheKernelTakesNoNotice(int errno) throws Exception {
-    library.fail("rdma_notify", errno, 1, ScriptedLibrary.FOR_EVER);
-    ScriptedExchange exchange = openWithoutReadyMessage();
-    exchange.connect();
-
-    library.raise(COMM_EST, 0);
-
-    exchange.transfer();
   }
 
   @Test
@@ -210,14 +184,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     library.delay("rdma_resolve_route", SLOW_MS / 2);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);
-  }
-
-  /** An exchange whose responder gets no event that the connection is ready. */
-  private ScriptedExchange openWithoutReadyMessage() throws Exception {
-    library.lose(ESTABLISHED, 1);
-    ScriptedExchange exchange = open();
-    exchange.bothEndsNotified = false;
-    return exchange;
   }
 
   private static void resolveUntilTheRouteIsAsked(ScriptedExchange exchange) throws Exception {

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -50,6 +52,9 @@ class DeviceReturnTest extends RuntimeFixture {
   private static final int SHUFFLE = 0;
   private static final long MAP = 1;
   private static final int BYTES = 100_000;
+
+  // enum ibv_event_type
+  private static final int DEVICE_FATAL = 8;
 
   // enum rdma_cm_event_type
   private static final int DEVICE_REMOVAL = 11;
@@ -196,6 +201,26 @@ class DeviceReturnTest extends RuntimeFixture {
     IdleThreads.assertIdle();
 
     library.reset();
+    reader.awaitReturn();
+    server.awaitReturn();
+
+    assertThat(fetch().join()).isEqualTo(content);
+    IdleThreads.assertIdle();
+  }
+
+  /** The address may not be there yet, or the port may be used by another process. */
+  @ParameterizedTest(name = "the device fails, and {0} fails 3 times with errno {1} at the restart")
+  @CsvSource({"rdma_bind_addr, 99", "rdma_bind_addr, 19", "rdma_listen, 98"})
+  @ScriptedCase("READ before the loss, and after the return")
+  void shouldReadBlocksAgainWhenAnExecutorListensAgain(String call, int errno) throws Exception {
+    assertThat(fetch().join()).isEqualTo(content);
+    long before = library.calls(call);
+    library.fail(call, errno, 1, 3);
+
+    library.raise(DEVICE_FATAL, 0);
+    while (library.calls(call) < before + 3) {
+      Thread.onSpinWait();
+    }
     reader.awaitReturn();
     server.awaitReturn();
 

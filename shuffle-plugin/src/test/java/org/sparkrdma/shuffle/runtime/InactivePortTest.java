@@ -15,6 +15,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -163,6 +166,60 @@ class InactivePortTest extends RuntimeFixture {
           .contains("until it can be started", "ibv_open_device failed: errno=5");
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
+      runtime.close();
+    }
+  }
+
+  @ParameterizedTest(name = "ibv_open_device fails twice with errno {0} at the first start")
+  @ValueSource(ints = {5, 11, 16, 19, 24})
+  @ScriptedCase("none in this test: RDMA starts later")
+  void shouldStartOnADeviceThatDidNotOpenAtFirst(int errno) throws Exception {
+    firstRestart = Duration.ofMillis(1);
+    DEVICE.library().fail("ibv_open_device", errno, 1, 2);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
+      runtime.start();
+
+      assertThat(log.awaitWarnings(1).get(0))
+          .contains("until it can be started", "ibv_open_device failed: errno=" + errno);
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      runtime.close();
+    }
+  }
+
+  @ParameterizedTest(name = "{0} fails for ever with errno {1} at the first start")
+  @CsvSource({
+    "ibv_open_device, 12, no RDMA device with reliable connections",
+    "ibv_open_device, 13, no RDMA device with reliable connections",
+    "ibv_get_device_list, 38, rdma_get_devices failed: errno=19"
+  })
+  @ScriptedCase("TCP (unavailable)")
+  void shouldStayOffWithTheReasonWhereNoDeviceCanBeUsed(String call, int errno, String reason)
+      throws Exception {
+    DEVICE.library().fail(call, errno, 1, ScriptedLibrary.FOR_EVER);
+
+    assertStaysOff(reason);
+  }
+
+  @Test
+  @DisplayName("the device answers 256 READs at once, of which librdmacm keeps 0")
+  @ScriptedCase("TCP (unavailable)")
+  void shouldStayOffWithTheReasonWhereTheLibraryKeepsNoReads() throws Exception {
+    DEVICE.library().limit("rd_atom", 256);
+
+    assertStaysOff("librdmacm allows no READ on this device");
+  }
+
+  private void assertStaysOff(String reason) throws Exception {
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime((name, settings) -> choose(), realTransports(), List.of());
+      runtime.start();
+
+      awaitState(runtime, State.OFF);
+      assertThat(log.awaitWarnings(1)).singleElement().asString().contains(reason);
+      assertThat(runtime.mayFetch()).isFalse();
       runtime.close();
     }
   }

@@ -44,11 +44,14 @@ record DeviceFailure(
 
   static final int ALWAYS = ScriptedLibrary.FOR_EVER;
 
+  /** No number of enum ibv_event_type. */
+  private static final int UNKNOWN_EVENT = 99;
+
   /** Names of enum ibv_event_type, by number. */
   private static final String[] EVENTS =
       ("CQ_ERR QP_FATAL QP_REQ_ERR QP_ACCESS_ERR COMM_EST SQ_DRAINED PATH_MIG PATH_MIG_ERR"
               + " DEVICE_FATAL PORT_ACTIVE PORT_ERR LID_CHANGE PKEY_CHANGE SM_CHANGE SRQ_ERR"
-              + " SRQ_LIMIT_REACHED QP_LAST_WQE_REACHED CLIENT_REREGISTER GID_CHANGE")
+              + " SRQ_LIMIT_REACHED QP_LAST_WQE_REACHED CLIENT_REREGISTER GID_CHANGE WQ_FATAL")
           .split(" ");
 
   /** Names of enum rdma_cm_event_type, by number. */
@@ -172,8 +175,9 @@ record DeviceFailure(
   }
 
   private static DeviceFailure raises(int event, Effect effect, String reasons) {
+    String name = event == UNKNOWN_EVENT ? "with the unknown number " + event : EVENTS[event];
     return of(
-        "the asynchronous event " + EVENTS[event],
+        "the asynchronous event " + name,
         When.CONNECTED,
         effect,
         reasons,
@@ -270,7 +274,13 @@ record DeviceFailure(
         slow("rdma_connect", when),
         slow("rdma_accept", when),
         slow("ibv_modify_qp", when),
-        slow("ibv_post_send", when));
+        slow("ibv_post_send", when),
+        slow("ibv_post_recv", when),
+        slow("ibv_poll_cq", when),
+        slow("ibv_query_qp", when),
+        slow("rdma_get_cm_event", when),
+        slow("rdma_set_option", when),
+        slow("ibv_create_cq", When.FROM_THE_START));
   }
 
   private static List<DeviceFailure> connections() {
@@ -316,7 +326,6 @@ record DeviceFailure(
         raises(1, Effect.RECONNECTS, lost),
         raises(2, Effect.RECONNECTS, lost),
         raises(3, Effect.RECONNECTS, lost),
-        raises(4, Effect.GOES_ON, ""),
         raises(5, Effect.GOES_ON, ""),
         raises(6, Effect.GOES_ON, ""),
         raises(7, Effect.GOES_ON, ""),
@@ -324,9 +333,13 @@ record DeviceFailure(
         raises(11, Effect.GOES_ON, ""),
         raises(12, Effect.GOES_ON, ""),
         raises(13, Effect.GOES_ON, ""),
+        raises(14, Effect.GOES_ON, ""),
+        raises(15, Effect.GOES_ON, ""),
         raises(16, Effect.GOES_ON, ""),
         raises(17, Effect.GOES_ON, ""),
         raises(18, Effect.GOES_ON, ""),
+        raises(19, Effect.GOES_ON, ""),
+        raises(UNKNOWN_EVENT, Effect.GOES_ON, ""),
         raisesOnConnections(6, Effect.RECONNECTS, lost),
         raisesOnConnections(7, Effect.RECONNECTS, lost),
         raisesOnConnections(8, Effect.RECONNECTS, lost),
@@ -338,6 +351,7 @@ record DeviceFailure(
     return List.of(
         limited("the device answers one READ at once", "rd_atom", 1),
         limited("the device answers 255 READs at once", "rd_atom", 255),
+        limited("the device answers 260 READs at once, of which librdmacm keeps 4", "rd_atom", 260),
         limited("the device has no inline data", "inline_data", 1),
         limited("the device takes one element in each request", "sge", 1));
   }

@@ -82,6 +82,16 @@ class DeviceLossTest extends ScriptedExecutors {
               device.raiseOnListeners(DEVICE_REMOVAL);
             }),
         loss(
+            "the device is removed with its descriptors and commands, and the event DEVICE_REMOVAL"
+                + " is lost",
+            REMOVED,
+            device -> {
+              device.lose(DEVICE_REMOVAL, ScriptedLibrary.FOR_EVER);
+              device.limit("removed", 1);
+              device.raiseOnListeners(DEVICE_REMOVAL);
+              device.killDescriptors();
+            }),
+        loss(
             "the listener's address moves to another link (ADDR_CHANGE)",
             "the listener's address moved",
             device -> device.raiseOnListeners(ADDR_CHANGE)),

@@ -13,10 +13,13 @@ final class SetUpFailures {
   private static final String FAILED = "connect-failed";
   private static final String NO_ROOM = "pool-empty";
 
+  private static final int ETIMEDOUT = 110;
   private static final int EHOSTUNREACH = 113;
 
   // enum rdma_cm_event_type
   private static final int ADDR_ERROR = 1;
+  private static final int ROUTE_ERROR = 3;
+  private static final int CONNECT_ERROR = 6;
   private static final int UNREACHABLE = 7;
   private static final int REJECTED = 8;
 
@@ -39,6 +42,23 @@ final class SetUpFailures {
               device.limit("address_error", EHOSTUNREACH);
               device.lose(ADDR_ERROR, 1);
             }),
+        DeviceFailure.of(
+            "the event ROUTE_ERROR reports errno 110",
+            When.UNCONNECTED,
+            Effect.GIVES_UP,
+            FAILED,
+            device -> device.limit("route_error", ETIMEDOUT)),
+        DeviceFailure.of(
+            "the event ROUTE_ERROR is lost",
+            When.UNCONNECTED,
+            Effect.WAITS_ON,
+            FAILED,
+            device -> {
+              device.limit("route_error", ETIMEDOUT);
+              device.lose(ROUTE_ERROR, 1);
+            }),
+        answer("CONNECT_ERROR", CONNECT_ERROR),
+        lostAnswer("CONNECT_ERROR", CONNECT_ERROR),
         answer("UNREACHABLE", UNREACHABLE),
         lostAnswer("UNREACHABLE", UNREACHABLE),
         answer("REJECTED", REJECTED),

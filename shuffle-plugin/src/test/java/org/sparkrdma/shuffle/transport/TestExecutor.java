@@ -65,6 +65,7 @@ final class TestExecutor implements AutoCloseable {
     private Duration idleTimeout = Duration.ofMinutes(5);
     private int maxConnections = 16;
     private int maxAttempts = 16;
+    private OptionalInt trafficClass = OptionalInt.empty();
     private int peerLeases = 1024;
     private boolean copiesFirst;
     private boolean verify = true;
@@ -213,6 +214,11 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    Options trafficClass(int value) {
+      trafficClass = OptionalInt.of(value);
+      return this;
+    }
+
     Options maxAttempts(int most) {
       maxAttempts = most;
       return this;
@@ -258,7 +264,7 @@ final class TestExecutor implements AutoCloseable {
             2,
             options.verify,
             Duration.ZERO,
-            new PacketSettings(OptionalInt.empty(), 17, 6),
+            new PacketSettings(options.trafficClass, 17, 6),
             false),
         new ServeSettings(
             options.mode,

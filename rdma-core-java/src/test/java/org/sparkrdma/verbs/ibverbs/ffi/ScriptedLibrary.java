@@ -130,6 +130,9 @@ public final class ScriptedLibrary {
    * rdma_connect to it does not return. IPv4 addresses whose first partition_bits bits differ
    * belong to interfaces of different partitions: no neighbour answers between them, or with
    * foreign_answers another interface of the peer's host does, which then rejects the request.
+   * route_error is the errno with which the next route is not resolved. With second_device there is
+   * another device, scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO,
+   * and 3 cannot be opened.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -154,7 +157,7 @@ public final class ScriptedLibrary {
 
   /**
    * Raises an asynchronous event with this number of enum ibv_event_type, of the newest object of
-   * its kind.
+   * its kind; but no COMM_EST of a queue pair that can send, which raises none.
    *
    * @param port for events of ports
    */
@@ -206,6 +209,15 @@ public final class ScriptedLibrary {
   /** The sib_flowinfo of the newest source address by GID; 0 when there is none. */
   public long flow() {
     return Downcalls.call(symbols.get("script_flow"));
+  }
+
+  /**
+   * What reached the device for the newest connection of an end, by rdma_connect or rdma_accept and
+   * by the options of that identifier: retry_count, rnr_retry_count, ack_timeout or tos, which a
+   * responder has from its listener; 0 where it was not set.
+   */
+  public long parameter(String name, boolean ofInitiator) {
+    return call("script_parameter", name, ofInitiator ? 0 : 1);
   }
 
   /** Number of calls that waited for the outcome of an iWARP connection since the last reset. */
