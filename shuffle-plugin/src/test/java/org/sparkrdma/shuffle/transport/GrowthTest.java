@@ -133,7 +133,7 @@ class GrowthTest {
         .isCloseTo(0, within(1e-9));
     assertThat(fitted).isBetween(0.6, 0.9);
     assertThat(results.get(2).queuePairs()).isEqualTo(40);
-    assertThat(results.get(3).queuePairs()).isGreaterThan(80);
+    assertThat(results.get(3).queuePairs()).as("one for each peer").isGreaterThanOrEqualTo(80);
   }
 
   /** {@code ./bench growth}. */
