@@ -97,7 +97,7 @@ class RecordPublisherTest {
 
   @Test
   void shouldAskTheDriverOnceForARecordThatIsScheduledTwice() {
-    withdraw();
+    var unused = withdraw();
     Runnable task = tasks.poll();
     task.run();
     task.run();
