@@ -39,8 +39,8 @@ public enum Counter {
   /** Waits of more than 100 ms. */
   MEMORY_WAITS_LONGER("receive.waits.longer"),
   /**
-   * Waits, of any length and not counted above, before whose end the agent did not run for more
-   * than 15 ms: garbage collection or no processor.
+   * Waits of any length, not counted above, before whose end the agent did not run for more than 15
+   * ms: garbage collection or no processor.
    */
   MEMORY_WAITS_LATE("receive.waits.late"),
   /** Connections established, by either side. */

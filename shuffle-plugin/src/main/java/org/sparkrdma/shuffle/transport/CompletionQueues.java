@@ -343,7 +343,7 @@ final class CompletionQueues implements AutoCloseable {
     return handled;
   }
 
-  /** As {@link #poll}, without the queues that are idle. */
+  /** Same as {@link #poll}, without the queues that are idle. */
   int pollBusy(int limit, CompletionHandler handler) {
     int handled = 0;
     // Backwards, because a queue may become idle, and another one busy.

@@ -128,7 +128,7 @@ final class ScriptedReader {
   /** Whether completions come through the first queue, which an agent polls. */
   private boolean polled;
 
-  /** What each poll of a completion queue costs. */
+  /** Cost of a poll of a completion queue. */
   private Runnable costOfPoll = () -> {};
 
   /** A completion queue, which the agent polls in {@link #iterate}. */
