@@ -42,6 +42,9 @@ final class StateLock {
   /** Number of threads that let others in now; used with the lock. */
   private int yielding;
 
+  /** Number of times that a thread has released the lock while others let it in. */
+  private long releases;
+
   StateLock() {
     this(new HeldLock());
   }
@@ -84,6 +87,7 @@ final class StateLock {
 
   private void signalYielding() {
     if (yielding > 0) {
+      releases++;
       released.signalAll();
     }
   }
@@ -98,10 +102,13 @@ final class StateLock {
     if (!lock.hasQueuedThreads()) {
       return;
     }
+    long before = releases;
     yielding++;
     try {
-      // The next thread that releases the lock puts this one behind all that wait for it then.
-      released.awaitUninterruptibly();
+      while (releases == before) {
+        // The next thread that releases the lock puts this one behind all that wait for it then.
+        released.awaitUninterruptibly();
+      }
     } finally {
       yielding--;
     }
