@@ -26,7 +26,7 @@
 #define CALLS(X)                                                                                   \
   X(rdma_get_devices) X(rdma_create_event_channel) X(rdma_create_id) X(rdma_bind_addr)             \
   X(rdma_listen) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp) X(rdma_connect)      \
-  X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_notify) X(rdma_set_option) X(ibv_query_device)          \
+  X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_set_option) X(ibv_query_device)          \
   X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
@@ -186,7 +186,6 @@ static int without_device(enum call call) {
   case CALL_rdma_accept:
   case CALL_rdma_reject:
   case CALL_rdma_disconnect:
-  case CALL_rdma_notify:
     return EINVAL;
   default:
     return 0;
@@ -1411,20 +1410,6 @@ int rdma_disconnect(struct rdma_cm_id *id) {
   }
   pthread_mutex_lock(&lock);
   end_connection((struct identifier *)id);
-  pthread_mutex_unlock(&lock);
-  return 0;
-}
-
-int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event) {
-  if (enter(CALL_rdma_notify)) {
-    return -1;
-  }
-  if (event != IBV_EVENT_COMM_EST) {
-    errno = EINVAL;
-    return -1;
-  }
-  pthread_mutex_lock(&lock);
-  notify((struct identifier *)id, RDMA_CM_EVENT_ESTABLISHED, 0);
   pthread_mutex_unlock(&lock);
   return 0;
 }

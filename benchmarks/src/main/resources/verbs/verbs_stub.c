@@ -140,7 +140,6 @@ int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) { retur
 
 int rdma_disconnect(struct rdma_cm_id *id) { return 0; }
 
-int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event) { return 0; }
 
 int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t length) {
   return 0;

@@ -29,7 +29,6 @@ final class AsyncEvents {
   private static final int QP_FATAL = 1;
   private static final int QP_REQ_ERR = 2;
   private static final int QP_ACCESS_ERR = 3;
-  private static final int COMM_EST = 4;
   private static final int DEVICE_FATAL = 8;
   private static final int PORT_ACTIVE = 9;
   private static final int PORT_ERR = 10;
@@ -43,7 +42,6 @@ final class AsyncEvents {
   private final long context;
   private final int fd;
   private final Map<Long, Consumer<String>> onFailure = new ConcurrentHashMap<>();
-  private final Map<Long, Runnable> onCommunication = new ConcurrentHashMap<>();
   private final Set<IbverbsConnectionManager> managers = ConcurrentHashMap.newKeySet();
   private int users;
 
@@ -94,19 +92,9 @@ final class AsyncEvents {
     onFailure.put(object, listener);
   }
 
-  /**
-   * Reports messages that arrive at a queue pair in state RTR, see IBV_EVENT_COMM_EST.
-   *
-   * @param listener called on any thread
-   */
-  void listenCommunication(long queuePair, Runnable listener) {
-    onCommunication.put(queuePair, listener);
-  }
-
   /** Called before the object is destroyed. */
   void forget(long object) {
     onFailure.remove(object);
-    onCommunication.remove(object);
   }
 
   /** Reports events of the whole device to this connection manager. */
@@ -134,15 +122,12 @@ final class AsyncEvents {
         long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
         int port = isOfPort(type) ? Memory.getInt(event + IbvAsyncEvent.ELEMENT) : 0;
         // Looked up before the acknowledgement: destroying the object waits for that.
-        Consumer<String> failed = type < COMM_EST ? onFailure.get(object) : null;
-        Runnable communication = type == COMM_EST ? onCommunication.get(object) : null;
+        Consumer<String> failed = type <= QP_ACCESS_ERR ? onFailure.get(object) : null;
         verbs.ackAsyncEvent(event);
         if (type == DEVICE_FATAL || isOfPort(type)) {
           onDeviceEvent(type, port);
         } else if (failed != null) {
           failed.accept("the device reports: " + name(type));
-        } else if (communication != null) {
-          communication.run();
         } else {
           // Of an object that is being destroyed, or one that breaks nothing, such as the last
           // receive of a queue pair, which some drivers report at each disconnect.

@@ -181,13 +181,6 @@ final class CmIdentifier {
     }
   }
 
-  /** Has the kernel report ESTABLISHED, unless it has done so, see ib_cm_notify in its cm.c. */
-  void notifyEstablished() {
-    if (cm.notifyEstablished(id) != 0) {
-      LOG.debug("{}", Libraries.message("rdma_notify", Downcalls.errno(), ""));
-    }
-  }
-
   /** Adds a user, which must release it. Any thread. */
   void retain() {
     users.incrementAndGet();

@@ -302,18 +302,6 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     identifier.release();
   }
 
-  // Called by the queue pair, on any thread.
-
-  /**
-   * The initiator has sent a message: without RTU, which may be lost, the kernel then still regards
-   * the connection as established.
-   */
-  synchronized void onCommunication() {
-    if (isIn(ConnectionPhase.ACCEPTED)) {
-      identifier.notifyEstablished();
-    }
-  }
-
   // Called by the connection manager.
 
   /** The kernel reports an event. */

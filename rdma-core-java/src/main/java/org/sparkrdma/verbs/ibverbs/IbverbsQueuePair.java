@@ -71,7 +71,6 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
       receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
       device.asyncEvents().listen(qp, this::onAsyncFailure);
-      device.asyncEvents().listenCommunication(qp, connection::onCommunication);
       device.queuePairs().put(this);
       complete = true;
     } finally {

@@ -10,7 +10,6 @@ public final class CmLibrary {
 
   private static final int PS_TCP = 0x0106;
   private static final int OPTION_ID = 0;
-  private static final int COMM_EST = 4;
 
   private final long getDevices;
   private final long freeDevices;
@@ -30,7 +29,6 @@ public final class CmLibrary {
   private final long accept;
   private final long reject;
   private final long disconnect;
-  private final long notify;
   private final long setOption;
 
   /** Looks up every function of the engine; see {@link #load()}. */
@@ -53,7 +51,6 @@ public final class CmLibrary {
     accept = symbols.get("rdma_accept");
     reject = symbols.get("rdma_reject");
     disconnect = symbols.get("rdma_disconnect");
-    notify = symbols.get("rdma_notify");
     setOption = symbols.get("rdma_set_option");
   }
 
@@ -143,11 +140,6 @@ public final class CmLibrary {
 
   public int disconnect(long id) {
     return Downcalls.callInt(disconnect, id);
-  }
-
-  /** Calls rdma_notify with IBV_EVENT_COMM_EST. */
-  public int notifyEstablished(long id) {
-    return Downcalls.callInt(notify, id, COMM_EST);
   }
 
   /**
