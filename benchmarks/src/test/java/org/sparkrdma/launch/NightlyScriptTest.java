@@ -29,7 +29,7 @@ class NightlyScriptTest {
 
     assertThat(help.exitCode()).isZero();
     assertThat(help.output())
-        .contains(SCRIPT + " [--print] [--repeat N] [PART ...]")
+        .contains(SCRIPT + " [--print] [--repeat N] [--limit SECONDS] [PART ...]")
         .contains("  units ", "  turns ", "  fuzz ", "  jobs ", "  suites ", "  guest ");
     Outcome wrong = run("gest");
     assertThat(wrong.exitCode()).isEqualTo(2);
@@ -40,6 +40,9 @@ class NightlyScriptTest {
       assertThat(wrong.output()).contains("--repeat needs a number of runs: " + number);
     }
     assertThat(run("--repeat").exitCode()).isEqualTo(2);
+    wrong = run("--limit", "none");
+    assertThat(wrong.exitCode()).isEqualTo(2);
+    assertThat(wrong.output()).contains("--limit needs a number of seconds: none");
   }
 
   @Test
@@ -112,6 +115,18 @@ class NightlyScriptTest {
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
+  }
+
+  @Test
+  void shouldEndAPartAtItsLimitAndRunTheOthers() throws Exception {
+    build("[[ $* != *Pfuzz* ]] || exec sleep 600");
+
+    Outcome outcome = run("--limit", "2", "fuzz", "units");
+
+    assertThat(outcome.exitCode()).isEqualTo(1);
+    assertThat(outcome.output())
+        .contains("nightly: fuzz exceeded its limit of 2 s", "nightly: units passed")
+        .endsWith("nightly: failed: fuzz\n");
   }
 
   @Test

@@ -14,11 +14,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Runs the suites and reports each of their tests as a separate test.
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.TestFactory;
  * instead of two, which wait for time-outs most of their time. Every run has its own time limit,
  * JVMs and directory; its whole output is kept under {@code target/suites}.
  */
+@Timeout(value = 12, unit = TimeUnit.HOURS)
 final class SuitesIT {
   private static final SummaryTable TABLE = new SummaryTable();
   private static final PrintStream OUT = System.out;
