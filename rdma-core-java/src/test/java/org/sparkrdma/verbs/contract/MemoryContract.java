@@ -146,6 +146,7 @@ public abstract class MemoryContract extends VerbsContract {
     for (int i = 0; i < reads; i++) {
       sinks[i] = client.block(length, 0, Node.SINK);
     }
+    int roundsUnderReads = 0;
     for (int round = 0; round < Math.max(2, 20 / engine().shorter()); round++) {
       Pair pair = connect();
       Node.Block source = server.block(length, 5, Node.READABLE);
@@ -159,17 +160,23 @@ public abstract class MemoryContract extends VerbsContract {
       byte[] foreign = new byte[length];
       Arrays.fill(foreign, (byte) 9);
       source.memory().slice(0, length).put(foreign);
+      int succeeded = 0;
       for (int i = 0; i < reads; i++) {
         Result read = result(client);
         if (read.succeeded()) {
           assertAll(sinks[(int) read.id()].bytes(), 5);
+          succeeded++;
         }
+      }
+      if (succeeded < reads) {
+        roundsUnderReads++;
       }
       pair.clientEnd().close();
       pair.serverEnd().close();
       client.events.clear();
       server.events.clear();
     }
+    assertThat(roundsUnderReads).as("rounds whose deregistration failed a READ").isPositive();
   }
 
   @Test

@@ -134,6 +134,21 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   @Test
+  void shouldRefuseAWriteBeforeTheRegion() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    MemoryRegion narrow = server.domain.register(target.memory(), 10, 100, Node.ALL);
+    assertRefused(connect(), narrow, narrow.address() - 1, 10, refusal());
+    assertThat(target.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldRefuseAWriteThatWrapsAround() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    assertRefused(connect(), target.region(), -10, 100, refusal());
+    assertThat(target.bytes()).containsOnly(0);
+  }
+
+  @Test
   void shouldRefuseARegionOfAnotherProtectionDomain() throws Exception {
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
     MemoryRegion foreign =
@@ -169,8 +184,18 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   private void assertRefused(Pair pair, MemoryRegion region, WorkStatus refusal) throws Exception {
+    assertRefused(pair, region, region.address(), LENGTH, refusal);
+  }
+
+  private void assertRefused(
+      Pair pair, MemoryRegion region, long address, int length, WorkStatus refusal)
+      throws Exception {
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
-    pair.client().postSend(write(source, region));
+    pair.client()
+        .postSend(
+            new WorkRequest(1)
+                .write(1, address, region.remote().remoteKey())
+                .local(source.region(), 0, length));
     if (engine().deviates(Deviation.SENDS_SUCCEED_WHEN_SENT)) {
       event(client, ConnectionEvent.Type.DISCONNECTED);
     } else {
