@@ -5,8 +5,11 @@ import static org.sparkrdma.fuzz.DecoderGuard.require;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -20,8 +23,13 @@ final class LyingServer {
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int LEASE_MS = 60_000;
 
+  /** Those about the content of a LOCATED. */
+  private static final List<Lie> CONTENT_LIES =
+      List.copyOf(EnumSet.range(Lie.OTHER_BLOCK_LENGTH, Lie.SUMS_OF_OTHER_PARTITIONS));
+
   private final Random random;
   private final double lies;
+  private final Map<Lie, Long> told;
   private final int[] blockBytes;
   private final List<Long> locatesSeen = new ArrayList<>();
   private final List<Long> releasesSeen = new ArrayList<>();
@@ -37,11 +45,13 @@ final class LyingServer {
    * @param lies probability of a wrong answer
    * @param blocks number of its blocks
    * @param credits maximum credits that the reader may get
+   * @param told counts the wrong messages of each kind
    */
-  LyingServer(Random random, double lies, int blocks, int credits) {
+  LyingServer(Random random, double lies, int blocks, int credits, Map<Lie, Long> told) {
     this.random = random;
     this.creditsLeft = credits;
     this.lies = lies;
+    this.told = told;
     this.blockBytes = new int[blocks];
     for (int i = 0; i < blocks; i++) {
       blockBytes[i] = random.nextInt(4) == 0 ? random.nextInt(3) : random.nextInt(150_000);
@@ -57,6 +67,19 @@ final class LyingServer {
     return blockBytes[block];
   }
 
+  /** A message before the proof, when no request is open. */
+  byte[] earlyMessage() {
+    lied = true;
+    if (random.nextBoolean()) {
+      count(Lie.EARLY_RELEASED);
+      return released(1);
+    }
+    count(Lie.EARLY_LOCATED);
+    int whole = blockBytes[0];
+    AnswerPiece all = new AnswerPiece(0, Located.Kind.LOCATED, whole, 0, whole, 0);
+    return located(1, List.of(all), nextLease++, LEASE_MS, 0);
+  }
+
   /** Answers to a RELEASE: one, when it is honest. */
   List<byte[]> onRelease(ByteBuffer message) {
     Release release = Release.decode(message);
@@ -65,10 +88,11 @@ final class LyingServer {
       return List.of(HostileServer.released(release.requestId(), credits(release)));
     }
     if (random.nextInt(4) == 0) {
-      int tooMany = 1 + random.nextInt(Release.MAX_CREDITS);
+      int tooMany = creditsLeft + 1 + random.nextInt(Release.MAX_CREDITS - creditsLeft);
+      count(Lie.TOO_MANY_CREDITS);
       return List.of(HostileServer.released(release.requestId(), tooMany));
     }
-    return wrongMessages(release.requestId());
+    return wrongMessages(release.requestId(), true);
   }
 
   /** Answers to a LOCATE: one, when it is honest. */
@@ -80,9 +104,9 @@ final class LyingServer {
       return List.of(located(locate.requestId(), honest, lease(honest), LEASE_MS, 0));
     }
     if (random.nextInt(4) == 0) {
-      return wrongMessages(locate.requestId());
+      return wrongMessages(locate.requestId(), false);
     }
-    return List.of(lieAbout(locate, new ArrayList<>(honest)));
+    return List.of(lieAbout(locate, honest));
   }
 
   /** Credits that an honest answer grants. */
@@ -95,6 +119,10 @@ final class LyingServer {
   /** The reader has returned a credit. */
   void onReturn() {
     creditsLeft++;
+  }
+
+  private void count(Lie lie) {
+    told.merge(lie, 1L, Long::sum);
   }
 
   private boolean lie() {
@@ -135,21 +163,59 @@ final class LyingServer {
     return pieces;
   }
 
-  /** Messages that answer no request, or another one. */
-  private List<byte[]> wrongMessages(long requestId) {
+  /** Messages that answer no request, or another one, instead of the answer. */
+  private List<byte[]> wrongMessages(long requestId, boolean toRelease) {
     List<AnswerPiece> onePiece = List.of(new AnswerPiece(0, Located.Kind.LOCATED, 10, 0, 10, 0));
-    return switch (random.nextInt(10)) {
-      case 0 -> List.of();
-      case 1 -> List.of(released(requestId));
-      case 2 -> List.of(released(random.nextLong()));
-      case 3 -> List.of(located(random.nextLong(), onePiece, nextLease++, LEASE_MS, 0));
-      case 4 -> List.of(located(any(locatesSeen), onePiece, nextLease++, LEASE_MS, 0));
-      case 5 -> List.of(located(any(releasesSeen), onePiece, nextLease++, LEASE_MS, 0));
-      case 6 -> List.of(released(any(releasesSeen)), released(any(releasesSeen)));
-      case 7 -> List.of(new byte[] {5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6});
-      case 8 -> List.of(new byte[] {7, 0, 0, 0});
-      default -> List.of(garbage());
-    };
+    switch (random.nextInt(10)) {
+      case 0 -> {
+        count(Lie.NO_ANSWER);
+        return List.of();
+      }
+      case 1 -> {
+        if (!toRelease) {
+          count(Lie.RELEASED_TO_A_LOCATE);
+        }
+        return List.of(released(requestId));
+      }
+      case 2 -> {
+        count(Lie.RELEASED_TO_NO_REQUEST);
+        return List.of(released(random.nextLong()));
+      }
+      case 3 -> {
+        count(Lie.LOCATED_TO_NO_REQUEST);
+        return List.of(located(random.nextLong(), onePiece, nextLease++, LEASE_MS, 0));
+      }
+      case 4 -> {
+        long other = any(locatesSeen);
+        if (other != requestId) {
+          count(Lie.LOCATED_TO_ANOTHER_LOCATE);
+        }
+        return List.of(located(other, onePiece, nextLease++, LEASE_MS, 0));
+      }
+      case 5 -> {
+        if (!releasesSeen.isEmpty()) {
+          count(Lie.LOCATED_TO_A_RELEASE);
+        }
+        return List.of(located(any(releasesSeen), onePiece, nextLease++, LEASE_MS, 0));
+      }
+      case 6 -> {
+        long release = any(releasesSeen);
+        count(Lie.RELEASED_TWICE);
+        return List.of(released(release), released(release));
+      }
+      case 7 -> {
+        count(Lie.CONFIRM);
+        return List.of(new byte[] {5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6});
+      }
+      case 8 -> {
+        count(Lie.RETURN);
+        return List.of(new byte[] {7, 0, 0, 0});
+      }
+      default -> {
+        count(Lie.GARBAGE);
+        return List.of(garbage());
+      }
+    }
   }
 
   private byte[] garbage() {
@@ -166,40 +232,51 @@ final class LyingServer {
     return ids.isEmpty() ? 1 : ids.get(random.nextInt(ids.size()));
   }
 
-  private byte[] lieAbout(Locate locate, List<AnswerPiece> pieces) {
-    long lease = lease(pieces);
+  private byte[] lieAbout(Locate locate, List<AnswerPiece> honest) {
+    List<AnswerPiece> pieces = new ArrayList<>(honest);
+    long honestLease = lease(honest);
+    long lease = honestLease;
     int leaseMs = LEASE_MS;
     int checksumKind = 0;
     int at = random.nextInt(pieces.size());
     AnswerPiece one = pieces.get(at);
-    switch (random.nextInt(16)) {
-      case 0 ->
+    Lie lie = CONTENT_LIES.get(random.nextInt(CONTENT_LIES.size()));
+    switch (lie) {
+      case OTHER_BLOCK_LENGTH ->
           pieces.set(
               at, new AnswerPiece(one.block, one.kind, one.lengthBytes, one.from, length(), 0));
-      case 1 -> pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.BUSY, 0, 0, 0, 0));
-      case 2 -> pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.UNKNOWN, 0, 0, 0, 0));
-      case 3 ->
+      case LOCATED_AND_BUSY ->
+          pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.BUSY, 0, 0, 0, 0));
+      case LOCATED_AND_UNKNOWN ->
+          pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.UNKNOWN, 0, 0, 0, 0));
+      case EMPTY_PIECE ->
           pieces.set(at, new AnswerPiece(one.block, one.kind, 0, one.from, one.blockBytes, 0));
-      case 4 -> lease = 1L + random.nextInt((int) nextLease);
-      case 5 -> lease = 0;
-      case 6 -> Collections.shuffle(pieces, random);
-      case 7 -> pieces.set(at, moved(one, -1 - random.nextInt(100)));
-      case 8 -> pieces.set(at, moved(one, 1 + random.nextInt(100)));
-      case 9 ->
+      case LEASE_OF_ANOTHER_ANSWER -> lease = 1L + random.nextInt((int) nextLease);
+      case NO_LEASE -> lease = 0;
+      case OTHER_ORDER -> Collections.shuffle(pieces, random);
+      case OVERLAP -> pieces.set(at, moved(one, -1 - random.nextInt(100)));
+      case GAP -> pieces.set(at, moved(one, 1 + random.nextInt(100)));
+      case MORE_BLOCKS ->
           pieces.add(
               new AnswerPiece(
                   locate.blockCount() + random.nextInt(3), Located.Kind.LOCATED, 10, 0, 10, 0));
-      case 10 -> pieces.add(at, one);
-      case 11 -> leaseMs = random.nextInt(4_000) - 1_000;
-      case 12 -> pieces.clear();
-      case 13 -> checksumKind = random.nextInt(4);
-      case 14 ->
+      case PIECE_TWICE -> pieces.add(at, one);
+      case OTHER_LEASE_TIME -> leaseMs = random.nextInt(4_000) - 1_000;
+      case NO_PIECES -> pieces.clear();
+      case OTHER_CHECKSUM -> checksumKind = random.nextInt(4);
+      case OTHER_PIECE_LENGTH ->
           pieces.set(
               at, new AnswerPiece(one.block, one.kind, length(), one.from, one.blockBytes, 0));
-      default ->
+      case SUMS_OF_OTHER_PARTITIONS ->
           pieces.set(at, new AnswerPiece(one.block, one.kind, 1, one.from, one.blockBytes, 2));
+      default -> throw new IllegalStateException("not about content: " + lie);
     }
-    return located(locate.requestId(), pieces, lease, leaseMs, checksumKind);
+    byte[] message = located(locate.requestId(), pieces, lease, leaseMs, checksumKind);
+    // Some of these changes may leave the message as it was, such as another order of one piece.
+    if (!Arrays.equals(message, located(locate.requestId(), honest, honestLease, LEASE_MS, 0))) {
+      count(lie);
+    }
+    return message;
   }
 
   private static AnswerPiece moved(AnswerPiece piece, int by) {
@@ -234,10 +311,5 @@ final class LyingServer {
     require(message.length <= MESSAGE_BYTES, "a message that fits", message.length);
     bytes.get(0, message);
     return message;
-  }
-
-  /** Whether a message is a RELEASE; else it is a LOCATE. */
-  static boolean isRelease(ByteBuffer message) {
-    return message.get(0) == 3 && message.remaining() >= Release.HEADER_BYTES;
   }
 }
