@@ -45,19 +45,16 @@ final class SparkOnTwoKernelsIT {
       for (String fault : new String[] {"loss", "card-deleted"}) {
         assertAllByRead(steps.get(transport + "/" + fault));
       }
-      StepResult delayed = steps.get(transport + "/delay");
-      assertThat(delayed.rdmaBytes()).as("%s", delayed).isPositive();
-      assertEachByteOnce(delayed);
+      assertMostByRead(steps.get(transport + "/delay"));
       StepResult cut = steps.get(transport + "/link-cut");
       assertThat(cut.seconds()).as("%s", cut).isGreaterThan(10);
-      assertEachByteOnce(cut);
+      assertMostByRead(cut);
     }
     assertAllByRead(steps.get("iwarp/reordering"));
     // rxe drops packets that come too early, so its retries may be used up.
     StepResult reordered = steps.get("rocev2/reordering");
-    assertThat(reordered.rdmaBytes()).as("%s", reordered).isPositive();
     assertThat(reordered.fallbacks().keySet()).as("%s", reordered).isSubsetOf("lost-peer");
-    assertEachByteOnce(reordered);
+    assertMostByRead(reordered);
     assertThat(rocePacketBytes(capture)).isGreaterThan(steps.get("rocev2/tera").rdmaBytes());
     for (String transport : new String[] {"rocev2", "iwarp"}) {
       GuestReport.add(
@@ -106,7 +103,7 @@ final class SparkOnTwoKernelsIT {
     rows.add(
         steps.get(transport + "/link-cut"),
         "the link is cut for some seconds",
-        "blocks use TCP when it is back, each once",
+        "blocks wait for READ or use TCP when it is back, each once",
         LINK_CUT_BOUND_SECONDS);
     rows.add(
         steps.get(transport + "/card-deleted"),
@@ -151,8 +148,10 @@ final class SparkOnTwoKernelsIT {
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
-  /** Each remote byte was read once, by READ or by TCP. */
-  private static void assertEachByteOnce(StepResult step) {
+  /** Each remote byte was read once, at least half of them by READ and the others by TCP. */
+  private static void assertMostByRead(StepResult step) {
+    assertThat(step.rdmaBytes()).as("%s", step).isGreaterThanOrEqualTo(step.remoteBytesRead() / 2);
+    assertThat(step.rdmaBytes()).as("%s", step).isPositive();
     assertThat(step.rdmaBytes() + step.tcpBytes()).as("%s", step).isEqualTo(step.remoteBytesRead());
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
