@@ -31,9 +31,13 @@ final class DisniIT {
     Disni.assumeUsable();
   }
 
+  /**
+   * Derived: 117 and 110 passed in the run of docs/disni.md; of the eight tests added since then,
+   * seven need no capability that DiSNI lacks, and one needs inline data.
+   */
   @ParameterizedTest
-  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 117", "iwarp, DisniVerbsContractOnIwarp, 110"})
-  void shouldKeepTheContract(String transport, String tests, int atLeast) throws Exception {
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 124", "iwarp, DisniVerbsContractOnIwarp, 117"})
+  void shouldKeepTheContract(String transport, String tests, int passing) throws Exception {
     JsonNode summary =
         GuestTests.run(
             GuestTests.guest(transport, Duration.ofMinutes(9)),
@@ -50,12 +54,13 @@ final class DisniIT {
                 .put("contractTests", passed + summary.path("failed").asInt())
                 .put("contractPassed", passed)
                 .put("contractSkipped", summary.path("skipped").asInt()));
-    assertThat(passed).isGreaterThanOrEqualTo(atLeast);
+    assertThat(passed).isEqualTo(passing);
   }
 
+  /** Derived: all 43, but two on RoCE v2 and three on iWARP, which allowed-skips.txt has. */
   @ParameterizedTest
-  @CsvSource({"rocev2, 36", "iwarp, 35"})
-  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int atLeast)
+  @CsvSource({"rocev2, 41", "iwarp, 40"})
+  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int passing)
       throws Exception {
     JsonNode summary =
         GuestTests.run(
@@ -69,7 +74,7 @@ final class DisniIT {
             TRANSPORT + "HelloBySendTest",
             TRANSPORT + "HostilePeerTest",
             TRANSPORT + "ProofTest");
-    assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(atLeast);
+    assertThat(summary.path("passed").asInt()).as("%s", summary).isEqualTo(passing);
   }
 
   @Test
