@@ -30,6 +30,13 @@ final class HostilePeersIT {
     assertPassed(transport, tests, "HostilePeerTest", "ControlCreditsTest", "ProofTest");
   }
 
+  @ParameterizedTest
+  @CsvSource({"rocev2, 34", "iwarp, 34"})
+  void shouldReadNothingWrongFromAServerThatMisbehaves(String transport, int tests)
+      throws Exception {
+    assertPassed(transport, tests, "HostileServerTest");
+  }
+
   private static void assertPassed(String transport, int tests, String... classes)
       throws Exception {
     JsonNode summary =
