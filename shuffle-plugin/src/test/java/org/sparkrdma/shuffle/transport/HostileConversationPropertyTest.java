@@ -56,7 +56,7 @@ import org.sparkrdma.verbs.device.Transport;
 /**
  * All messages between a reader and a {@link LyingServer}, on one thread and without a device. Each
  * block is answered once, nothing leaks, the number of messages is bounded, and an honest server is
- * not quarantined. Each kind of {@link Lie} is told. A third of the conversations read to disk:
+ * not quarantined. Each kind of {@link Lie} is sent. A third of the conversations read to disk:
  * each temporary file is registered with Spark or deleted, once.
  */
 class HostileConversationPropertyTest {
@@ -76,7 +76,7 @@ class HostileConversationPropertyTest {
   private static final Endpoint SERVER =
       new Endpoint("2", TestAddresses.listener("127.0.0.1", 2), "none", 1, 2, KEY);
   private static final Path REPORTS = Path.of("target", "fuzz");
-  private static final Map<Lie, Long> TOLD = new EnumMap<>(Lie.class);
+  private static final Map<Lie, Long> SENT = new EnumMap<>(Lie.class);
   private static long tries;
   private static long messages;
   private static long conversations;
@@ -209,7 +209,7 @@ class HostileConversationPropertyTest {
               lies,
               count,
               settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE,
-              TOLD);
+              SENT);
       answers = new Answers(count);
       taskLives = random.nextInt(4) > 0;
       files = random.nextInt(3) == 0 ? new CountedFiles(() -> taskLives) : null;
@@ -418,7 +418,7 @@ class HostileConversationPropertyTest {
     }
   }
 
-  /** A kind of lie that is never told would test nothing. */
+  /** A kind of lie that is never sent would test nothing. */
   @AfterContainer
   static void requireAllLies() {
     int expected = Integer.getInteger("fuzz.tries", USUAL_TRIES);
@@ -428,7 +428,7 @@ class HostileConversationPropertyTest {
         (long) expected * MESSAGES_PER_TRY + " messages",
         messages);
     for (Lie lie : Lie.values()) {
-      require(TOLD.getOrDefault(lie, 0L) > 0, "lies of the kind " + lie, 0);
+      require(SENT.getOrDefault(lie, 0L) > 0, "lies of the kind " + lie, 0);
     }
   }
 
@@ -446,6 +446,6 @@ class HostileConversationPropertyTest {
             protocolErrors,
             filesRegistered,
             filesDeleted,
-            TOLD));
+            SENT));
   }
 }

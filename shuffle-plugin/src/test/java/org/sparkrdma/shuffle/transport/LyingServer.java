@@ -29,7 +29,7 @@ final class LyingServer {
 
   private final Random random;
   private final double lies;
-  private final Map<Lie, Long> told;
+  private final Map<Lie, Long> sent;
   private final int[] blockBytes;
   private final List<Long> locatesSeen = new ArrayList<>();
   private final List<Long> releasesSeen = new ArrayList<>();
@@ -45,13 +45,13 @@ final class LyingServer {
    * @param lies probability of a wrong answer
    * @param blocks number of its blocks
    * @param credits maximum credits that the reader may get
-   * @param told counts the wrong messages of each kind
+   * @param sent counts the wrong messages of each kind
    */
-  LyingServer(Random random, double lies, int blocks, int credits, Map<Lie, Long> told) {
+  LyingServer(Random random, double lies, int blocks, int credits, Map<Lie, Long> sent) {
     this.random = random;
     this.creditsLeft = credits;
     this.lies = lies;
-    this.told = told;
+    this.sent = sent;
     this.blockBytes = new int[blocks];
     for (int i = 0; i < blocks; i++) {
       blockBytes[i] = random.nextInt(4) == 0 ? random.nextInt(3) : random.nextInt(150_000);
@@ -122,7 +122,7 @@ final class LyingServer {
   }
 
   private void count(Lie lie) {
-    told.merge(lie, 1L, Long::sum);
+    sent.merge(lie, 1L, Long::sum);
   }
 
   private boolean lie() {
