@@ -43,11 +43,14 @@ final class GuestFaultRows {
     rows.add("  " + row);
   }
 
-  /** Writes all rows and merges them into the table. */
+  /** Writes all rows, merges them into the table, and asserts that they are complete. */
   void write(String test) throws IOException {
     Path target = Path.of(Build.property("it.guest.report")).toAbsolutePath().getParent();
     Path folder = Files.createDirectories(FaultTableFile.rowFolder(target));
-    Files.write(folder.resolve("guest-" + test + ".json"), rows);
-    System.out.println(new FaultTableFile(target).merge());
+    String file = "guest-" + test + ".json";
+    Files.write(folder.resolve(file), rows);
+    FaultTableFile table = new FaultTableFile(target);
+    System.out.println(table.merge());
+    assertThat(table.problemsOfGuest(file)).isEmpty();
   }
 }

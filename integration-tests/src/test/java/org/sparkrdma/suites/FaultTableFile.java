@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.sparkrdma.faults.FaultBound;
 
 /**
  * The table {@code fault-table.json}, merged from the row files of scenarios, unit tests and guest
@@ -20,8 +21,9 @@ import java.util.stream.Stream;
  */
 public final class FaultTableFile {
   private static final String FOLDER = "fault-rows";
+  private static final String GUEST = "guest-";
 
-  /** Rows of each scenario. */
+  /** Number of rows of each scenario. */
   private static final Map<String, Integer> OF_SUITES =
       Map.of(
           "cluster.json", 64,
@@ -30,11 +32,11 @@ public final class FaultTableFile {
           "dynamic-allocation.json", 1,
           "upgrade.json", 2);
 
-  /** Rows of scenarios that some machines skip; all of them or none. */
+  /** Number of rows of scenarios that some machines skip; all of them or none. */
   private static final Map<String, Integer> OF_SKIPPED_SUITES =
       Map.of("failing-disk.json", 3, "full-disk.json", 4, "memory-limit.json", 1);
 
-  /** Rows of each unit test. */
+  /** Number of rows of each unit test. */
   private static final Map<String, Integer> OF_UNIT_TESTS =
       Map.of("hostile-server.json", 32, "hostile-peer.json", 23);
 
@@ -45,7 +47,7 @@ public final class FaultTableFile {
 
   private static final Path COMPILER = Path.of("/usr/bin/cc");
 
-  /** Rows of tests that need a C compiler; without one they are skipped. */
+  /** Number of rows of tests that need a C compiler; without one they are skipped. */
   private static final Map<String, Integer> OF_COMPILED =
       Map.of(
           "scripted-device-calls.json", 94,
@@ -55,6 +57,14 @@ public final class FaultTableFile {
           "scripted-device-changes.json", 40,
           "scripted-device-gids.json", 3,
           "scripted-device-iwarp.json", 11);
+
+  /** Number of rows of each test on guest kernels that ran. */
+  private static final Map<String, Integer> OF_GUEST =
+      Map.of(
+          "guest-transports.json", 11,
+          "guest-rocev2-authenticated.json", 2,
+          "guest-iwarp-authenticated.json", 2,
+          "guest-limited.json", 2);
 
   private final Path target;
   private final Map<String, List<JsonNode>> files = new TreeMap<>();
@@ -141,28 +151,44 @@ public final class FaultTableFile {
     List<String> problems = new ArrayList<>();
     rows().forEach(row -> addProblem(problems, row));
     if (suitesRan) {
-      OF_SUITES.forEach((file, least) -> requireRows(problems, file, least));
-      OF_SKIPPED_SUITES.forEach(
-          (file, least) -> {
-            if (files.containsKey(file)) {
-              requireRows(problems, file, least);
-            }
-          });
+      OF_SUITES.forEach((file, expected) -> requireRows(problems, file, expected));
+      OF_SKIPPED_SUITES.forEach((file, expected) -> requireRowsOfPresent(problems, file, expected));
     }
     if (unitTestsRan) {
-      OF_UNIT_TESTS.forEach((file, least) -> requireRows(problems, file, least));
+      OF_UNIT_TESTS.forEach((file, expected) -> requireRows(problems, file, expected));
     }
     OF_COMPILED.forEach(
-        (file, least) -> {
-          if ((unitTestsRan && Files.isExecutable(COMPILER)) || files.containsKey(file)) {
-            requireRows(problems, file, least);
+        (file, expected) -> {
+          if (unitTestsRan && Files.isExecutable(COMPILER)) {
+            requireRows(problems, file, expected);
+          } else {
+            requireRowsOfPresent(problems, file, expected);
           }
         });
+    files.keySet().stream()
+        .filter(file -> file.startsWith(GUEST))
+        .forEach(file -> requireRowsOfGuest(problems, file));
     long rows = rowsWithoutGuest().count();
     if (distinct().size() < rows) {
       problems.add("distinct pairs of fault and recovery: " + distinct().size() + " of " + rows);
     }
     return problems;
+  }
+
+  /** Objections to the rows of one test on guest kernels. */
+  public List<String> problemsOfGuest(String file) {
+    List<String> problems = new ArrayList<>();
+    files.getOrDefault(file, List.of()).forEach(row -> addProblem(problems, row));
+    requireRowsOfGuest(problems, file);
+    return problems;
+  }
+
+  private void requireRowsOfGuest(List<String> problems, String file) {
+    if (OF_GUEST.containsKey(file)) {
+      requireRows(problems, file, OF_GUEST.get(file));
+    } else {
+      problems.add("no expected number of rows of " + file);
+    }
   }
 
   private static void addProblem(List<String> problems, JsonNode row) {
@@ -172,6 +198,9 @@ public final class FaultTableFile {
         || isFalse(afterwards)
         || row.path("seconds").asDouble() > row.path("boundSeconds").asDouble()) {
       problems.add("wrong or late: " + row);
+    }
+    if (row.has("pauseMs") && row.path("boundSeconds").asDouble() > highestBound(row)) {
+      problems.add("bound above ten times the time: " + row);
     }
     boolean counts = WITH_COUNTS.contains(row.path("where").asText());
     if (counts
@@ -187,6 +216,17 @@ public final class FaultTableFile {
     }
   }
 
+  /**
+   * The highest bound that a row may have whose test measures pauses. The bound of a fault of docs/faults.md depends on the
+   * time there, which its row has as well.
+   */
+  private static double highestBound(JsonNode row) {
+    String time = row.has("recordedSeconds") ? "recordedSeconds" : "seconds";
+    return Math.max(
+        10 * row.path(time).asDouble(),
+        FaultBound.seconds(FaultBound.BRIEF, row.path("pauseMs").asLong()));
+  }
+
   private static boolean isFalse(JsonNode right) {
     return right.isBoolean() && !right.asBoolean();
   }
@@ -199,10 +239,16 @@ public final class FaultTableFile {
     return rows().filter(row -> !row.path("where").asText().equals("guest"));
   }
 
-  private void requireRows(List<String> problems, String file, int least) {
+  private void requireRows(List<String> problems, String file, int expected) {
     int rows = files.getOrDefault(file, List.of()).size();
-    if (rows < least) {
-      problems.add("rows of " + file + ": " + rows + " of at least " + least);
+    if (rows != expected) {
+      problems.add("rows of " + file + ": " + rows + " of " + expected);
+    }
+  }
+
+  private void requireRowsOfPresent(List<String> problems, String file, int expected) {
+    if (files.containsKey(file)) {
+      requireRows(problems, file, expected);
     }
   }
 

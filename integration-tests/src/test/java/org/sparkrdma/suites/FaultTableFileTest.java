@@ -14,11 +14,15 @@ class FaultTableFileTest {
   @TempDir Path modules;
 
   private List<String> problems(String where, String fields) throws IOException {
+    return problems(where, "\"seconds\":1,\"boundSeconds\":2," + fields, "test.json");
+  }
+
+  private List<String> problems(String where, String fields, String file) throws IOException {
     Path target = Files.createDirectories(modules.resolve("integration-tests/target"));
     Path folder = Files.createDirectories(FaultTableFile.rowFolder(target));
     Files.writeString(
-        folder.resolve("test.json"),
-        "  {\"name\":\"fault\",\"recovery\":\"none\",\"seconds\":1,\"boundSeconds\":2,\"where\":\""
+        folder.resolve(file),
+        "  {\"name\":\"fault\",\"recovery\":\"none\",\"where\":\""
             + where
             + "\","
             + fields
@@ -43,6 +47,40 @@ class FaultTableFileTest {
                     + "\"rightAfterwards\":true,\"comparedAfterwards\":1"))
         .isEmpty();
     assertThat(problems("cluster", "\"hits\":0,\"answerRight\":true")).isEmpty();
+  }
+
+  @Test
+  void shouldObjectToABoundAboveTenTimesTheTime() throws IOException {
+    String right = ",\"answerRight\":true";
+    for (String times :
+        List.of(
+            "\"seconds\":0.1,\"boundSeconds\":3,\"pauseMs\":0",
+            "\"seconds\":0.1,\"boundSeconds\":10,\"pauseMs\":200",
+            "\"seconds\":4.0,\"boundSeconds\":40,\"pauseMs\":0",
+            "\"seconds\":0.2,\"recordedSeconds\":0.5,\"boundSeconds\":5,\"pauseMs\":0")) {
+      assertThat(problems("cluster", times + right, "test.json")).as(times).isEmpty();
+    }
+    for (String times :
+        List.of(
+            "\"seconds\":0.1,\"boundSeconds\":4,\"pauseMs\":0",
+            "\"seconds\":0.1,\"boundSeconds\":10,\"pauseMs\":199",
+            "\"seconds\":4.0,\"boundSeconds\":41,\"pauseMs\":0",
+            "\"seconds\":0.9,\"recordedSeconds\":0.5,\"boundSeconds\":6,\"pauseMs\":0")) {
+      assertThat(problems("cluster", times + right, "test.json"))
+          .as(times)
+          .singleElement()
+          .asString()
+          .startsWith("bound above ten times the time");
+    }
+  }
+
+  @Test
+  void shouldObjectToAnotherNumberOfRows() throws IOException {
+    String row = "\"seconds\":1,\"boundSeconds\":2,\"hits\":1,\"answerRight\":true";
+    assertThat(problems("guest", row, "guest-limited.json"))
+        .containsExactly("rows of guest-limited.json: 1 of 2");
+    assertThat(problems("guest", row, "guest-other.json"))
+        .contains("no expected number of rows of guest-other.json");
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  * @param afterwards comparison of what was read after the fault
  * @param seconds from the beginning to the last answer
  * @param boundSeconds what the test asserts of {@code seconds}
+ * @param pauseMs longest time for which the process did not run
  * @param reasons number of blocks by TCP for each fallback reason
  */
 public record FaultRow(
@@ -27,6 +28,7 @@ public record FaultRow(
     Comparison afterwards,
     double seconds,
     int boundSeconds,
+    long pauseMs,
     Map<String, Long> reasons) {
 
   /** The name of a test method as words. */
@@ -47,6 +49,7 @@ public record FaultRow(
             field("comparedAfterwards", Long.toString(afterwards.compared())),
             field("seconds", String.format(Locale.ROOT, "%.1f", seconds)),
             field("boundSeconds", Integer.toString(boundSeconds)),
+            field("pauseMs", Long.toString(pauseMs)),
             field("blocksByRead", Long.toString(during.compared())),
             field("blocksByTcp", Long.toString(byTcp)),
             field("reasons", object(new TreeMap<>(reasons))),

@@ -15,6 +15,8 @@ package org.sparkrdma.scenarios.faults
   *   what the test asserts of them, as text
   * @param failedTasks
   *   tasks that failed or were killed
+  * @param recordedSeconds
+  *   the time on docs/faults.md, from which the bound is
   * @param pauseMs
   *   longest time for which an executor did not run, unless the fault itself stops it
   */
@@ -29,7 +31,8 @@ private[scenarios] final case class FaultResult(
     asserted: String = "",
     failedTasks: Int = 0,
     retriedStages: Int = 0,
-    pauseMs: Long = 0
+    pauseMs: Long = 0,
+    recordedSeconds: Option[Double] = None
 ) {
   def counter(label: String): Long = counters.getOrElse(label, 0L)
 

@@ -14,8 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.faults.Comparison;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.faults.FaultRow;
 import org.sparkrdma.faults.FaultRows;
+import org.sparkrdma.faults.PauseMeter;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -27,18 +29,19 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @Tag("slow")
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 abstract class ScriptedDeviceFixture {
-  /** Time from the beginning of a test to the end of the next exchange. */
-  private static final int BOUND_SECONDS = 10;
-
   /** The device of the class that runs. */
   static ScriptedLibrary library;
 
   private static FaultRows rows;
 
   private final long beginNs = System.nanoTime();
+  private final PauseMeter pauses = PauseMeter.start();
   final VerbsEngine engine = ScriptedEngine.over(library);
 
   private ScriptedExchange exchange;
+
+  /** Bound of the time from the beginning of the test to the end of the next exchange. */
+  int boundSeconds = FaultBound.BRIEF;
 
   /** Whether the test's script makes something fail. */
   boolean faulty = true;
@@ -83,10 +86,12 @@ abstract class ScriptedDeviceFixture {
     assertIdle(idlePercent);
     assertIdle(ScriptedExchange.takeIdlePercent());
     double seconds = (System.nanoTime() - beginNs) / 1e9;
+    pauses.stop();
+    int bound = FaultBound.seconds(boundSeconds, pauses.longestMs());
     assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
     assertThat(afterwards).as("READs of the next exchange").isEqualTo(Comparison.of(true));
     if (!ScriptedLibrary.isGiven()) {
-      assertThat(seconds).isLessThan(BOUND_SECONDS);
+      assertThat(seconds).isLessThan(bound);
     }
     if (faulty) {
       assertThat(test.getDisplayName()).as("what the device does").doesNotEndWith("()");
@@ -99,7 +104,8 @@ abstract class ScriptedDeviceFixture {
               during,
               afterwards,
               seconds,
-              BOUND_SECONDS,
+              bound,
+              pauses.longestMs(),
               Map.of()));
     }
   }

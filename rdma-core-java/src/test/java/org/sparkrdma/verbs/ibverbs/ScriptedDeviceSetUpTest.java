@@ -12,6 +12,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -51,6 +52,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     "4, CONNECT_REQUEST, UNREACHABLE: no answer within the connect time-out"
   })
   void shouldEndAnAttemptWhoseEventIsLost(int event, String name, String message) {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     library.lose(event, 1);
 
     assertThatThrownBy(this::run).hasMessage(message);
@@ -150,6 +152,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the resolution of a route takes more than 5 s")
   void shouldLogTheNameOfACallThatDoesNotReturnInTime() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     library.delay("rdma_resolve_route", HANGING_MS);
     ScriptedExchange exchange = open();
     PrintStream before = System.err;

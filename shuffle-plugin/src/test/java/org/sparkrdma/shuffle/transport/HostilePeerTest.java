@@ -23,6 +23,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.faults.Comparison;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -57,6 +58,9 @@ class HostilePeerTest {
   private Comparison honestReads = Comparison.NONE;
   private long beginNs;
 
+  /** Bound of the time of the fault. */
+  private int boundSeconds = FaultBound.BRIEF;
+
   @BeforeEach
   void openADeviceOfAHostilePeer() throws Exception {
     hostile = new HostilePeer();
@@ -80,6 +84,7 @@ class HostilePeerTest {
 
   private void beginFault() {
     honestReads = Comparison.NONE;
+    ROWS.begin();
     beginNs = System.nanoTime();
   }
 
@@ -95,6 +100,7 @@ class HostilePeerTest {
     try {
       addRow(test);
     } finally {
+      ROWS.end();
       try {
         hostile.close();
       } finally {
@@ -109,6 +115,7 @@ class HostilePeerTest {
     if (honestReads.compared() > 0) {
       ROWS.add(
           test,
+          boundSeconds,
           HostilePeer.takeAttempts(),
           honestReads,
           Comparison.NONE,
@@ -342,6 +349,7 @@ class HostilePeerTest {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
     assertThat(hostile.hoard(block(3))).isEqualTo(Located.Kind.LOCATED);
     hostile.awaitEnd();
@@ -355,6 +363,7 @@ class HostilePeerTest {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverReceivesItsAnswer() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
     // Without a receive the answer waits at the server, or ends the connection.
     hostile.locate(block(3));

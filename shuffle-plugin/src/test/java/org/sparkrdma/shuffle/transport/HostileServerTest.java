@@ -26,6 +26,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.faults.Comparison;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -52,8 +53,12 @@ class HostileServerTest {
   private CollectedBlocks fetched;
   private long fetchNs;
 
+  /** Bound of the time of the fetch. */
+  private int boundSeconds = FaultBound.BRIEF;
+
   @BeforeEach
   void startAReader() throws Exception {
+    ROWS.begin();
     reader =
         new TestExecutor(
             directory, new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(2)));
@@ -64,6 +69,7 @@ class HostileServerTest {
     try {
       addRow(test);
     } finally {
+      ROWS.end();
       try {
         reader.close();
       } finally {
@@ -79,6 +85,7 @@ class HostileServerTest {
       Map<String, Long> counters = reader.counters().snapshot();
       ROWS.add(
           test,
+          boundSeconds,
           Math.max(server.locates(), server.connectionRequests()),
           fetched.compareRead(HostileServerTest::isContent),
           readFromAnHonestServer(),
@@ -292,6 +299,7 @@ class HostileServerTest {
 
   @Test
   void shouldAskOnceForCreditsThatTheServerDoesNotGrant() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     Granting script = new Granting(0, new AtomicInteger());
     CollectedBlocks collected = fetchFrom(2_000, script);
     assertThat(collected.failed(1_999)).isTrue();
@@ -301,6 +309,7 @@ class HostileServerTest {
 
   @Test
   void shouldOpenAsManyLocatesAsTheServerGrantsCredits() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     Granting script = new Granting(2, new AtomicInteger());
     CollectedBlocks collected = fetchFrom(2_000, script);
     assertThat(collected.failed(1_999)).isTrue();
@@ -309,6 +318,7 @@ class HostileServerTest {
 
   @Test
   void shouldReleaseLeasesWhileALocateHasTheOnlyCredit() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     AtomicInteger released = new AtomicInteger();
     HostileServer.Script script =
         new HostileServer.Script() {
@@ -541,6 +551,7 @@ class HostileServerTest {
 
   @Test
   void shouldAnswerAllWhenTheServerNeverAnswers() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
     CollectedBlocks collected = fetch(1, q -> {});
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
   }

@@ -10,8 +10,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.TestInfo;
 import org.sparkrdma.faults.Comparison;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.faults.FaultRow;
 import org.sparkrdma.faults.FaultRows;
+import org.sparkrdma.faults.PauseMeter;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /**
@@ -19,10 +21,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
  * engines other than the plain loopback engine, because they run the same faults.
  */
 final class HostilityRows {
-  /** Asserted on the plain loopback engine; docs/faults.md has the rule for bounds. */
-  private static final int BOUND_SECONDS = 10;
-
   private final FaultRows rows;
+  private PauseMeter pauses;
 
   /**
    * @param file name of the file, which no other test class writes
@@ -31,9 +31,23 @@ final class HostilityRows {
     this.rows = new FaultRows("server", "soft", file);
   }
 
+  /** The time of a fault begins, in place of an earlier one of the same test. */
+  void begin() {
+    end();
+    pauses = PauseMeter.start();
+  }
+
+  /** The test has ended. */
+  void end() {
+    if (pauses != null) {
+      pauses.stop();
+    }
+  }
+
   /**
    * Adds the row of a test.
    *
+   * @param boundSeconds asserted on the plain loopback engine where nothing pauses this process
    * @param hits how often the fault happened
    * @param during comparison of the blocks that were read under the fault
    * @param afterwards comparison of those that were read after it
@@ -42,6 +56,7 @@ final class HostilityRows {
    */
   void add(
       TestInfo test,
+      int boundSeconds,
       long hits,
       Comparison during,
       Comparison afterwards,
@@ -51,8 +66,9 @@ final class HostilityRows {
     assertThat(hits).as("the fault happened").isPositive();
     assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
     assertThat(afterwards.hasNoneWrong()).as("afterwards: %s", afterwards).isTrue();
+    int bound = FaultBound.seconds(boundSeconds, pauses.longestMs());
     if (isPlainEngine()) {
-      assertThat(seconds).isLessThan(BOUND_SECONDS);
+      assertThat(seconds).isLessThan(bound);
     }
     String method = test.getTestMethod().orElseThrow().getName();
     rows.add(
@@ -63,7 +79,8 @@ final class HostilityRows {
             during,
             afterwards,
             seconds,
-            BOUND_SECONDS,
+            bound,
+            pauses.longestMs(),
             reasons));
   }
 

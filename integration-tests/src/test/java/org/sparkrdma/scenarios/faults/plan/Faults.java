@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios.faults.plan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.sparkrdma.faults.PauseMeter;
 
 /**
  * The rules of this process and how often each fired. Tasks arm and disarm it; the engine queries

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.scenarios.faults.plan;
+package org.sparkrdma.faults;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -8,14 +8,14 @@ import java.util.concurrent.locks.LockSupport;
  * Measures for how long this process does not run: a thread that wants to run every 5 ms. Safe for
  * any thread.
  */
-final class PauseMeter {
+public final class PauseMeter {
   private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private volatile boolean stopped;
   private volatile long longestNs;
 
   /** Starts the measurement, which ends with {@link #stop}. */
-  static PauseMeter start() {
+  public static PauseMeter start() {
     PauseMeter meter = new PauseMeter();
     Thread thread = new Thread(meter::measure, "fault-pauses");
     thread.setDaemon(true);
@@ -33,12 +33,13 @@ final class PauseMeter {
     }
   }
 
-  void stop() {
+  /** Ends the measurement. */
+  public void stop() {
     stopped = true;
   }
 
   /** The longest time between two runs of the thread. */
-  long longestMs() {
+  public long longestMs() {
     return TimeUnit.NANOSECONDS.toMillis(longestNs);
   }
 }
