@@ -60,7 +60,10 @@ class Aarch64IT {
             ScriptedDeviceLimitsTest.class.getName(),
             ScriptedDeviceAccessTest.class.getName(),
             ScriptedDeviceSetUpTest.class.getName(),
-            ScriptedDeviceChangesTest.class.getName());
+            ScriptedDeviceChangesTest.class.getName(),
+            ScriptedDeviceClosingTest.class.getName(),
+            ScriptedDeviceGidsTest.class.getName(),
+            ScriptedDeviceIwarpTest.class.getName());
     int code = run(command);
 
     assertThat(code).as(output()).isZero();
