@@ -45,6 +45,12 @@ public final class ClusterNode {
   /** An address for RDMA alone, which is replaced by another one. */
   private static final String TWO_ADDRESSES_CELL = "iwarp-two-addresses-cell-fault";
 
+  /** In the names of applications on devices that have IPv6 link-local addresses only. */
+  private static final String LINK_LOCAL = "-link-local";
+
+  /** End of the name of one of them whose settings select these addresses. */
+  private static final String LINK_LOCAL_SELECTED = LINK_LOCAL + "-selected";
+
   /** End of the names of applications that set no more than a user must. */
   private static final String SHIPPED = "-shipped";
 
@@ -165,7 +171,11 @@ public final class ClusterNode {
             "iwarp-cell",
             "rocev2-cell-shipped",
             "rocev2-ipv6",
-            "iwarp-ipv6" ->
+            "iwarp-ipv6",
+            "rocev2-link-local",
+            "iwarp-link-local",
+            "rocev2-link-local-selected",
+            "iwarp-link-local-selected" ->
             application.blocks("blocks");
         case "rocev2-disni", "iwarp-disni" -> {
           application.tera("tera");
@@ -224,6 +234,9 @@ public final class ClusterNode {
     if (name.equals(TWO_ADDRESSES_CELL)) {
       conf.set("spark.shuffle.rdma.listen.address", "10.99.9.0/24");
     }
+    if (name.endsWith(LINK_LOCAL_SELECTED)) {
+      conf.set("spark.shuffle.rdma.listen.address", "fe80::/10");
+    }
     if (!authenticate) {
       // No node dies here; a slow wire between busy kernels must not count as a dead peer.
       conf.set("spark.shuffle.rdma.peer.timeout", "20s");
@@ -274,6 +287,9 @@ public final class ClusterNode {
     }
     if (isOnRails(name)) {
       return "auto";
+    }
+    if (name.contains(LINK_LOCAL)) {
+      return name.startsWith("iwarp") ? "siw1" : "rxe0,rxe1";
     }
     return name.startsWith("iwarp") ? "siw0" : "rxe0";
   }
