@@ -4,7 +4,6 @@ package org.sparkrdma.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -65,11 +64,7 @@ final class DisniIT {
     JsonNode summary =
         GuestTests.run(
             GuestTests.guest(transport, Duration.ofMinutes(5)),
-            String.join(
-                ":",
-                GuestTests.classPath(),
-                Build.property("it.plugin.tests"),
-                Path.of(Build.property("it.spark.home"), "jars") + "/*"),
+            GuestTests.classPathOfPlugin(),
             Disni.options("-Dtest.engine=disni"),
             TRANSPORT + "HelloBySendTest",
             TRANSPORT + "HostilePeerTest",

@@ -42,10 +42,16 @@ final class GuestTests {
    */
   static JsonNode run(Guest guest, String classPath, List<String> options, String... classes)
       throws IOException, InterruptedException {
+    return summary(guest, result(guest, classPath, options, classes), classes[0]);
+  }
+
+  /** Runs all classes, and returns the end of the run with their output. */
+  static GuestResult result(Guest guest, String classPath, List<String> options, String... classes)
+      throws IOException, InterruptedException {
     List<String> command = java(classPath, options);
     command.add(MAIN);
     command.addAll(List.of(classes));
-    return summary(guest, guest.run(command.toArray(String[]::new)), classes[0]);
+    return guest.run(command.toArray(String[]::new));
   }
 
   /**
@@ -83,8 +89,8 @@ final class GuestTests {
     return command;
   }
 
-  private static JsonNode summary(Guest guest, GuestResult result, String tests)
-      throws IOException {
+  /** Numbers of passed and skipped tests, kernel and Java version; no test may have failed. */
+  static JsonNode summary(Guest guest, GuestResult result, String tests) throws IOException {
     assertThat(result.exitCode()).as(result.output()).isZero();
     writeSkips(simpleName(tests), guest.valueOf("--transport"), result.node(1).lines());
     String line =
@@ -111,6 +117,15 @@ final class GuestTests {
             .filter(line -> line.startsWith(SKIPPED))
             .map(line -> line.substring(SKIPPED.length()).replaceFirst(": ", " | "))
             .toList());
+  }
+
+  /** The plug-in with its tests, and all that they need. */
+  static String classPathOfPlugin() throws IOException {
+    return String.join(
+        ":",
+        classPath(),
+        Build.property("it.plugin.tests"),
+        Path.of(Build.property("it.spark.home"), "jars") + "/*");
   }
 
   /** The plug-in, and the tests of the verbs layer with what they need. */

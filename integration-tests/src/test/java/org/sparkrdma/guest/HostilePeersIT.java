@@ -4,7 +4,6 @@ package org.sparkrdma.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -42,11 +41,7 @@ final class HostilePeersIT {
     JsonNode summary =
         GuestTests.run(
             GuestTests.guest(transport, Duration.ofMinutes(4)),
-            String.join(
-                ":",
-                GuestTests.classPath(),
-                Build.property("it.plugin.tests"),
-                Path.of(Build.property("it.spark.home"), "jars") + "/*"),
+            GuestTests.classPathOfPlugin(),
             List.of("-Dtest.engine=ibverbs"),
             Stream.of(classes).map(name -> TRANSPORT + name).toArray(String[]::new));
 

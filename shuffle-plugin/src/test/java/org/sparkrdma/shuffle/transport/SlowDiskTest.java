@@ -20,7 +20,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
- * Two readers of one server in real time: one of a disk with 2 MiB/s, one of a file in the cache.
+ * Two readers of one server in real time: one of a slow disk, one of a file in the cache. The disk
+ * reads 2 MiB/s, or with {@code -Dtest.disk=delayed}, as in a guest, each read takes 100 ms more.
  */
 @Tag("nightly")
 @Timeout(180)
@@ -34,7 +35,7 @@ class SlowDiskTest {
   /** Number of warm fetches for each cold one, until all of these have begun. */
   private static final int COLD_EACH = 10;
 
-  private static final long BYTES_PER_SECOND = 2 << 20;
+  private static final boolean DELAYED = "delayed".equals(System.getProperty("test.disk"));
 
   @TempDir private Path directory;
   private final Random random = new Random(7);
@@ -53,10 +54,12 @@ class SlowDiskTest {
    * @param sameDisk whether the slow disk has the warm block, too
    */
   private void measure(boolean sameDisk) throws Exception {
-    assumeTrue(SlowDisk.available(), "a slow disk needs root and blkio of cgroup v1");
+    assumeTrue(
+        DELAYED || LimitedReads.available(), "a slow disk needs root and blkio of cgroup v1");
     Path disk = Files.createDirectory(directory.resolve("disk"));
     Path fast = Files.createDirectory(directory.resolve("fast"));
-    try (SlowDisk slow = SlowDisk.make(disk, 256L << 20);
+    SlowReads reads = DELAYED ? new DelayedReads() : new LimitedReads();
+    try (SlowDisk slow = SlowDisk.make(disk, 256L << 20, reads);
         TestExecutor server = new TestExecutor(slow.path(), options(1).secondDirectory(fast));
         TestExecutor coldReader = new TestExecutor(fast, options(2));
         TestExecutor warmReader = new TestExecutor(fast, options(3))) {
@@ -68,7 +71,7 @@ class SlowDiskTest {
       } else {
         server.outputs().writeIn(fast, WARM_MAP, random, WARM_BYTES);
       }
-      slow.slowDown(BYTES_PER_SECOND);
+      slow.slowDown();
 
       // The first ones are not compiled, and the first one of all reads the disk.
       latenciesNs(warmReader, server, fetch -> {});
@@ -90,12 +93,16 @@ class SlowDiskTest {
       }
 
       System.out.printf(
-          "slow disk: warm blocks of %s p50 %d us alone, %d us beside it; p99 %d us, %d us%n",
+          "slow disk: warm blocks of %s p50 %d us alone, %d us beside it; p99 %d us, %d us,"
+              + " ratio %.2f; cold blocks answered meanwhile %d of %d%n",
           sameDisk ? "the same disk" : "another disk",
           percentile(unloaded, 50) / 1_000,
           percentile(loaded, 50) / 1_000,
           percentile(unloaded, 99) / 1_000,
-          percentile(loaded, 99) / 1_000);
+          percentile(loaded, 99) / 1_000,
+          (double) percentile(loaded, 99) / percentile(unloaded, 99),
+          coldAnswered,
+          COLD);
       assertThat(warmReader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(3L * FETCHES);
       assertThat(percentile(loaded, 99)).isLessThanOrEqualTo(2 * percentile(unloaded, 99));
       assertThat(coldAnswered).as("the disk was slow").isLessThan(COLD);

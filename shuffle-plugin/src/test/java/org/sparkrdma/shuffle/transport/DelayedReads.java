@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.io.IOException;
+
+/**
+ * Each read takes a time more, however many there are at once: dm-delay
+ * (Documentation/admin-guide/device-mapper/delay.rst). Needs root and dmsetup(8).
+ *
+ * <p>With a delay of less than 50 ms the kernel's thread for it does not sleep while reads wait
+ * (delay_ctr in drivers/md/dm-delay.c), which on one processor takes the time of the test.
+ */
+final class DelayedReads implements SlowReads {
+  private static final int DELAY_MS = 100;
+
+  private final String name = "slow-disk-" + ProcessHandle.current().pid();
+  private String delayed;
+
+  @Override
+  public String over(String device) throws IOException {
+    delayed = device;
+    SlowReads.run("dmsetup", "create", name, "--table", table(0));
+    return "/dev/mapper/" + name;
+  }
+
+  @Override
+  public void begin() throws IOException {
+    SlowReads.run("dmsetup", "reload", name, "--table", table(DELAY_MS));
+    SlowReads.run("dmsetup", "resume", name);
+  }
+
+  @Override
+  public void end() throws IOException {
+    SlowReads.run("dmsetup", "remove", "--deferred", name);
+  }
+
+  /** All sectors; writes have no delay. */
+  private String table(int delayMs) throws IOException {
+    String sectors = SlowReads.run("blockdev", "--getsz", delayed).trim();
+    return "0 " + sectors + " delay " + delayed + " 0 " + delayMs + " " + delayed + " 0 0";
+  }
+}
