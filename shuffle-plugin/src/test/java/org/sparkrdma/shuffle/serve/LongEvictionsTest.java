@@ -232,7 +232,7 @@ class LongEvictionsTest {
       assertThat(evictions[0]).isEqualTo(IdleMemory.MAX_REGIONS);
       assertThat(budget.availableBytes()).isEqualTo(budget.limitBytes());
       lock.lock();
-      server.close();
+      server.close(BlockServer.CLOSE_LIMIT);
       lock.end();
     }
   }
