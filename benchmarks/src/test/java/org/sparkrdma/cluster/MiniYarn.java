@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -138,14 +139,15 @@ final class MiniYarn implements AutoCloseable {
    *
    * @param directory for its output
    * @param sparkConf folder with spark-defaults.conf
+   * @param variables more variables of its environment
    */
-  SparkSubmit.Outcome submit(Path directory, Path sparkConf, List<String> arguments)
+  SparkSubmit.Outcome submit(
+      Path directory, Path sparkConf, Map<String, String> variables, List<String> arguments)
       throws Exception {
-    return SparkSubmit.run(
-        sparkHome.path(),
-        directory,
-        Map.of("HADOOP_CONF_DIR", hadoopConf.toString(), "SPARK_CONF_DIR", sparkConf.toString()),
-        arguments);
+    Map<String, String> all = new HashMap<>(variables);
+    all.put("HADOOP_CONF_DIR", hadoopConf.toString());
+    all.put("SPARK_CONF_DIR", sparkConf.toString());
+    return SparkSubmit.run(sparkHome.path(), directory, all, arguments);
   }
 
   /** Value of spark.yarn.jars: the jars of Spark for containers, on each node. */

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.matrix.MatrixApplication;
 import org.sparkrdma.matrix.MatrixPlan;
@@ -99,6 +100,7 @@ class OtherJffiIT {
     assertThat(executors).hasSizeGreaterThanOrEqualTo(4);
     for (Path log : executors) {
       List<String> lines = Files.readAllLines(log);
+      CheckedExecutors.assertNoViolations(lines);
       assertThat(lines)
           .as("%s", log)
           .noneMatch(line -> line.matches(".*(LinkageError|NoClassDefFound|UnsatisfiedLink).*"));
@@ -141,7 +143,9 @@ class OtherJffiIT {
     conf.put("spark.driver.bindAddress", "127.0.0.1");
     conf.put("spark.ui.enabled", "false");
     conf.put("spark.executorEnv.JAVA_HOME", javaHome.toString());
-    conf.put("spark.executor.extraJavaOptions", "-Dlog4j2.configurationFile=file:" + logging());
+    conf.put(
+        "spark.executor.extraJavaOptions",
+        "-ea:org.sparkrdma... -Dlog4j2.configurationFile=file:" + logging());
     // Both executors are on this host.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     List<Path> shipped = new ArrayList<>(jars);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.cluster;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,6 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.ShuffleBenchmark;
+import org.sparkrdma.executors.LeakLog;
+import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.Script;
 
@@ -27,7 +31,8 @@ final class SparkSubmit {
   }
 
   /**
-   * Runs a benchmark job once under each shuffle, without warm-ups, on two executors of their own.
+   * Runs a benchmark job once under each shuffle, without warm-ups, on two executors of their own,
+   * which leak nothing.
    *
    * @param directory for its output
    * @param jobJars names of the jars of job-jars that the job needs besides picocli
@@ -50,7 +55,16 @@ final class SparkSubmit {
     arguments.add(installation.jobs().toString());
     arguments.addAll(job);
     arguments.addAll(List.of("--rounds", "1", "--warm-ups", "0", "--report", report.toString()));
-    return run(directory, arguments);
+    CheckedExecutors executors = CheckedExecutors.in(directory);
+    Path home = installation.sparkHome();
+    Outcome outcome = run(home, directory, Script.briefly(executors), arguments);
+    LeakLog leaks = executors.assertNoLeaks();
+    assertThat(leaks.ran()).as(outcome.errors()).isPositive();
+    for (LeakLog.Executor one : leaks.executors()) {
+      // The folder of Workers in the driver's JVM.
+      CheckedExecutors.assertNoViolations(home.resolve("work").resolve(one.name().application()));
+    }
+    return outcome;
   }
 
   /**

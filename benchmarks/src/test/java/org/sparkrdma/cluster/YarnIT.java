@@ -24,6 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
+import org.sparkrdma.executors.ChecksAgent;
+import org.sparkrdma.executors.LeakLog;
+import org.sparkrdma.launch.CheckedExecutors;
+import org.sparkrdma.launch.Script;
 
 /**
  * The plug-in on YARN, on the loopback engine, as docs/install.md has it. Each application has one
@@ -33,7 +37,8 @@ import org.sparkrdma.cluster.job.JobResult;
 @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
 class YarnIT {
   private static final Pattern APPLICATION = Pattern.compile("application_[0-9]+_[0-9]+");
-  private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
+  private static final String JVM =
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 " + ChecksAgent.options().replace("\"", "") + " ";
   private static final String OF_OVERHEAD = "1/2 of spark.executor.memoryOverhead above 256 MiB: ";
   private static final Pattern HIGHEST_PINNED =
       Pattern.compile("Shuffle of this application: .*highestPinnedBytes=([0-9]+)");
@@ -160,6 +165,7 @@ class YarnIT {
     SparkSubmit.Outcome outcome =
         submit(
             own,
+            CheckedExecutors.in(own),
             own.resolve("result.json"),
             "client",
             "SIGKILL",
@@ -197,22 +203,33 @@ class YarnIT {
       throws Exception {
     Path own = Files.createTempDirectory(directory, name);
     Path answer = own.resolve("result.json");
-    SparkSubmit.Outcome outcome = submit(own, answer, deployMode, name, settings);
+    CheckedExecutors executors = CheckedExecutors.in(own);
+    SparkSubmit.Outcome outcome = submit(own, executors, answer, deployMode, name, settings);
     String driver = outcome.output() + outcome.errors();
     String logs = logs(driver);
     assertThat(outcome.exitCode()).as(driver + logs).isZero();
+    assertThat(executors.assertNoLeaks().ran()).as(driver).isPositive();
+    CheckedExecutors.assertNoViolations(logs.lines().toList());
     return new Application(
         new ObjectMapper().readValue(answer.toFile(), JobResult.class), driver, logs);
   }
 
   private static SparkSubmit.Outcome submit(
-      Path own, Path answer, String deployMode, String name, String... settings) throws Exception {
+      Path own,
+      CheckedExecutors executors,
+      Path answer,
+      String deployMode,
+      String name,
+      String... settings)
+      throws Exception {
     List<String> arguments = new ArrayList<>();
     arguments.addAll(List.of("--master", "yarn", "--deploy-mode", deployMode));
     add(
         arguments,
         "spark.yarn.jars=" + yarn.jarsOfSpark(),
         "spark.yarn.maxAppAttempts=1",
+        "spark.yarn.appMasterEnv." + LeakLog.VARIABLE + "=" + executors.results(),
+        "spark.executorEnv." + LeakLog.VARIABLE + "=" + executors.results(),
         "spark.driver.memory=512m",
         "spark.executor.instances=2",
         "spark.scheduler.minRegisteredResourcesRatio=1",
@@ -222,7 +239,7 @@ class YarnIT {
     add(arguments, settings);
     arguments.addAll(List.of("--class", ClusterJob.class.getName()));
     arguments.addAll(List.of(job.jar().toString(), name, answer.toString()));
-    return yarn.submit(own, sparkConf, arguments);
+    return yarn.submit(own, sparkConf, Script.briefly(executors), arguments);
   }
 
   /** Logs of the containers of the application that the driver's log names. */

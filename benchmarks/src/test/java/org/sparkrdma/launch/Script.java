@@ -58,20 +58,35 @@ public final class Script {
   }
 
   /**
-   * Runs a script that starts JVMs for a short time.
+   * Runs a script that starts JVMs for a short time. Its executors leak nothing and violate no
+   * assertion.
    *
    * @param command name of the script and its arguments, separated by spaces
    * @param work directory for its data and logs
    */
   static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
-    return run(
-        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED + archive()),
-        (command + " --work-dir " + work).split(" "));
+    CheckedExecutors executors = CheckedExecutors.in(work.getParent());
+    boolean startsExecutors = !command.matches("bench (compare|serve)\\b.*");
+    Outcome outcome =
+        run(
+            executors.variables(SHORT_LIVED + archive()),
+            (command + (startsExecutors ? " --keep" : "") + " --work-dir " + work).split(" "));
+    int ran = executors.assertNoLeaks().ran();
+    assertThat(ran > 0).as("executors ran: %s", outcome.output()).isEqualTo(startsExecutors);
+    if (startsExecutors) {
+      CheckedExecutors.assertNoViolations(work);
+    }
+    return outcome;
   }
 
   /** Variables with which the JVMs of any Spark and Java start sooner. */
   public static Map<String, String> briefly() {
     return Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED);
+  }
+
+  /** The same for a run whose executors are checked. */
+  public static Map<String, String> briefly(CheckedExecutors executors) {
+    return executors.variables(SHORT_LIVED);
   }
 
   /** Asserts that the script ended well, printed this sentence, and needed no build. */

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Script;
@@ -52,9 +53,10 @@ class MatrixIT {
   @ValueSource(strings = {"oldest", "newest"})
   void shouldGiveTheSameAnswers(String cell) throws Exception {
     Path report = directory.resolve("matrix.json");
+    CheckedExecutors executors = CheckedExecutors.in(directory);
     Script.Outcome outcome =
         Script.run(
-            Script.briefly(),
+            Script.briefly(executors),
             "matrix",
             "--cells",
             cell,
@@ -64,6 +66,8 @@ class MatrixIT {
             "--report",
             report.toString());
     assertThat(outcome.exitCode()).as(outcome.output()).isZero();
+    assertThat(executors.assertNoLeaks().ran()).isPositive();
+    CheckedExecutors.assertNoViolations(directory.resolve("work"));
 
     JsonNode written = new ObjectMapper().readTree(report.toFile());
     assertThat(written.at("/run/commit").asText()).isNotEmpty();

@@ -18,10 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.sparkrdma.executors.LeakLog;
+import org.sparkrdma.executors.Violations;
 import org.sparkrdma.guest.cluster.ClusterNode;
 import org.sparkrdma.guest.cluster.HostControl;
 import org.sparkrdma.guest.cluster.StepResult;
-import org.sparkrdma.suites.Violations;
 
 /**
  * Runs applications on a Spark cluster over two kernels, executes their requests to the host, and
@@ -31,6 +32,7 @@ final class ClusterRun {
   private static final Duration LIMIT = Duration.ofMinutes(12);
   private static final long POLL_MS = 50;
   private static final int NODES = 2;
+  private static final String LEAKS = "leaks";
   private static final Pattern SILENCE = Pattern.compile("silentMs=([0-9]+)");
 
   /** Runs a command in a control group with the limit, and writes the group's memory events. */
@@ -143,7 +145,7 @@ final class ClusterRun {
   /** The steps' results by application and step, as {@code rocev2/tera}. */
   Map<String, StepResult> run(String... applications) throws IOException, InterruptedException {
     boolean measured = List.of(applications).stream().anyMatch(name -> name.endsWith("transfer"));
-    Guest checked = measured ? guest : guest.env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS);
+    Guest checked = measured ? guest : checked(guest);
     try (RunningGuest running = checked.start(command(applications))) {
       if (!preparation.isEmpty()) {
         prepare(running);
@@ -158,6 +160,12 @@ final class ClusterRun {
             "the cluster failed: exitCode=" + result.exitCode() + "\n" + result.output());
       }
     }
+    if (!measured) {
+      List<String> leaks = LeakLog.read(share.resolve(LEAKS)).objections();
+      if (!leaks.isEmpty()) {
+        throw new IllegalStateException("executors have leaked: " + leaks);
+      }
+    }
     for (int node = 1; node <= NODES; node++) {
       List<String> violations = Violations.in(executorLogs(node).lines().toList());
       if (!violations.isEmpty()) {
@@ -165,6 +173,17 @@ final class ClusterRun {
       }
     }
     return results();
+  }
+
+  /** Assertions are on, and executors keep leak records, which they judge when they end. */
+  private Guest checked(Guest unchecked) throws IOException {
+    Path leaks = Files.createDirectories(share.resolve(LEAKS));
+    if (hasUser) {
+      Files.setPosixFilePermissions(leaks, PosixFilePermissions.fromString("rwxrwxrwx"));
+    }
+    return unchecked
+        .env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS + " " + GuestTests.LEAK_RECORDS)
+        .env(LeakLog.VARIABLE, leaks.toString());
   }
 
   /**

@@ -19,6 +19,9 @@ final class GuestTests {
   /** Assertions of this project, on every JVM whose speed is not measured. */
   static final String ASSERTIONS = "-ea:org.sparkrdma...";
 
+  /** Leak records of this project, which each such JVM judges. */
+  static final String LEAK_RECORDS = "-Dsparkrdma.leaks=true";
+
   /** Prefix of a command: it runs as the user nobody, without any capability. */
   static final String AS_NOBODY =
       "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
@@ -83,7 +86,7 @@ final class GuestTests {
     command.addAll(List.of(GuestJdk.START_SOON.split(" ")));
     command.add("-Xmx512m");
     command.add("--enable-native-access=ALL-UNNAMED");
-    command.addAll(List.of(ASSERTIONS, "-Dsparkrdma.leaks=true"));
+    command.addAll(List.of(ASSERTIONS, LEAK_RECORDS));
     command.addAll(options);
     command.addAll(List.of("-cp", classPath));
     return command;

@@ -10,17 +10,22 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListener;
-import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.sparkrdma.executors.ExecutorChecks;
+import org.sparkrdma.executors.ProcessFiles;
+import org.sparkrdma.executors.ProcessName;
 import org.sparkrdma.scenarios.SparkInternals;
 
 /**
  * Counts the blocks of every executor of a run by transfer, and in the driver the remote blocks
- * that Spark's own metrics report, whichever reader has fetched them. Starts the leak check of
- * every executor, and counts executors in the driver. Loaded through {@code spark.plugins}; {@link
- * TransferLog} and {@link LeakLog} read the files it writes.
+ * that Spark's own metrics report, whichever reader has fetched them. Loaded through {@code
+ * spark.plugins}; {@link TransferLog} reads the files it writes.
  */
 public final class ReadCounts implements SparkPlugin {
+  /** Value of {@code spark.plugins}: this class and the checks of executors. */
+  public static final String WITH_CHECKS =
+      ReadCounts.class.getName() + "," + ExecutorChecks.class.getName();
+
   @Override
   public DriverPlugin driverPlugin() {
     return new RemoteBlocks();
@@ -34,7 +39,6 @@ public final class ReadCounts implements SparkPlugin {
   /** The plugin of the driver; called by its listener bus after the start. */
   private static final class RemoteBlocks implements DriverPlugin {
     private long blocks;
-    private int executors;
 
     @Override
     public Map<String, String> init(SparkContext sc, PluginContext context) {
@@ -45,22 +49,11 @@ public final class ReadCounts implements SparkPlugin {
               TaskMetrics metrics = end.taskMetrics();
               if (metrics != null && metrics.shuffleReadMetrics().remoteBlocksFetched() > 0) {
                 blocks += metrics.shuffleReadMetrics().remoteBlocksFetched();
-                write(TransferLog.VARIABLE, "0 0 " + blocks);
+                ProcessFiles.of(TransferLog.VARIABLE)
+                    .write(
+                        ProcessName.ofThis(sc.applicationId(), ProcessName.DRIVER),
+                        "0 0 " + blocks);
               }
-            }
-
-            @Override
-            public void onExecutorAdded(SparkListenerExecutorAdded added) {
-              // In local mode the driver is its own executor.
-              if (!added.executorId().equals(ProcessName.DRIVER)) {
-                executors++;
-                write(LeakLog.VARIABLE, LeakLog.driverText(executors));
-              }
-            }
-
-            private void write(String variable, String text) {
-              ProcessFiles.of(variable)
-                  .write(ProcessName.ofThis(sc.applicationId(), ProcessName.DRIVER), text);
             }
           });
       return Map.of();
@@ -70,24 +63,12 @@ public final class ReadCounts implements SparkPlugin {
   /** The plugin of one executor; called by its task threads, and when it ends. */
   private static final class Counter implements ExecutorPlugin {
     private ProcessName name;
-    private ExecutorLeaks leaks;
     private String written = "";
 
     @Override
     public void init(PluginContext context, Map<String, String> extraConf) {
       // In local mode the application has no name yet.
       name = ProcessName.ofThis(context.conf().get("spark.app.id", "local"), context.executorID());
-      if (!name.isDriver()) {
-        leaks = ExecutorLeaks.begin(name);
-      }
-    }
-
-    /** Spark stops the shuffle manager, which closes everything, after this. */
-    @Override
-    public void shutdown() {
-      if (leaks != null) {
-        leaks.judge();
-      }
     }
 
     @Override

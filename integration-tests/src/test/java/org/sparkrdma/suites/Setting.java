@@ -47,7 +47,7 @@ enum Setting {
     Map<String, String> properties = new TreeMap<>();
     properties.put("spark.shuffle.manager", manager);
     properties.put("spark.shuffle.readHostLocalDisk", "false");
-    properties.put("spark.plugins", ReadCounts.class.getName());
+    properties.put("spark.plugins", ReadCounts.WITH_CHECKS);
     // A test of decommissioning waits for it twice; Spark's default is 30 s.
     properties.put("spark.storage.decommission.replicationReattemptInterval", "1s");
     return properties;

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.sparkrdma.executors.LeakLog;
+import org.sparkrdma.executors.Violations;
 
 /**
  * The JVM of one run: ScalaTest's runner with a private working directory, Spark home and temporary

@@ -3,6 +3,7 @@ package org.sparkrdma.suites;
 
 import java.time.Duration;
 import java.util.List;
+import org.sparkrdma.executors.LeakLog;
 
 /**
  * The result of a run: each test's outcome, the life time of the JVM, and block counts.

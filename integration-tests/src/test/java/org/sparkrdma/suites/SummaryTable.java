@@ -3,6 +3,7 @@ package org.sparkrdma.suites;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.executors.LeakLog;
 
 /**
  * Collects results and prints them as a table with a line of totals. The last column has the

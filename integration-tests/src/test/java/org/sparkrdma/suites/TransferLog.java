@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.sparkrdma.executors.ProcessFiles;
 
 /**
  * Block counts of a run by application, written by its executors ({@link ReadCounts}).

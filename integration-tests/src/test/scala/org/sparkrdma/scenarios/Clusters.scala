@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.SparkConf
+import org.sparkrdma.suites.ReadCounts
 
 /** Configurations of clusters that differ only in the shuffle. */
 private[scenarios] object Clusters {
@@ -31,7 +32,7 @@ private[scenarios] object Clusters {
       .setMaster(master(coresEach))
       .setAppName("scenario")
       .set("spark.jars", sys.props("it.plugin.jar") + "," + sys.props("it.jobs.jar"))
-      .set("spark.plugins", "org.sparkrdma.suites.ReadCounts")
+      .set("spark.plugins", ReadCounts.WITH_CHECKS)
       .set("spark.ui.enabled", "false")
       .set("spark.master.rest.enabled", "false")
       .set("spark.shuffle.readHostLocalDisk", "false")

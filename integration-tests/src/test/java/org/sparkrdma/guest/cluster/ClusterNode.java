@@ -12,6 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.executors.ExecutorChecks;
+import org.sparkrdma.executors.LeakLog;
 import org.sparkrdma.scenarios.StandaloneCluster;
 
 /**
@@ -57,6 +59,7 @@ public final class ClusterNode {
   private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
   private static final String FINISHED = "finished";
   private static final long PAUSE_NS = 200_000_000;
+  private static final long END_NS = 15_000_000_000L;
 
   private final Path share = Path.of(System.getenv("GUEST_SHARE"));
   private final Path answers = Path.of(System.getProperty("guest.answers"));
@@ -115,6 +118,7 @@ public final class ClusterNode {
         try {
           for (int i = 0; i < applications.size(); i++) {
             runApplication(applications.get(i), i == 0);
+            awaitEndOfExecutors();
           }
         } finally {
           HostControl.put(share, FINISHED, "");
@@ -123,7 +127,17 @@ public final class ClusterNode {
         while (!Files.exists(share.resolve(FINISHED))) {
           LockSupport.parkNanos(PAUSE_NS);
         }
+        awaitEndOfExecutors();
       }
+    }
+  }
+
+  /** They write the results of their leak checks when they end, which this kernel must outlive. */
+  private static void awaitEndOfExecutors() {
+    long start = System.nanoTime();
+    while (ProcessHandle.current().children().findAny().isPresent()
+        && System.nanoTime() - start < END_NS) {
+      LockSupport.parkNanos(PAUSE_NS);
     }
   }
 
@@ -218,6 +232,9 @@ public final class ClusterNode {
             .set("spark.cores.max", "2")
             .set("spark.task.maxFailures", "8")
             .set("spark.jars", System.getProperty("guest.jars"));
+    if (System.getenv(LeakLog.VARIABLE) != null) {
+      conf.set("spark.plugins", ExecutorChecks.class.getName());
+    }
     if (authenticate) {
       // A node is killed: Spark must detect this within seconds as well.
       conf.set("spark.executor.heartbeatInterval", "2s")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,17 +15,17 @@ import java.util.TreeMap;
  * A directory with one small file of each driver and executor of a run. Each process writes its own
  * file, again and again, from one thread at a time.
  */
-record ProcessFiles(Path directory) {
+public record ProcessFiles(Path directory) {
   /** Suffix of a file that its process has not finished. */
-  static final String UNFINISHED = ".unfinished";
+  public static final String UNFINISHED = ".unfinished";
 
   /** The directory that an environment variable of all processes of a run names. */
-  static ProcessFiles of(String variable) {
+  public static ProcessFiles of(String variable) {
     return new ProcessFiles(Path.of(System.getenv(variable)));
   }
 
   /** Replaces the file of a process. */
-  void write(ProcessName process, String text) {
+  public void write(ProcessName process, String text) {
     String name = process.fileName();
     try {
       // Atomic, because the process may be killed while it writes.
@@ -37,7 +37,7 @@ record ProcessFiles(Path directory) {
   }
 
   /** The texts of all processes. */
-  Map<ProcessName, String> read() throws IOException {
+  public Map<ProcessName, String> read() throws IOException {
     Map<ProcessName, String> texts = new TreeMap<>(Comparator.comparing(ProcessName::fileName));
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       for (Path file : files) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 /**
  * The driver or an executor of an application, as the name of a file that it writes.
  *
  * @param executorId Spark's id, {@value #DRIVER} for a driver
  */
-record ProcessName(String application, String executorId, long pid) {
+public record ProcessName(String application, String executorId, long pid) {
   /** The id of a driver, which is its own executor in local mode. */
-  static final String DRIVER = "driver";
+  public static final String DRIVER = "driver";
 
   /** The name of this process. */
-  static ProcessName ofThis(String application, String executorId) {
+  public static ProcessName ofThis(String application, String executorId) {
     return new ProcessName(application, executorId, ProcessHandle.current().pid());
   }
 
@@ -25,7 +25,7 @@ record ProcessName(String application, String executorId, long pid) {
         Long.parseLong(fileName.substring(pid + 1)));
   }
 
-  boolean isDriver() {
+  public boolean isDriver() {
     return executorId.equals(DRIVER);
   }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.executors.HeldResources.Leak;
+import org.sparkrdma.executors.HeldResources.Owner;
 import org.sparkrdma.leak.LeakRecord;
-import org.sparkrdma.suites.HeldResources.Leak;
-import org.sparkrdma.suites.HeldResources.Owner;
 
 @Timeout(60)
 final class HeldResourcesTest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.suites.HeldResources.Leak;
-import org.sparkrdma.suites.HeldResources.Owner;
+import org.sparkrdma.executors.HeldResources.Leak;
+import org.sparkrdma.executors.HeldResources.Owner;
 
 @Timeout(60)
 final class LeakLogTest {
@@ -57,7 +57,7 @@ final class LeakLogTest {
 
     assertThat(objections())
         .containsExactly(
-            "no executor was judged: ran=2 running=0 in_task=0 without_records=0 judged=0");
+            "no executor was judged: ran=2 running=0 in_task=0 without_records=0 without_plugin=0 judged=0");
   }
 
   @Test
@@ -67,7 +67,7 @@ final class LeakLogTest {
 
     assertThat(objections())
         .containsExactly(
-            "no executor was judged: ran=1 running=0 in_task=1 without_records=0 judged=0");
+            "no executor was judged: ran=1 running=0 in_task=1 without_records=0 without_plugin=0 judged=0");
   }
 
   @Test
@@ -76,7 +76,7 @@ final class LeakLogTest {
 
     assertThat(objections())
         .containsExactly(
-            "no executor was judged: ran=1 running=1 in_task=0 without_records=0 judged=0");
+            "no executor was judged: ran=1 running=1 in_task=0 without_records=0 without_plugin=0 judged=0");
   }
 
   @Test

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
-import org.sparkrdma.leak.LeakRecord;
 
 /**
  * The leak check of this executor. It writes its state to a file at the start, and the result when
@@ -23,15 +22,21 @@ final class ExecutorLeaks {
 
   private final ProcessFiles files = ProcessFiles.of(LeakLog.VARIABLE);
   private final ProcessName name;
+  private final ClassLoader loader;
   private boolean judged;
 
-  private ExecutorLeaks(ProcessName name) {
+  private ExecutorLeaks(ProcessName name, ClassLoader loader) {
     this.name = name;
+    this.loader = loader;
   }
 
-  /** Starts the check of this JVM. */
-  static ExecutorLeaks begin(ProcessName name) {
-    ExecutorLeaks leaks = new ExecutorLeaks(name);
+  /**
+   * Starts the check of this JVM.
+   *
+   * @param loader that finds the plug-in
+   */
+  static ExecutorLeaks begin(ProcessName name, ClassLoader loader) {
+    ExecutorLeaks leaks = new ExecutorLeaks(name, loader);
     leaks.write(LeakLog.State.RUNNING, List.of());
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(leaks::judge, "leak-check"));
@@ -48,28 +53,29 @@ final class ExecutorLeaks {
       return;
     }
     judged = true;
-    if (!LeakRecord.isEnabled()) {
+    PlugInRecords records = PlugInRecords.of(loader);
+    if (records == null) {
+      write(LeakLog.State.WITHOUT_PLUGIN, List.of());
+      return;
+    }
+    if (!records.areKept()) {
       write(LeakLog.State.WITHOUT_RECORDS, List.of());
       return;
     }
     long beginNs = System.nanoTime();
     boolean busy = isRunningTask();
-    List<HeldResources.Leak> leaks = leaks();
+    List<HeldResources.Leak> leaks = HeldResources.leaks(records.outstanding());
     while ((busy || !leaks.isEmpty()) && System.nanoTime() - beginNs < PATIENCE_NS) {
       LockSupport.parkNanos(PAUSE_NS);
       // In this order: a task that has ended leaves nothing afterwards.
       busy = isRunningTask();
-      leaks = leaks();
+      leaks = HeldResources.leaks(records.outstanding());
     }
     if (busy) {
       write(LeakLog.State.IN_TASK, List.of());
     } else {
       write(LeakLog.State.JUDGED, leaks);
     }
-  }
-
-  private static List<HeldResources.Leak> leaks() {
-    return HeldResources.leaks(LeakRecord.outstanding().stream().map(LeakRecord::site).toList());
   }
 
   /** By the stacks, because an idle thread keeps the name of its last task. */

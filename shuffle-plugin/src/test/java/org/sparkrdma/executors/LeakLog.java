@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,8 +10,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.sparkrdma.suites.HeldResources.Leak;
-import org.sparkrdma.suites.HeldResources.Owner;
+import org.sparkrdma.executors.HeldResources.Leak;
+import org.sparkrdma.executors.HeldResources.Owner;
 
 /**
  * Results of the leak checks of a run. Its executors write them ({@link ExecutorLeaks}); its
@@ -20,20 +20,22 @@ import org.sparkrdma.suites.HeldResources.Owner;
  * @param added number of executors that Spark added, as the drivers' listeners counted them
  * @param executors results of the executors that have written a file
  */
-record LeakLog(int added, List<Executor> executors) {
+public record LeakLog(int added, List<Executor> executors) {
   /** Environment variable of all processes of a run that names the directory. */
-  static final String VARIABLE = "IT_LEAKS";
+  public static final String VARIABLE = "IT_LEAKS";
 
   private static final long PAUSE_MS = 50;
 
   /** The state of an executor according to its log. */
-  enum State {
+  public enum State {
     /** It is running, or was killed before it wrote a result. */
     RUNNING,
     /** It ended during a task, which may hold resources, so its leaks were not checked. */
     IN_TASK,
     /** Its JVM keeps no leak records. */
     WITHOUT_RECORDS,
+    /** It does not have the plug-in, so it can leak nothing of it. */
+    WITHOUT_PLUGIN,
     /** It ended without a running task, and its leaks were checked. */
     JUDGED
   }
@@ -43,7 +45,7 @@ record LeakLog(int added, List<Executor> executors) {
    *
    * @param leaks always empty unless the state is {@link State#JUDGED}
    */
-  record Executor(ProcessName name, State state, List<Leak> leaks) {
+  public record Executor(ProcessName name, State state, List<Leak> leaks) {
     /**
      * The state, then a line for each leak with its owner, count and place. Lines of the place
      * after its first begin with a tab.
@@ -75,7 +77,8 @@ record LeakLog(int added, List<Executor> executors) {
    * Waits until all executors of the run have ended, at most for a time, and reads the directory.
    * Executors may end later than their driver.
    */
-  static LeakLog read(Path directory, Duration limit) throws IOException, InterruptedException {
+  public static LeakLog read(Path directory, Duration limit)
+      throws IOException, InterruptedException {
     long beginNs = System.nanoTime();
     LeakLog log = read(directory);
     while (log.executors.stream().anyMatch(LeakLog::mayWrite)
@@ -91,7 +94,8 @@ record LeakLog(int added, List<Executor> executors) {
         && ProcessHandle.of(executor.name().pid()).map(ProcessHandle::isAlive).orElse(false);
   }
 
-  static LeakLog read(Path directory) throws IOException {
+  /** Reads the directory of a run whose executors have ended. */
+  public static LeakLog read(Path directory) throws IOException {
     int added = 0;
     List<Executor> executors = new ArrayList<>();
     for (Map.Entry<ProcessName, String> file : new ProcessFiles(directory).read().entrySet()) {
@@ -105,12 +109,12 @@ record LeakLog(int added, List<Executor> executors) {
   }
 
   /** Number of executors that ran. */
-  int ran() {
+  public int ran() {
     return Math.max(added, executors.size());
   }
 
   /** Number of executors in this state. */
-  int count(State state) {
+  public int count(State state) {
     return (int) executors.stream().filter(executor -> executor.state() == state).count();
   }
 
@@ -118,7 +122,7 @@ record LeakLog(int added, List<Executor> executors) {
    * A sentence for each leak, and one when no executor was checked or an executor kept no records.
    * Empty when the run passes.
    */
-  List<String> objections() {
+  public List<String> objections() {
     List<String> objections = new ArrayList<>();
     Set<String> inTask =
         executors.stream()
@@ -140,7 +144,7 @@ record LeakLog(int added, List<Executor> executors) {
         }
       }
     }
-    if (ran() > 0 && count(State.JUDGED) == 0) {
+    if (ran() > 0 && count(State.JUDGED) + count(State.WITHOUT_PLUGIN) == 0) {
       objections.add("no executor was judged: " + summary());
     } else if (count(State.WITHOUT_RECORDS) > 0) {
       objections.add("executors without records of leaks: " + summary());

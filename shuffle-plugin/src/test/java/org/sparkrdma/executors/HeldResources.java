@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.suites;
+package org.sparkrdma.executors;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
  * <p>Not found: copies of blocks on the heap; and windows of removed shuffles, which LifetimeSuite
  * checks.
  */
-final class HeldResources {
+public final class HeldResources {
   /** Owner of a resource that remains. */
-  enum Owner {
+  public enum Owner {
     /** A task of this executor that has ended: a leak. */
     TASK,
     /** A task of a peer: a leak, unless the peer still runs it. */
@@ -35,7 +35,7 @@ final class HeldResources {
    *
    * @param place kind, thread and stack of one of them
    */
-  record Leak(Owner owner, int count, String place) {}
+  public record Leak(Owner owner, int count, String place) {}
 
   /**
    * An owner of resources.
