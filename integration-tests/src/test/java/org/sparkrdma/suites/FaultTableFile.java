@@ -217,8 +217,8 @@ public final class FaultTableFile {
   }
 
   /**
-   * The highest bound that a row may have whose test measures pauses. The bound of a fault of docs/faults.md depends on the
-   * time there, which its row has as well.
+   * The highest bound that a row may have whose test measures pauses. The bound of a fault of
+   * docs/faults.md depends on the time there, which its row has as well.
    */
   private static double highestBound(JsonNode row) {
     String time = row.has("recordedSeconds") ? "recordedSeconds" : "seconds";

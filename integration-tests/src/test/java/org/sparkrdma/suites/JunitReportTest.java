@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.executors.LeakLog;
 
 final class JunitReportTest {
   @TempDir private Path directory;

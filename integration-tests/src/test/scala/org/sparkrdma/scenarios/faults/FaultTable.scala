@@ -63,7 +63,8 @@ private[scenarios] object FaultTable {
       ).concat(
         r.recordedSeconds.toSeq
           .flatMap(s => Seq("recordedSeconds" -> decimal(s), "pauseMs" -> r.pauseMs.toString))
-      ).map { case (key, value) => s"${quoted(key)}:$value" }.mkString("  {", ",", "}")
+      ).map { case (key, value) => s"${quoted(key)}:$value" }
+        .mkString("  {", ",", "}")
     }
 
   /** The columns that do not differ from run to run. */
