@@ -210,8 +210,8 @@ final class LocateAnswers {
   }
 
   /**
-   * Whether a disk has delayed the answer, and the reader must request the rest: it must not blame
-   * this server for the time.
+   * Whether a disk has delayed the answer, and the reader must request the rest: the answer names
+   * the disk as the cause.
    */
   private boolean isSlowPart(LocateTask task) {
     return task.endsEarly() && task.ageNs(nanoClock.getAsLong()) > limits.maxHoldNs();

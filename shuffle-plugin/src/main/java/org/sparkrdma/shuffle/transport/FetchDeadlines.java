@@ -38,7 +38,7 @@ final class FetchDeadlines {
   private final PeerWatch watch;
   private final long timeoutNs;
 
-  /** Longest time of an answer for which the peer may blame a disk. */
+  /** Longest time of an answer for which the peer may name a disk as the cause. */
   private final long maxDiskNs;
 
   /** The cause when data of a block has come too slowly, else null. */

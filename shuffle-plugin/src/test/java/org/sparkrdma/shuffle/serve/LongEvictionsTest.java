@@ -66,7 +66,7 @@ class LongEvictionsTest {
     return on;
   }
 
-  /** What another thread does with the server while windows are evicted. */
+  /** Another thread that uses the server while windows are evicted. */
   private final class OtherThread {
     private final BlockServer server;
     private final FakeDomain domain;

@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** A server of the product whose disk reads less than 1 MB/s, in the time of the reader. */
 class SlowServerDiskTest extends StoppedClockFixture {
-  /** Of a window of 1 MiB. */
+  /** Time in which the disk reads a window of 1 MiB. */
   private static final Duration DISK_TIME = Duration.ofMillis(1_450);
 
   private static final int LARGE = 1;
