@@ -7,11 +7,8 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -44,8 +41,6 @@ public final class BlockServer implements AutoCloseable {
   /** Maximum wait of {@link #close} for a disk that hangs. */
   public static final Duration CLOSE_LIMIT = Duration.ofSeconds(30);
 
-  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
-
   /** Maximum number of commands between two checks of the leases. */
   private static final int MAX_BATCH = 64;
 
@@ -75,13 +70,11 @@ public final class BlockServer implements AutoCloseable {
   private final Runnable releaseIdle = this::releaseIdle;
   private final Runnable checkOpen = this::checkOpen;
   private final Runnable continueShortage;
-  private final LogLimit lines = new LogLimit();
-  private final RepeatedCommands repeated = new RepeatedCommands();
 
   /** Time of the last turn of the server's thread, which sets it. */
   private volatile long tickNs;
 
-  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final ServerCommands commands;
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
   private volatile boolean ended;
 
@@ -115,6 +108,7 @@ public final class BlockServer implements AutoCloseable {
       LongSupplier probeClock,
       StateLock state) {
     this.state = state;
+    commands = new ServerCommands(state);
     nanoClock = parameters.nanoClock();
     tickNs = nanoClock.getAsLong();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
@@ -248,8 +242,7 @@ public final class BlockServer implements AutoCloseable {
       }
       command.run();
     } catch (Throwable e) {
-      log(e);
-      repeated.add(command, tickNs);
+      commands.onFailure(command, e, tickNs);
     } finally {
       try {
         deadlineNs = deadlines.nextNs();
@@ -326,19 +319,19 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private int work() {
-    int done = executeCommands();
+    int done = commands.executeAll(tickNs);
     LocateTask task = requests.poll();
     while (task != null) {
       steps.begin(task);
-      done += 1 + executeCommands();
+      done += 1 + commands.executeAll(tickNs);
       task = done < MAX_BATCH ? requests.poll() : null;
     }
     tickNs = nanoClock.getAsLong();
-    repeatCommands(tickNs);
-    guarded(expireLeases);
-    guarded(releaseIdle);
-    guarded(checkOpen);
-    guarded(continueShortage);
+    commands.repeat(tickNs);
+    commands.execute(expireLeases, tickNs);
+    commands.execute(releaseIdle, tickNs);
+    commands.execute(checkOpen, tickNs);
+    commands.execute(continueShortage, tickNs);
     steps.handOver();
     return done;
   }
@@ -355,63 +348,9 @@ public final class BlockServer implements AutoCloseable {
     parts.locator().open().check(tickNs);
   }
 
-  private void repeatCommands(long nowNs) {
-    RepeatedCommands.Command command = takeRepeated(nowNs);
-    while (command != null) {
-      RepeatedCommands.Command next = command.pollNext();
-      guarded(command);
-      command = next;
-    }
-  }
-
-  private RepeatedCommands.Command takeRepeated(long nowNs) {
-    state.lock();
-    try {
-      return repeated.takeDue(nowNs);
-    } finally {
-      state.unlock();
-    }
-  }
-
-  private int executeCommands() {
-    int done = 0;
-    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-      guarded(command);
-      done++;
-    }
-    return done;
-  }
-
-  private void guarded(Runnable command) {
-    state.lock();
-    try {
-      command.run();
-    } catch (Throwable e) {
-      // Everything, also an Error and undeclared exceptions of Scala code: the next command is
-      // another peer's.
-      log(e);
-      if (command instanceof RepeatedCommands.Command again) {
-        repeated.add(again, tickNs);
-      }
-    } finally {
-      state.unlock();
-    }
-  }
-
   /** Logs an unexpected failure; never throws. */
   void log(Throwable e) {
-    try {
-      lines
-          .next(e.getClass())
-          .ifPresent(
-              omitted ->
-                  LOG.warn(
-                      "Unexpected failure of a command in the block server; continuing with the next{}",
-                      omitted,
-                      e));
-    } catch (Throwable noMemory) {
-      // The server continues all the same.
-    }
+    commands.log(e);
   }
 
   /**
@@ -453,7 +392,7 @@ public final class BlockServer implements AutoCloseable {
             until(parts.leases().nextDeadlineNs(), nowNs),
             Math.min(
                 until(parts.idle().nextDeadlineNs(), nowNs),
-                until(repeated.nextDeadlineNs(), nowNs)));
+                until(commands.nextDeadlineNs(), nowNs)));
     return Math.min(untilNs, until(parts.locator().open().nextDeadlineNs(), nowNs));
   }
 
@@ -493,11 +432,11 @@ public final class BlockServer implements AutoCloseable {
       return;
     }
     budget.onShortage(lengthBytes -> {});
-    guarded(parts.locator()::stop);
+    commands.execute(parts.locator()::stop, tickNs);
     drain();
     // Reads into slots and registrations must have ended before their memory is unmapped.
     diskThreads.close();
-    guarded(parts.locator().open()::abortAgain);
+    commands.execute(parts.locator().open()::abortAgain, tickNs);
     state.lock();
     try {
       parts.close();

@@ -231,9 +231,6 @@ class LongEvictionsTest {
       other.join();
       assertThat(evictions[0]).isEqualTo(IdleMemory.MAX_REGIONS);
       assertThat(budget.availableBytes()).isEqualTo(budget.limitBytes());
-      lock.lock();
-      server.close(BlockServer.CLOSE_LIMIT);
-      lock.end();
     }
   }
 
