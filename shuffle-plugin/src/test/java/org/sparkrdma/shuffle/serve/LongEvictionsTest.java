@@ -67,7 +67,7 @@ class LongEvictionsTest {
   }
 
   /** Another thread that uses the server while windows are evicted. */
-  private final class OtherThread {
+  private static final class OtherThread {
     private final BlockServer server;
     private final FakeDomain domain;
     private final Thread thread;
