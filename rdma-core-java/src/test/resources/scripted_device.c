@@ -142,8 +142,7 @@ static struct ibv_cq *last_cq;
 static int last_vector = -1, last_min_rnr_timer = -1;
 static uint32_t last_flow;
 
-/* What reached the device for the newest connection of each end: that of rdma_connect, and that of rdma_accept, whose tos is the
-   listener's. */
+/* Parameters of the newest connection of each end: from rdma_connect, and from rdma_accept, whose tos is the listener's. */
 #define PARAMETERS(X) X(retry_count) X(rnr_retry_count) X(ack_timeout) X(tos)
 #define PARAMETER_IN_ENUM(name) PARAMETER_##name,
 enum parameter { PARAMETERS(PARAMETER_IN_ENUM) PARAMETER_COUNT };
@@ -613,7 +612,7 @@ long script_min_rnr_timer(void) { return last_min_rnr_timer; }
 /* The sib_flowinfo of the newest source address by GID. */
 long script_flow(void) { return last_flow; }
 
-/* What reached the device for the newest connection of an end, from 0 on. */
+/* A parameter of the newest connection of an end, from 0 on. */
 long script_parameter(const char *name, int end) {
   return parameters_of[end][find(name, parameter_names, PARAMETER_COUNT)];
 }
@@ -1019,7 +1018,7 @@ static size_t size_of(const struct sockaddr *address) {
   return is_gid(address) ? sizeof(struct sockaddr_ib) : sizeof(struct sockaddr_in6);
 }
 
-/* Keeps what reached the device for the connection of an end. */
+/* Keeps the parameters of the connection of an end. */
 static void keep_parameters(enum end end, const struct identifier *id, const struct rdma_conn_param *parameters) {
   parameters_of[end][PARAMETER_retry_count] = parameters->retry_count;
   parameters_of[end][PARAMETER_rnr_retry_count] = parameters->rnr_retry_count;

@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
-/** What reaches the device of the settings about packets, at both ends of a connection. */
+/** The settings of packets reach the device at both ends of a connection. */
 class PacketParametersTest extends ScriptedExecutors {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
   private static final int ENOSYS = 38;

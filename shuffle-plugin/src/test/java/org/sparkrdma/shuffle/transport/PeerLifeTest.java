@@ -34,7 +34,7 @@ class PeerLifeTest {
   /** The default of {@code attempts.max}. */
   private static final int MAX_ATTEMPTS = 32;
 
-  /** Of an eighth of it, the reserve and an idle connection take all. */
+  /** The reserve and an idle connection take an eighth of it. */
   private static final long PINNED_WITHOUT_CREDITS = 8L * (ControlBuffers.RESERVE + 2) * (16 << 10);
 
   @TempDir private Path directory;

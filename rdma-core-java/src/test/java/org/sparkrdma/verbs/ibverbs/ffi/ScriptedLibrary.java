@@ -212,8 +212,8 @@ public final class ScriptedLibrary {
   }
 
   /**
-   * What reached the device for the newest connection of an end, by rdma_connect or rdma_accept and
-   * by the options of that identifier: retry_count, rnr_retry_count, ack_timeout or tos, which a
+   * A parameter of the newest connection of an end, from rdma_connect or rdma_accept and from the
+   * options of that identifier: retry_count, rnr_retry_count, ack_timeout or tos, which a
    * responder has from its listener; 0 where it was not set.
    */
   public long parameter(String name, boolean ofInitiator) {
