@@ -213,8 +213,8 @@ public final class ScriptedLibrary {
 
   /**
    * A parameter of the newest connection of an end, from rdma_connect or rdma_accept and from the
-   * options of that identifier: retry_count, rnr_retry_count, ack_timeout or tos, which a
-   * responder has from its listener; 0 where it was not set.
+   * options of that identifier: retry_count, rnr_retry_count, ack_timeout or tos, which a responder
+   * has from its listener; 0 where it was not set.
    */
   public long parameter(String name, boolean ofInitiator) {
     return call("script_parameter", name, ofInitiator ? 0 : 1);
