@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/** How the kernel slows down reads of a block device. Confined to the thread of its disk. */
+/** A brake of the kernel on reads of a block device. Confined to the thread of its disk. */
 interface SlowReads {
   long COMMAND_SECONDS = 30;
 
