@@ -68,14 +68,18 @@ final class CopySlots implements AutoCloseable {
   Optional<RegisteredChunk> take(Lease lease) {
     assert state.isHeld();
     Optional<RegisteredChunk> free = tryTake();
-    if (free.isEmpty() && mayTake() && pool.couldGrow()) {
+    if (free.isEmpty() && mayGrow()) {
       boolean hasRoom =
-          unleased.makeRoom(slabBytes, () -> !lease.isCancelled() && areAllLent() && mayTake());
+          unleased.makeRoom(slabBytes, () -> !lease.isCancelled() && areAllLent() && mayGrow());
       if (hasRoom || !areAllLent()) {
         free = tryTake();
       }
     }
     return free;
+  }
+
+  private boolean mayGrow() {
+    return mayTake() && pool.couldGrow();
   }
 
   private Optional<RegisteredChunk> tryTake() {

@@ -145,7 +145,7 @@ final class Placement {
             && !files.isExcluded(output.mapOutput().dataFile());
     if (needsRoom && slots != null && slots.trim(IdleMemory.MAX_REGIONS) > 0) {
       state.letOthersIn();
-      window = files.lease(output, fileOffset, lease);
+      window = lease.isCancelled() ? null : files.lease(output, fileOffset, lease);
     }
     if (window == null) {
       return false;

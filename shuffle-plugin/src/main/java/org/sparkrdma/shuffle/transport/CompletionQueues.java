@@ -25,8 +25,8 @@ import org.sparkrdma.verbs.device.Transport;
  * queue, since completions of that queue pair stay in it until then.
  *
  * <p>A queue without a completion in {@link #IDLE_POLLS} polls is idle: {@link #pollBusy} leaves it
- * out, until {@link #poll} finds a completion or one of its connections has work outstanding. So
- * the queues of idle connections cost the agent little.
+ * out, until {@link #poll} finds a completion or one of its connections posts requests. So the
+ * queues of idle connections cost the agent little.
  *
  * <p>Drivers of hardware pin the rings of completion queues and queue pairs and charge them to
  * RLIMIT_MEMLOCK, so this class takes grants for them, counted as for mlx5: 64 bytes for a

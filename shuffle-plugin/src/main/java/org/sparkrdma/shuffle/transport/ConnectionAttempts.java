@@ -36,6 +36,9 @@ final class ConnectionAttempts {
   int run(long nowNs) {
     open.removeIf(attempt -> !attempt.isAttempt());
     List<Peer> waiting = peers.waiting();
+    if (waiting.isEmpty()) {
+      return 0;
+    }
     int made = 0;
     int ended = 0;
     for (Peer peer : waiting) {
@@ -59,8 +62,11 @@ final class ConnectionAttempts {
   }
 
   private boolean hasRoomForTest() {
+    if (isFull()) {
+      return false;
+    }
     long tests = open.stream().filter(attempt -> attempt.peer().needsTest()).count();
-    return !isFull() && tests < Math.max(1, settings.maxAttempts() / 2);
+    return tests < Math.max(1, settings.maxAttempts() / 2);
   }
 
   private int attempt(Peer peer, long nowNs) {

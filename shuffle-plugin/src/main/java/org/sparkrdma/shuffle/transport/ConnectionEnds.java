@@ -39,6 +39,11 @@ final class ConnectionEnds {
     }
   }
 
+  /** Number of connections that are to be ended, some of which may be closed. */
+  int size() {
+    return waiting.size();
+  }
+
   /**
    * Ends those whose turn it is.
    *

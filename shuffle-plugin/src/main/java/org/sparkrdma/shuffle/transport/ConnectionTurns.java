@@ -110,11 +110,14 @@ final class ConnectionTurns {
     }
     table.forEachReady(visit);
     work += ends.run();
+    if (tick) {
+      // First: no attempt is made for blocks that have waited too long.
+      attempts.giveUpOverdue(nowNs);
+    }
     work += attempts.run(nowNs);
     if (tick) {
       tickedNs = nowNs;
       delivery.failOverdueWrites(nowNs, settings.requestTimeout().toNanos() / 2);
-      attempts.giveUpOverdue(nowNs);
       if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
         droppedNs = nowNs;
         peers.dropUnused(nowNs);
@@ -242,10 +245,12 @@ final class ConnectionTurns {
   /**
    * The more connections and the more memory of messages are free, the longer an idle connection
    * stays, so that it outlasts the pauses between stages: from one idle time-out while nothing is
-   * free up to ten.
+   * free up to ten. Connections that are to end count as free, so that those of a stage, which
+   * become idle together, do not all end together.
    */
   private long idleLimitNs() {
-    double freeConnections = 1 - (double) table.size() / settings.maxConnections();
+    int staying = table.size() - ends.size();
+    double freeConnections = 1 - (double) staying / settings.maxConnections();
     double free = Math.max(0, Math.min(freeConnections, control.freeShare()));
     return (long) ((1 + MORE_IDLE_TIMEOUTS * free) * settings.idleTimeout().toNanos());
   }

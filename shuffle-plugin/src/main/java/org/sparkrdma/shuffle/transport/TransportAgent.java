@@ -44,6 +44,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
    */
   static final int ITERATIONS_PER_FULL_POLL = 16;
 
+  /** Time after which all completion queues are polled: an iteration may end four queue pairs. */
+  private static final long MAX_POLL_INTERVAL_NS = 50_000;
+
   private static final long REFUSE_SLEEP_NS = 5_000_000;
 
   private final TransportSettings settings;
@@ -58,6 +61,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Connector connector;
   private ConnectionTurns turns;
   private long nowNs;
+  private long polledAllNs;
   private Consumer<Throwable> failed;
   private final long spinNs;
   private int iterations;
@@ -99,6 +103,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.nanoClock = nanoClock;
     this.spinNs = settings.spin().toNanos();
     this.nowNs = nanoClock.getAsLong();
+    this.polledAllNs = nowNs;
   }
 
   /**
@@ -271,8 +276,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
     if (pollEverything) {
       work += handleEvents();
     }
-    if (pollEverything || woken) {
+    if (pollEverything || woken || nowNs - polledAllNs >= MAX_POLL_INTERVAL_NS) {
       woken = false;
+      polledAllNs = nowNs;
       work += completions.poll(COMPLETIONS_AT_ONCE, this);
     } else {
       work += completions.pollBusy(COMPLETIONS_AT_ONCE, this);
