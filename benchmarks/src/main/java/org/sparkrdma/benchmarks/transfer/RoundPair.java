@@ -54,7 +54,7 @@ record RoundPair(int blockBytes, Sample rdma, Sample netty, CopyCost copies) {
     return rdma.serverCpuSecondsPerGb() / netty.serverCpuSecondsPerGb();
   }
 
-  /** Without the JIT compiler in either executor. */
+  /** Leaves the JIT compiler of both executors out. */
   double serverCpuRatioWithoutCompiler() {
     return (rdma.serverCpuSecondsPerGb() - rdma.serverCompilerSecondsPerGb())
         / (netty.serverCpuSecondsPerGb() - netty.serverCompilerSecondsPerGb());
