@@ -110,14 +110,11 @@ final class ConnectionTurns {
     }
     table.forEachReady(visit);
     work += ends.run();
-    if (tick) {
-      // First: no attempt is made for blocks that have waited too long.
-      attempts.giveUpOverdue(nowNs);
-    }
     work += attempts.run(nowNs);
     if (tick) {
       tickedNs = nowNs;
       delivery.failOverdueWrites(nowNs, settings.requestTimeout().toNanos() / 2);
+      attempts.giveUpOverdue(nowNs);
       if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
         droppedNs = nowNs;
         peers.dropUnused(nowNs);
