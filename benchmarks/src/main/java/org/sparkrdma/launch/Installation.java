@@ -32,8 +32,10 @@ public record Installation(Path project) {
     return jars;
   }
 
+  /** The one jar that is no test jar. */
   private Path onlyJar(String directory, String glob) throws IOException, LaunchException {
     List<Path> found = list(directory, glob);
+    found.removeIf(jar -> jar.getFileName().toString().endsWith("-tests.jar"));
     if (found.size() != 1) {
       throw new LaunchException(
           "expected one %s in %s but found %d: run ./mvnw clean and try again"
