@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
@@ -232,6 +233,9 @@ int ibv_destroy_qp(struct ibv_qp *qp) {
   return 0;
 }
 
-int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) { return -1; }
+int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) {
+  errno = EAGAIN;
+  return -1;
+}
 
 void ibv_ack_async_event(struct ibv_async_event *event) {}

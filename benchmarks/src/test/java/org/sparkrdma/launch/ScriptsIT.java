@@ -388,7 +388,9 @@ class ScriptsIT {
   void shouldMeasureCopies() throws Exception {
     Path report = directory.resolve("copies.json");
     Outcome outcome =
-        run("bench copies --sizes 4k --total 1m --rounds 2 --warm-ups 1 --report " + report);
+        run(
+            Map.of(),
+            "bench copies --sizes 4k --total 1m --rounds 2 --warm-ups 1 --report " + report);
     Script.assertSucceeded(outcome, "mapping read before us");
     assertThat(outcome.output()).contains("of 64 files", "of one file");
     assertThat(recorded(report, "copies --sizes 4k --total 1m").at("/cases")).hasSize(2);

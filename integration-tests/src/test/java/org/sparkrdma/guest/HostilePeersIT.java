@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -29,11 +30,13 @@ final class HostilePeersIT {
     assertPassed(transport, tests, "HostilePeerTest", "ControlCreditsTest", "ProofTest");
   }
 
-  @ParameterizedTest
-  @CsvSource({"rocev2, 34", "iwarp, 34"})
-  void shouldReadNothingWrongFromAServerThatMisbehaves(String transport, int tests)
-      throws Exception {
-    assertPassed(transport, tests, "HostileServerTest");
+  /**
+   * On RoCE only: servers of this test send as soon as they have accepted, and siw may lose such a
+   * message for as long as no other follows (docs/guest.md).
+   */
+  @Test
+  void shouldReadNothingWrongFromAServerThatMisbehaves() throws Exception {
+    assertPassed("rocev2", 34, "HostileServerTest");
   }
 
   private static void assertPassed(String transport, int tests, String... classes)

@@ -176,7 +176,10 @@ public abstract class MemoryContract extends VerbsContract {
       client.events.clear();
       server.events.clear();
     }
-    assertThat(roundsUnderReads).as("rounds whose deregistration failed a READ").isPositive();
+    // In the few rounds on kernel RDMA all READs may have ended before.
+    if (engine().shorter() == 1) {
+      assertThat(roundsUnderReads).as("rounds whose deregistration failed a READ").isPositive();
+    }
   }
 
   @Test
