@@ -87,7 +87,7 @@ class SlowDiskTest {
               server,
               fetch -> {
                 // One by one, for as many LOCATEs as the reader may have open.
-                if (fetch % COLD_EACH == 0 && cold.size() < COLD) {
+                if (fetch % COLD_EACH == COLD_EACH - 1 && cold.size() < COLD) {
                   cold.add(start(coldReader, server, cold.size()));
                 }
               });
