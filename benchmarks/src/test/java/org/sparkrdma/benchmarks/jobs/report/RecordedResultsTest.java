@@ -45,7 +45,9 @@ class RecordedResultsTest {
       assertThat(commit).as("%s", file).matches("[0-9a-f]{7,10}");
       assertThat(report.at(report.has("plan") ? "/plan/command" : "/command").asText())
           .as("%s", file)
-          .startsWith("./bench ");
+          .startsWith("./bench ")
+          .doesNotContain(" --report");
+      assertThat(file).as("a path of one machine").content().doesNotContain("file:/");
       assertThat(report.at("/environment/host").asText()).as("%s", file).contains(" processors, ");
       if (report.at("/environment").hasNonNull("version")) {
         assertThat(report.at("/environment/version").asText())
