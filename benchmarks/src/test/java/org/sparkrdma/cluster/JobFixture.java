@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
@@ -69,6 +70,23 @@ record JobFixture(Path jar, List<String> small, List<String> large, List<String>
       }
     }
     return jar;
+  }
+
+  /**
+   * Asserts of the job "rounds" with {@code mode=required}, where one of two executors has no RDMA,
+   * that the answer is right, and that this executor lost its tasks without a failure.
+   *
+   * @param logs of both executors
+   */
+  void assertRoundsRanWhereRdmaIs(JobResult result, String logs) {
+    assertThat(result.answer())
+        .isEqualTo(Collections.nCopies(5, small).stream().flatMap(List::stream).toList());
+    assertThat(logs)
+        .containsOnlyOnce("RDMA is up: device soft0")
+        .containsOnlyOnce("RDMA is not used in this executor");
+    assertThat(result.killedTasks()).isPositive();
+    assertThat(result.failedTasks()).isZero();
+    assertThat(result.removedExecutors()).isEmpty();
   }
 
   /** Asserts that all remote blocks came by READ, and that no task failed. */

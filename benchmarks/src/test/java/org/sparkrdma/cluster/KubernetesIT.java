@@ -10,7 +10,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -125,16 +124,8 @@ class KubernetesIT {
             "spark.shuffle.rdma.mode=required",
             "spark.task.maxFailures=1",
             "spark.executor.maxNumFailures=0");
-    JobResult result = application.result();
 
-    assertThat(result.answer())
-        .isEqualTo(Collections.nCopies(5, job.small()).stream().flatMap(List::stream).toList());
-    assertThat(application.logs())
-        .containsOnlyOnce("RDMA is up: device soft0")
-        .containsOnlyOnce("RDMA is not used in this executor");
-    assertThat(result.killedTasks()).isPositive();
-    assertThat(result.failedTasks()).isZero();
-    assertThat(result.removedExecutors()).isEmpty();
+    job.assertRoundsRanWhereRdmaIs(application.result(), application.logs());
     assertThat(application.pods()).hasSize(2);
     assertThat(application.driver()).doesNotContain("new failed executors");
   }

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -145,16 +144,8 @@ class YarnIT {
             "spark.shuffle.rdma.mode=required",
             "spark.task.maxFailures=1",
             "spark.executor.maxNumFailures=1");
-    JobResult result = application.result();
 
-    assertThat(result.answer())
-        .isEqualTo(Collections.nCopies(5, job.small()).stream().flatMap(List::stream).toList());
-    assertThat(application.logs())
-        .containsOnlyOnce("RDMA is up: device soft0")
-        .containsOnlyOnce("RDMA is not used in this executor");
-    assertThat(result.killedTasks()).isPositive();
-    assertThat(result.failedTasks()).isZero();
-    assertThat(result.removedExecutors()).isEmpty();
+    job.assertRoundsRanWhereRdmaIs(application.result(), application.logs());
   }
 
   /** The limit that the test of a node without RDMA sets is in force. */

@@ -38,7 +38,7 @@ final class GuestToolIT {
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
   /**
-   * Prefix of a command of the host: it runs as the user nobody, with a home folder that exists.
+   * Goes before a command of the host, which then runs as nobody, with a home folder that exists.
    */
   private static final String AS_USER_OF_HOST =
       "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";

@@ -366,8 +366,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   void shouldWithdrawCloseAndStartAgainAfterALossWithoutMemoryForALineOfTheLog(String line)
       throws Exception {
     firstRestart = Duration.ofMillis(1);
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     AtomicInteger starts = new AtomicInteger();
     AtomicInteger closes = new AtomicInteger();
     CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
@@ -409,11 +408,17 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     runtime.close();
   }
 
+  /** A driver whose directory the executor uses. */
+  private ScriptedDriver connectedDriver() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    return driver;
+  }
+
   /** The first start after the loss is an hour away: the checks in between repeat it. */
   @Test
   void shouldWithdrawTheEndpointWhenTheHandOverSucceedsLater() throws Exception {
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime = startedOn(transport);
     driver.awaitPublished();
@@ -426,8 +431,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldWithdrawTheEndpointWhenTheRetryIsLost() throws Exception {
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime = startedOn(transport);
     driver.awaitPublished();
@@ -439,8 +443,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldPublishTheEndpointWhenTheHandOverSucceedsLater() throws Exception {
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     // The figures, the request for the profile, and the endpoint.
     driver.refuseTasks(3);
     RdmaRuntime runtime = startedOn(new LosableTransport(engine));
@@ -452,8 +455,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldReportThatRdmaIsOffForEverWhenTheHandOverSucceedsLater() throws Exception {
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     // The figures, and the reasons.
     driver.refuseTasks(2);
     RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of("bad setting"));
@@ -467,8 +469,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   void shouldAnswerReadersAndStartLaterWithoutMemoryForTheLineAboutTheFirstStart()
       throws Exception {
     firstRestart = Duration.ofMillis(1);
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
+    ScriptedDriver driver = connectedDriver();
     CountDownLatch mayStart = new CountDownLatch(1);
     LosableTransport transport =
         new LosableTransport(
