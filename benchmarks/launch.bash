@@ -13,7 +13,7 @@ readonly misuse=2
 readonly size_form='[1-9][0-9]{0,8}[kmgtKMGT][bB]?'
 
 # Compared with the shuffles in the code by a test.
-readonly shuffle_modes='vanilla, tuned, service, rdma, pool-1g, pool-64m, fallback'
+readonly shuffle_modes='vanilla, control, tuned, service, rdma, pool-1g, pool-64m, fallback'
 
 fail() {
   echo "${program:?}: $*" >&2

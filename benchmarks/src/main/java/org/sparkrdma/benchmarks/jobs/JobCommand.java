@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
 import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
@@ -18,6 +17,7 @@ import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -57,11 +57,15 @@ public final class JobCommand implements Callable<Integer> {
     return ClusterCommand.commandLine("bench", help, new JobCommand(command));
   }
 
-  /** The user's command without the options that {@code launch.bash} puts before the job. */
+  /** The user's command; {@code launch.bash} puts options of its own before the job. */
   private static String userCommand(String... arguments) {
-    return Arrays.stream(arguments)
-        .dropWhile(argument -> ShuffleJob.named(argument).isEmpty())
-        .collect(Collectors.joining(" ", "./bench ", ""));
+    String[] words =
+        Arrays.stream(arguments)
+            .dropWhile(argument -> ShuffleJob.named(argument).isEmpty())
+            .toArray(String[]::new);
+    return words.length == 0
+        ? "./bench"
+        : UserCommand.of(words[0], Arrays.copyOfRange(words, 1, words.length));
   }
 
   @Override

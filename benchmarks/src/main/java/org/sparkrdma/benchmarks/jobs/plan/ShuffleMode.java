@@ -13,6 +13,8 @@ import picocli.CommandLine.TypeConversionException;
 public enum ShuffleMode {
   /** Spark without the plug-in, with its defaults. */
   VANILLA,
+  /** {@link #VANILLA} once more: its ratio shows how much two equal shuffles differ. */
+  CONTROL,
   /** Spark without the plug-in, with more connections, Netty threads and bytes in flight. */
   TUNED,
   /** Spark without the plug-in, the blocks served by its external shuffle service. */
@@ -39,7 +41,7 @@ public enum ShuffleMode {
 
   public Map<String, String> conf() {
     return switch (this) {
-      case VANILLA -> Map.of(MANAGER, "sort");
+      case VANILLA, CONTROL -> Map.of(MANAGER, "sort");
       case TUNED -> tuned();
       case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
       case RDMA -> Map.of(MANAGER, PLUG_IN);

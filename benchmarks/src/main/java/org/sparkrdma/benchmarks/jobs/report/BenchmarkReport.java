@@ -29,6 +29,11 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
     return recorded == null ? mode.conf() : recorded;
   }
 
+  /** The same without the directory of the data, which is one of this run alone. */
+  public BenchmarkReport withoutData() {
+    return new BenchmarkReport(plan.withData(""), environment, cases);
+  }
+
   /**
    * One report with the runs of all. Their rounds are numbered in the order of the reports.
    *

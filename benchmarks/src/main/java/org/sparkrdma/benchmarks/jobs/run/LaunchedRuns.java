@@ -51,12 +51,13 @@ public final class LaunchedRuns {
     // Only the shuffle named service uses it.
     conf.put("spark.shuffle.service.port", Integer.toString(runs.cluster().shuffleServicePort()));
     return runs.run(
-        plan.job().toString(),
-        LaunchedBenchmark.class,
-        plan.withData("file:" + runs.directory().data()),
-        conf,
-        BenchmarkReport.class,
-        onStep);
+            plan.job().toString(),
+            LaunchedBenchmark.class,
+            plan.withData("file:" + runs.directory().data()),
+            conf,
+            BenchmarkReport.class,
+            onStep)
+        .withoutData();
   }
 
   /** Prints the table and writes the files of {@code --report}. */

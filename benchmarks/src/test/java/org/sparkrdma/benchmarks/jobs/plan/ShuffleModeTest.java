@@ -44,8 +44,13 @@ class ShuffleModeTest {
     assertThat(converter.convert("Pool-1G")).isEqualTo(ShuffleMode.POOL_1G);
     assertThatThrownBy(() -> converter.convert("pool_1g"))
         .hasMessage(
-            "'pool_1g' is not a shuffle: give names of vanilla, tuned, service, rdma, pool-1g,"
-                + " pool-64m, fallback");
+            "'pool_1g' is not a shuffle: give names of vanilla, control, tuned, service, rdma,"
+                + " pool-1g, pool-64m, fallback");
+  }
+
+  @Test
+  void shouldRunTheSameShuffleAsVanillaInTheControl() {
+    assertThat(ShuffleMode.CONTROL.conf()).isEqualTo(ShuffleMode.VANILLA.conf());
   }
 
   @Test
