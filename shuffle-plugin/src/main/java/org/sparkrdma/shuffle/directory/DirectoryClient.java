@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
@@ -166,9 +167,12 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /**
    * Sends the figures of this executor to the driver from time to time, and at the close; see
    * {@link FigureReports}. Called once.
+   *
+   * @param reading whether a task reads now; called by the thread of this client
    */
-  public void report(String executorId, Supplier<Map<String, Object>> figures) {
-    FigureSender created = new FigureSender(driver, nowNs, executorId, figures);
+  public void report(
+      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier reading) {
+    FigureSender created = new FigureSender(driver, nowNs, executorId, figures, reading);
     synchronized (this) {
       sender = created;
     }
@@ -176,8 +180,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * The last task that reads has ended: new figures are sent at once, or 100 ms after the last
-   * ones. Returns at once.
+   * The last task that reads has ended: new figures are sent soon, unless another task reads by
+   * then, whose end is reported in turn. Returns at once.
    */
   public void reportSoon() {
     FigureSender reporting;
@@ -188,7 +192,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       reportsSoon = true;
       reporting = sender;
     }
-    scheduleReportAfterReads(reporting, 0);
+    scheduleReportAfterReads(reporting, FigureReports.QUIET_MS);
   }
 
   private void scheduleReportAfterReads(FigureSender reporting, long delayMs) {
@@ -214,8 +218,11 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       scheduleReportAfterReads(reporting, TimeUnit.NANOSECONDS.toMillis(pauseNs) + 1);
       return;
     }
+    // Before the look at the tasks, so that the end of one that reads now is not missed.
     endReportAfterReads();
-    reporting.sendUnsent();
+    if (!reporting.isReading()) {
+      reporting.sendUnsent();
+    }
   }
 
   /**

@@ -7,14 +7,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The times at which an executor sends its figures: at once when its last task that reads has
- * ended, at most every 100 ms; every ten seconds while they change, after a second when they have
- * stopped changing, and again after ten seconds when the driver has not taken them. Confined to the
- * thread of the {@link DirectoryClient}.
+ * The times at which an executor sends its figures: 20 ms after the end of its last task that
+ * reads, unless another one reads by then, and at most every 100 ms; every ten seconds while they
+ * change, after a second when they have stopped changing, and again after ten seconds when the
+ * driver has not taken them. Confined to the thread of the {@link DirectoryClient}.
  */
 final class FigureReports {
   /** Interval of {@link #due}. */
   static final long TICK_MS = 500;
+
+  /**
+   * Time from the end of the last task that reads to a report. Longer than most pauses between two
+   * tasks of one core, so that a stage of many short tasks makes one report and not one for each.
+   */
+  static final long QUIET_MS = 20;
 
   private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(10);
   private static final long QUIET_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.directory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -20,21 +21,29 @@ final class FigureSender {
   private final LongSupplier nowNs;
   private final String executorId;
   private final FigureReports reports;
+  private final BooleanSupplier reading;
 
   FigureSender(
       DriverCall driver,
       LongSupplier nowNs,
       String executorId,
-      Supplier<Map<String, Object>> figures) {
+      Supplier<Map<String, Object>> figures,
+      BooleanSupplier reading) {
     this.driver = driver;
     this.nowNs = nowNs;
     this.executorId = executorId;
     this.reports = new FigureReports(figures);
+    this.reading = reading;
   }
 
   /** Called every {@link FigureReports#TICK_MS}. */
   void sendDue() {
     reports.due(nowNs.getAsLong()).ifPresent(this::send);
+  }
+
+  /** Whether a task reads now. */
+  boolean isReading() {
+    return reading.getAsBoolean();
   }
 
   /** Time in ns until {@link #sendUnsent} may be called after reads; at most 0 for now. */

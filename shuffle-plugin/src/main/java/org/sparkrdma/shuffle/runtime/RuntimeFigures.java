@@ -46,14 +46,14 @@ final class RuntimeFigures {
   /** Begins to send the figures to the driver from time to time. */
   void startReports() {
     try {
-      directory.report(executorId, this::current);
+      directory.report(executorId, this::current, () -> openReads.get() > 0);
     } catch (Throwable e) {
       // "unable to create native thread" is an Error: RDMA works without.
       LOG.debug("Figures of this executor are not sent to the driver", e);
     }
   }
 
-  /** A task begins to read; the figures are sent soon after the last such task has ended. */
+  /** A task begins to read; the figures are sent when no task has read for a while. */
   void beginRead(TaskContext task) {
     openReads.incrementAndGet();
     var unused = task.addTaskCompletionListener((TaskCompletionListener) ended -> endRead());

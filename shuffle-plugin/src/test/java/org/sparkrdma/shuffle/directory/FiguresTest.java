@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -113,7 +117,7 @@ class FiguresTest {
         });
     DirectoryClient client =
         new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime);
-    client.report("7", present::get);
+    client.report("7", present::get, () -> false);
     assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
     present.set(Map.of("read", 5L, "state", "stopped"));
     client.close();
@@ -130,7 +134,7 @@ class FiguresTest {
     try (DirectoryClient client =
         new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get)) {
       client.reportSoon();
-      client.report("7", present::get);
+      client.report("7", present::get, () -> false);
       assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
       present.set(Map.of("read", 5L));
       client.reportSoon();
@@ -145,6 +149,60 @@ class FiguresTest {
     assertThat(received).as("the driver has the last figures").isEmpty();
   }
 
+  /** An executor of one core has no task that reads between any two. */
+  @Test
+  void shouldSendNoFiguresBetweenTasksThatFollowEachOther() {
+    List<Map<String, Object>> received = new ArrayList<>();
+    DirectoryService service = new DirectoryService("");
+    service.setFiguresConsumer((executorId, figures) -> received.add(figures));
+    AtomicLong nowNs = new AtomicLong();
+    AtomicBoolean reading = new AtomicBoolean();
+    try (ManualScheduler scheduler = new ManualScheduler();
+        DirectoryClient client =
+            new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get, scheduler)) {
+      client.report("7", present::get, reading::get);
+      scheduler.runOnly(0);
+      received.clear();
+      for (long task = 2; task < 50; task++) {
+        nowNs.addAndGet(SECOND_NS);
+        present.set(Map.of("read", task));
+        client.reportSoon();
+        reading.set(true);
+        scheduler.runOnly(FigureReports.QUIET_MS);
+        assertThat(received).as("a task reads").isEmpty();
+        reading.set(false);
+      }
+      client.reportSoon();
+      scheduler.runOnly(FigureReports.QUIET_MS);
+      assertThat(received).containsExactly(Map.of("read", 49L));
+    }
+  }
+
+  /** Has no thread: a test runs what is scheduled. */
+  private static final class ManualScheduler extends ScheduledThreadPoolExecutor
+      implements AutoCloseable {
+    private final Map<Long, Runnable> byDelay = new HashMap<>();
+
+    ManualScheduler() {
+      super(0);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+      byDelay.put(unit.toMillis(delay), task);
+      return null;
+    }
+
+    void runOnly(long delayMs) {
+      byDelay.remove(delayMs).run();
+    }
+
+    @Override
+    public void close() {
+      shutdownNow();
+    }
+  }
+
   @Test
   void shouldCloseWhenTheDriverDoesNotAnswer() {
     DirectoryClient client =
@@ -154,7 +212,7 @@ class FiguresTest {
             },
             Duration.ofSeconds(20),
             System::nanoTime);
-    client.report("7", present::get);
+    client.report("7", present::get, () -> false);
     client.close();
     client.close();
   }
