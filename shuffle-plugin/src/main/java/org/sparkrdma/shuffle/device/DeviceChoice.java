@@ -136,7 +136,8 @@ public record DeviceChoice(
             ? ""
             : "; not used, because they are in another subnet: "
                 + unused
-                + " (where a router joins the subnets, spark.shuffle.rdma.rails.routed=true uses them)");
+                + " (where a router joins the subnets,"
+                + " spark.shuffle.rdma.rails.routed=true uses them)");
   }
 
   /** Text for the log about devices that give a peer access before it is proven, or none. */

@@ -304,7 +304,8 @@ class DeviceChoiceTest {
         .isEqualTo(
             "its port is active and has an address of Spark's address family, one of mlx5_0 mlx5_1;"
                 + " not used, because they are in another subnet: mlx5_2"
-                + " (where a router joins the subnets, spark.shuffle.rdma.rails.routed=true uses them)");
+                + " (where a router joins the subnets,"
+                + " spark.shuffle.rdma.rails.routed=true uses them)");
   }
 
   @Test
