@@ -60,6 +60,20 @@ class ConfigurationPageTest {
         `spark.shuffle.rdma.` or a wrong value ends the application. The error names the key, the
         value, the allowed values and the most similar key.
 
+        No key on this page must be set. Those that may depend on the cluster are:
+
+        | Your cluster | Keys, without `spark.shuffle.rdma.` |
+        |---|---|
+        | the first application on it, or executors without RDMA | `doctor` |
+        | several cards, ports or addresses on a host ([networks.md](networks.md#several-cards-in-a-host)) | `listen.address`, `device`, `rails.routed` |
+        | a RoCE network with a DSCP for RDMA ([networks.md](networks.md#what-lossless-ethernet-needs)) | `tos` |
+        | encryption of Spark's network; iWARP; RoCE with some drivers ([security.md](security.md#what-to-set)) | `fabric.trusted` |
+        | local directories in memory ([troubleshooting.md](troubleshooting.md#rdma-is-on-and-many-blocks-use-tcp)) | `pinned.max` |
+        | Linux before 6.2 ([tuning.md](tuning.md#linux-before-62)) | `serve` |
+
+        All others are for tuning: [tuning.md](tuning.md) says when to change which. A number of bytes without a unit
+        is in bytes. A time needs a unit, and `m` is minutes.
+
         ## The plug-in
 
         """);
