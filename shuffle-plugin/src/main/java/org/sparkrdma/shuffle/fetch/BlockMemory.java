@@ -110,16 +110,20 @@ final class BlockMemory extends FetchedBlock {
     }
   }
 
-  /** Adds the bytes to the unread blocks of a reader, when their reservation ends. */
-  void addUnread(ReaderMemory reader) {
+  /**
+   * The reservation ends, and these bytes belong to the unread blocks of a reader.
+   *
+   * @return number of bytes, which the caller adds to them
+   */
+  long markUnread(ReaderMemory reader) {
     long bytes = size();
     if (bytes > 0) {
       unreadBy = reader;
-      reader.addUnread(bytes);
     }
+    return bytes;
   }
 
-  /** Ends {@link #addUnread}: the block has a reservation again, or its memory is released. */
+  /** Ends {@link #markUnread}: the block has a reservation again, or its memory is released. */
   void removeUnread() {
     ReaderMemory reader = unreadBy;
     if (reader != null) {

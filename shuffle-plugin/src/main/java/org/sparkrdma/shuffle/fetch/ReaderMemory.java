@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  * it has either.
  *
  * <p>The reservations are guarded by the lock of {@link ReceiveMemory}. Any thread may release
- * blocks, without the lock unless the reader has nothing else.
+ * blocks; it takes the lock only when no block is unread any more.
  */
 final class ReaderMemory {
   private static final AtomicLongFieldUpdater<ReaderMemory> UNREAD_BYTES =
@@ -18,11 +18,11 @@ final class ReaderMemory {
   final long id;
   private final ReceiveMemory receive;
 
-  /** Written under the lock. */
+  /** Guarded by the lock. */
   long reservedBytes;
 
-  /** Written under the lock. */
-  volatile int reservations;
+  /** Guarded by the lock. */
+  int reservations;
 
   private volatile long unreadBytes;
 
@@ -35,20 +35,25 @@ final class ReaderMemory {
     return unreadBytes;
   }
 
-  /** Whether it has no memory. */
+  /** Whether it has no memory. Under the lock. */
   boolean isUnused() {
     return reservations == 0 && unreadBytes == 0;
   }
 
-  /** A block keeps memory after its reservation. Under the lock, before the reservation ends. */
-  void addUnread(long bytes) {
-    UNREAD_BYTES.addAndGet(this, bytes);
+  /**
+   * Reservations end, and their blocks keep memory. One change for many blocks: the task's thread
+   * changes the same number at each release. Under the lock, before another thread has the blocks.
+   */
+  void endReservations(int count, long unread) {
+    if (unread > 0) {
+      UNREAD_BYTES.addAndGet(this, unread);
+    }
+    reservations -= count;
   }
 
   /** Such memory is released, or belongs to a reservation again. Any thread. */
   void removeUnread(long bytes) {
-    // The end of a reservation adds to these bytes first, so it or this thread sees both at zero.
-    if (UNREAD_BYTES.addAndGet(this, -bytes) == 0 && reservations == 0) {
+    if (UNREAD_BYTES.addAndGet(this, -bytes) == 0) {
       receive.forgetUnused(this);
     }
   }

@@ -220,14 +220,23 @@ public final class ReceiveMemory {
   /** Ends the reservation of a block; its segments stay. */
   synchronized void endReservation(Reservation block) {
     ReaderMemory reader = block.reader;
+    onEnded(reader, 1, end(block));
+    block.leakRecord.release();
+  }
+
+  /** Returns the bytes that the block keeps, for {@link #onEnded}. */
+  private long end(Reservation block) {
+    ReaderMemory reader = block.reader;
     block.reader = null;
     reservedBytes -= block.reservedBytes;
     promisedBytes -= block.unplacedBytes;
-    block.memory().addUnread(reader);
     reader.reservedBytes -= block.reservedBytes;
-    reader.reservations--;
+    return block.memory().markUnread(reader);
+  }
+
+  private void onEnded(ReaderMemory reader, int count, long unread) {
+    reader.endReservations(count, unread);
     forgetUnused(reader);
-    block.leakRecord.release();
   }
 
   /**
@@ -246,15 +255,34 @@ public final class ReceiveMemory {
 
   private synchronized void endAndGrantCopies(List<BlockProgress> blocks) {
     boolean isShort = pool.availableBytes() < pool.limitBytes() / SHORT_PART;
-    for (int i = 0; i < blocks.size(); i++) {
-      Reservation block = blocks.get(i);
-      if (block.isReserved()) {
-        endReservation(block);
+    int next = 0;
+    while (next < blocks.size()) {
+      next = endThoseOfOneReader(blocks, next, isShort);
+    }
+  }
+
+  /** Returns the index of the first block of another reader. */
+  private int endThoseOfOneReader(List<BlockProgress> blocks, int from, boolean isShort) {
+    ReaderMemory reader = blocks.get(from).reader;
+    if (reader == null) {
+      return from + 1;
+    }
+    int next = from;
+    long unread = 0;
+    try {
+      while (next < blocks.size() && blocks.get(next).reader == reader) {
+        Reservation block = blocks.get(next);
+        next++;
+        unread += end(block);
+        block.leakRecord.release();
         if (isShort) {
           grantCopy(block);
         }
       }
+    } finally {
+      onEnded(reader, next - from, unread);
     }
+    return next;
   }
 
   private boolean canCopy(long bytes) {

@@ -65,12 +65,7 @@ class BlockMemoryTest {
   }
 
   /** A reader that gets no answers. */
-  private static final class OtherReader implements FetchHandler {
-    @Override
-    public long reader() {
-      return READER + 1;
-    }
-
+  private record Reader(long reader) implements FetchHandler {
     @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       throw new IllegalStateException("not delivered here");
@@ -105,6 +100,14 @@ class BlockMemoryTest {
   private Reservation reserve(int lengthBytes) {
     Reservation block = new Reservation();
     assertThat(receive.tryReserve(block, READER, lengthBytes, true)).isTrue();
+    return block;
+  }
+
+  private static BlockProgress blockOf(long reader, int lengthBytes) {
+    List<BlockRange> ranges = List.of(new BlockRange(0, 0, 0, 1));
+    BlockProgress block =
+        new BlockFetch(null, ranges, null, new Reader(reader), done -> {}).blocks().get(0);
+    block.acceptLayout(lengthBytes, 0);
     return block;
   }
 
@@ -163,10 +166,7 @@ class BlockMemoryTest {
   void shouldCopyABlockToTheHeapWhenReceiveMemoryIsShort() throws IOException {
     Reservation most = reserve((int) LIMIT / 2);
     fill(most, (int) LIMIT / 2);
-    List<BlockRange> ranges = List.of(new BlockRange(0, 0, 0, 1));
-    BlockProgress block =
-        new BlockFetch(null, ranges, null, new OtherReader(), done -> {}).blocks().get(0);
-    block.acceptLayout(BLOCK, 0);
+    BlockProgress block = blockOf(READER + 1, BLOCK);
     assertThat(block.tryReserve(receive)).isTrue();
     byte[] content = fill(block, BLOCK);
 
@@ -249,6 +249,37 @@ class BlockMemoryTest {
     assertThat(full.tryReserve(block, READER, LIMIT - CHUNK, true)).isTrue();
     block.endReservation();
     block.memory().releaseLast(CHUNK);
+    assertThat(full.readers()).isZero();
+  }
+
+  @Test
+  void shouldEndTheReservationsOfSeveralReadersTogether() {
+    ReceiveMemory full = new ReceiveMemory(pool, 0);
+    List<BlockProgress> blocks =
+        List.of(
+            blockOf(READER, CHUNK),
+            blockOf(READER, CHUNK),
+            blockOf(READER, CHUNK),
+            blockOf(READER + 1, CHUNK));
+    for (BlockProgress block : blocks) {
+      assertThat(block.tryReserve(full)).isTrue();
+      assertThat(full.addSink(block, CHUNK)).isEqualTo(CHUNK);
+    }
+    full.closeOpenChunk();
+    blocks.get(1).endReservation();
+
+    ReceiveMemory.endReservations(blocks);
+
+    assertThat(blocks).noneMatch(BlockProgress::hasReservation);
+    assertThat(full.readers()).isEqualTo(2);
+    long share = (LIMIT - blocks.size() * CHUNK - 3 * CHUNK) / 2;
+    Reservation next = new Reservation();
+    assertThat(full.tryReserve(next, READER, share + 1, true)).as("beyond its share").isFalse();
+    assertThat(full.tryReserve(next, READER, share, true)).isTrue();
+    next.endReservation();
+    blocks.get(3).releaseMemory();
+    assertThat(full.readers()).isEqualTo(1);
+    blocks.subList(0, 3).forEach(BlockProgress::releaseMemory);
     assertThat(full.readers()).isZero();
   }
 }
