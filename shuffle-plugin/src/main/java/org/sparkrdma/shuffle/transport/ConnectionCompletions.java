@@ -48,6 +48,8 @@ final class ConnectionCompletions {
   void onCompletion(WorkCompletion completion, long nowNs) {
     long id = completion.requestId();
     if (!completion.succeeded()) {
+      // No blocks are at fault that were read before.
+      fetches.deliverRead();
       fail(completion.status(), id);
     } else if (WorkIds.isReceive(id)) {
       ControlBuffer received = queues.receives().completed(id);
@@ -57,7 +59,6 @@ final class ConnectionCompletions {
       }
     } else {
       queues.sends().completed(id);
-      fetches.onReadsCompleted();
     }
   }
 

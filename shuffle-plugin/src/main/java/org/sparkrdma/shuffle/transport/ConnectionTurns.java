@@ -175,6 +175,7 @@ final class ConnectionTurns {
     if (connection.isClosed()) {
       return;
     }
+    connection.onPolled();
     turn(connection);
     if (!connection.isClosed()) {
       sleepNs = Math.min(sleepNs, sleepNs(connection));

@@ -30,7 +30,7 @@ final class FetchSide {
   /** Maximum time that blocks wait for buffers of messages. Then they use TCP. */
   private static final long MAX_BUFFER_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
 
-  /** So many bytes, which a completion reports, are worth a hand-over before the batch is done. */
+  /** So many bytes are worth a hand-over before the batch is done. */
   private static final long EARLY_BYTES = SendQueue.SIGNAL_BYTES;
 
   private final TransportContext context;
@@ -264,10 +264,11 @@ final class FetchSide {
   }
 
   /**
-   * A completion has ended READs. Delivers blocks of a batch whose later READs have not completed,
-   * so that tasks and checksums need not wait for these.
+   * Delivers blocks of a batch whose later READs have not completed, so that tasks and checksums
+   * need not wait for these. Called when all completions of a poll are handled: each hand-over may
+   * wake up two threads, and an agent that was not scheduled for a while finds several completions.
    */
-  void onReadsCompleted() {
+  void deliverRead() {
     assert context.owner().holds();
     if (partlyRead != null && partlyRead.bytesRead() >= EARLY_BYTES) {
       List<BlockProgress> whole = context.delivery().emptyList();
@@ -341,6 +342,7 @@ final class FetchSide {
    */
   List<BlockProgress> abandon() {
     assert context.owner().holds();
+    deliverRead();
     List<BlockProgress> left = wanted.takeAll();
     left.addAll(context.memoryQueue().takeAll(this));
     left.addAll(deadlines.blocksUnderWay());

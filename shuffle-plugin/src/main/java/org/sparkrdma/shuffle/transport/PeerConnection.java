@@ -328,6 +328,13 @@ final class PeerConnection {
     completions.onCompletion(completion, nowNs);
   }
 
+  /** All completions of a poll are handled, also of a connection that is broken. */
+  void onPolled() {
+    if (fetches != null) {
+      fetches.deliverRead();
+    }
+  }
+
   /** A message was received that shows that the connection is in use. */
   void used(long nowNs) {
     lastUsedNs = nowNs;

@@ -115,6 +115,7 @@ final class ScriptedReader {
   private final TransportAgent agent;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
+  private int handOvers;
   private int blocksAsked;
   private int releases;
   private int idlePeers;
@@ -161,6 +162,15 @@ final class ScriptedReader {
 
     long polls() {
       return polls;
+    }
+  }
+
+  /** Delivers at once, and counts. */
+  private final class DeliveryExecutor extends SameThreadExecutor {
+    @Override
+    public void execute(Runnable task) {
+      handOvers++;
+      super.execute(task);
     }
   }
 
@@ -251,8 +261,7 @@ final class ScriptedReader {
             List.of());
     sinks = pool(sinkDomain, CHUNK_BYTES, 1, poolBytes);
     receive = new ReceiveMemory(sinks, maxCopiedBytes);
-    Delivery delivery =
-        TestDelivery.on(new SameThreadExecutor(), new SameThreadExecutor(), counters);
+    Delivery delivery = TestDelivery.on(new DeliveryExecutor(), new SameThreadExecutor(), counters);
     server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
     MemoryQueue queue =
         new MemoryQueue(receive, reads, delivery, counters::waitedForMemory, () -> nowNs);
@@ -546,6 +555,11 @@ final class ScriptedReader {
   /** Pinned memory of all uses. */
   long pinnedBytes() {
     return budget.pinnedBytes();
+  }
+
+  /** Lists of blocks and failures that the agent has handed over. */
+  int handOvers() {
+    return handOvers;
   }
 
   /** LOCATEs that the peer has answered. */
