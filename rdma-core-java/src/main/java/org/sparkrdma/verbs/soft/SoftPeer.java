@@ -54,7 +54,8 @@ final class SoftPeer {
 
   /** The open file of a region; the caller holds the region in the reader slot. */
   FileChannel file(long fileId, int region, boolean writable) throws IOException {
-    OpenFile file = region < found.length ? found[region] : null;
+    OpenFile known = region < found.length ? found[region] : null;
+    OpenFile file = known;
     if (file == null || file.fileId != fileId || !file.channel.isOpen()) {
       file = find(fileId);
     }
@@ -67,7 +68,9 @@ final class SoftPeer {
     }
     file.region = region;
     file.lastUse = uses++;
-    remember(region, file);
+    if (file != known) {
+      remember(region, file);
+    }
     return file.channel;
   }
 

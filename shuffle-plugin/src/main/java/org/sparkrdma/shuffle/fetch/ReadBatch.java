@@ -126,7 +126,10 @@ public final class ReadBatch {
       if (block.partBytes() == 0 && block.isPartCutOff()) {
         taker.accept(block);
       } else {
-        blocks.set(kept++, block);
+        if (kept < i) {
+          blocks.set(kept, block);
+        }
+        kept++;
       }
     }
     if (kept < blocks.size()) {

@@ -258,7 +258,7 @@ final class FetchSide {
     if (batch.markReadDone(lengthBytes)) {
       partlyRead = null;
       batchDone(batch);
-    } else {
+    } else if (partlyRead != batch) {
       partlyRead = batch;
     }
   }
