@@ -302,15 +302,15 @@ public final class BlockProgress extends Reservation {
   /**
    * The same.
    *
-   * @param byDisk whether a disk has delayed the peer, as it says
+   * @param byLoad whether load or a slow disk has delayed the peer, as it says
    */
-  public void addPeerTime(long fromNs, long untilNs, boolean byDisk) {
+  public void addPeerTime(long fromNs, long untilNs, boolean byLoad) {
     RareState all = rare();
     long countedNs = all.peerTimed ? all.peerUntilNs : fetch.begunNs();
     long beginNs = countedNs - fromNs > 0 ? countedNs : fromNs;
     if (untilNs - beginNs > 0) {
       all.peerNs += untilNs - beginNs;
-      all.peerDiskNs += byDisk ? untilNs - beginNs : 0;
+      all.peerLoadNs += byLoad ? untilNs - beginNs : 0;
       all.peerUntilNs = untilNs;
       all.peerTimed = true;
     }
@@ -321,9 +321,9 @@ public final class BlockProgress extends Reservation {
     return rare == null ? 0 : rare.peerNs;
   }
 
-  /** Part of {@link #peerNs} in which a disk has delayed the peer, as it says. */
-  public long peerDiskNs() {
-    return rare == null ? 0 : rare.peerDiskNs;
+  /** Part of {@link #peerNs} in which load or a slow disk has delayed the peer, as it says. */
+  public long peerLoadNs() {
+    return rare == null ? 0 : rare.peerLoadNs;
   }
 
   /** Whether its answer was claimed. */

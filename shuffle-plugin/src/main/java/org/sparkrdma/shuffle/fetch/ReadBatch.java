@@ -18,7 +18,7 @@ public final class ReadBatch {
   private long leaseId;
   private long askedNs;
   private long deadlineNs;
-  private boolean delayedByDisk;
+  private boolean delayedByLoad;
   private int readsLeft;
 
   /** Bytes that have been read of the blocks that are still in the batch. */
@@ -36,7 +36,7 @@ public final class ReadBatch {
     leaseId = newLeaseId;
     askedNs = newAskedNs;
     deadlineNs = newDeadlineNs;
-    delayedByDisk = false;
+    delayedByLoad = false;
     readsLeft = 0;
     bytesRead = 0;
     anyRead = false;
@@ -56,13 +56,13 @@ public final class ReadBatch {
     return deadlineNs;
   }
 
-  /** The LOCATED says that a disk of the peer is slow. */
-  public void markDelayedByDisk() {
-    delayedByDisk = true;
+  /** The LOCATED says that load or a slow disk of the peer has delayed it. */
+  public void markDelayedByLoad() {
+    delayedByLoad = true;
   }
 
-  public boolean isDelayedByDisk() {
-    return delayedByDisk;
+  public boolean isDelayedByLoad() {
+    return delayedByLoad;
   }
 
   /** The blocks with a part in it, in their order, without those taken out. */

@@ -36,7 +36,7 @@ public enum FallbackReason {
   PEER_BUSY("peer-busy"),
   /**
    * Too many requests wait at the peer, and it answered "fetch by TCP"; or its answers came slowly,
-   * because of a disk.
+   * because of load or a slow disk.
    */
   PEER_OVERLOADED("peer-overloaded"),
   /** The peer cannot find or read the block, and answered "fetch by TCP". */

@@ -32,6 +32,17 @@ public interface MapOutputs {
     return 0;
   }
 
+  /**
+   * Reads a range of a map output's data file, so that READs of it do not wait for the disk. On a
+   * disk thread.
+   *
+   * @throws IOException when it cannot be read
+   */
+  default void loadPages(MapOutput mapOutput, long fileOffset, long lengthBytes)
+      throws IOException {
+    PageLoader.load(mapOutput.dataFile(), fileOffset, lengthBytes);
+  }
+
   /** Existing directories that may contain map outputs. */
   List<Path> directories();
 

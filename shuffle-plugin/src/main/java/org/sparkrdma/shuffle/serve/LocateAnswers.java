@@ -183,8 +183,8 @@ final class LocateAnswers {
   void finish(LocateTask task) {
     LocateLane ready = task.ready();
     int sentToTcp = task.lanes().isEmpty() ? ready.writer().sentToTcp() : mergeLanes(task, ready);
-    if ((task.isHeldBack() || isSlowPart(task)) && ready.hasPieces()) {
-      ready.pieces().markHeldBack();
+    if (ready.hasPieces()) {
+      markDelay(task, ready.pieces());
     }
     ready.endWork(counters);
     Lease lease = ready.lease();
@@ -210,11 +210,15 @@ final class LocateAnswers {
   }
 
   /**
-   * Whether a disk has delayed the answer, and the reader must request the rest: the answer names
-   * the disk as the cause.
+   * Names the cause when the answer is late and the reader must request the rest: the disk if its
+   * threads have worked for long, else the load, since it has waited for a thread.
    */
-  private boolean isSlowPart(LocateTask task) {
-    return task.endsEarly() && task.ageNs(nanoClock.getAsLong()) > limits.maxHoldNs();
+  private void markDelay(LocateTask task, Located.Encoder answer) {
+    if (task.isHeldBack() || (task.endsEarly() && task.diskNs() > limits.maxHoldNs())) {
+      answer.markHeldBack();
+    } else if (task.endsEarly() && task.ageNs(nanoClock.getAsLong()) > limits.maxHoldNs()) {
+      answer.markDelayedByLoad();
+    }
   }
 
   private int mergeLanes(LocateTask task, LocateLane ready) {

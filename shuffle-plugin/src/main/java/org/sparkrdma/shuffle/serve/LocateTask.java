@@ -21,6 +21,14 @@ final class LocateTask {
   private long locatedSinceNs;
   private boolean heldBack;
   private boolean endsEarly;
+
+  /** Time for which threads of disks have worked for it. */
+  private long diskNs;
+
+  /** Whether one has, and the end of the last such time. */
+  private boolean onDisk;
+
+  private long diskUntilNs;
   private boolean ended;
 
   private boolean aborted;
@@ -142,7 +150,23 @@ final class LocateTask {
     return heldBack;
   }
 
-  /** Its answer leaves out blocks, or the rest of one, that a disk thread has no room for. */
+  /**
+   * The thread of a disk has worked for it until now. A time in which threads of several disks have
+   * worked counts once.
+   */
+  void addDiskTime(long fromNs, long nowNs) {
+    long beginNs = onDisk && diskUntilNs - fromNs > 0 ? diskUntilNs : fromNs;
+    diskNs += nowNs - beginNs;
+    diskUntilNs = nowNs;
+    onDisk = true;
+  }
+
+  /** Time for which threads of disks have worked for it, without the waits for them. */
+  long diskNs() {
+    return diskNs;
+  }
+
+  /** Its answer leaves out blocks, or the rest of one, for which it has no room. */
   void markEndsEarly() {
     endsEarly = true;
   }

@@ -137,6 +137,7 @@ final class Locator {
         answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
       } else {
         locateWaiting(lane);
+        task.addDiskTime(nowNs, nanoClock.getAsLong());
       }
     } catch (Throwable e) {
       if (!lane.isAbandoned()) {
@@ -246,6 +247,7 @@ final class Locator {
       long from = request.startOffset(i);
       int next = blocks.locate(ready, i, from);
       if (next == BlockLocator.FULL) {
+        task.markEndsEarly();
         answers.holdBack(task);
         return;
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -13,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -23,7 +25,8 @@ import org.sparkrdma.verbs.VerbsException;
  * UnleasedWindows} deregisters the least recently used window when the budget is used up.
  *
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
- * idle time-out bound them.
+ * idle time-out bound them. They are read from the disk before their registration, as the pinning
+ * of others does, so that a slow disk delays the answer, which says so, and not the READs.
  *
  * <p>A window with a lease is never deregistered. So leased windows and copy slots together leave
  * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is
@@ -43,6 +46,7 @@ final class RegisteredFiles {
   private final int maxWindows;
   private final Set<AccessFlag> access;
   private final boolean pinned;
+  private final MapOutputs outputs;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
   private final ShuffleCounters counters;
@@ -56,12 +60,14 @@ final class RegisteredFiles {
   /**
    * @param maxWindows maximum number of windows
    * @param access of the windows, see {@code ServeSettings.fileAccess}
+   * @param outputs reads windows that are not pinned
    * @param unleased makes room for more windows
    */
   RegisteredFiles(
       int windowBytes,
       int maxWindows,
       Set<AccessFlag> access,
+      MapOutputs outputs,
       ProtectionDomain domain,
       UnleasedWindows unleased,
       PinnedBudget budget,
@@ -72,6 +78,7 @@ final class RegisteredFiles {
     this.maxWindows = maxWindows;
     this.access = EnumSet.copyOf(access);
     pinned = !access.contains(AccessFlag.ON_DEMAND);
+    this.outputs = outputs;
     this.domain = domain;
     this.unleased = unleased;
     this.budget = budget;
@@ -249,8 +256,19 @@ final class RegisteredFiles {
   /** Pinning reads the file from its disk, so the lock is released. */
   private MemoryRegion registerUnlocked(ServedOutput output, long start, long lengthBytes) {
     try {
+      if (!pinned) {
+        state.<Void, IOException>unlocked(
+            () -> {
+              outputs.loadPages(output.mapOutput(), start, lengthBytes);
+              return null;
+            });
+      }
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
+    } catch (IOException e) {
+      LOG.debug("File could not be read before its registration", e);
+      output.blockRegistration(nanoClock.getAsLong() + REFUSED_NS);
+      return null;
     } catch (VerbsException e) {
       boolean full = e.errno() == VerbsException.ENOMEM;
       LOG.debug("File could not be registered", e);

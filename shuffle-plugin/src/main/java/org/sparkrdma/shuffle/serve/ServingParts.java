@@ -49,6 +49,7 @@ record ServingParts(
             settings.windowBytes(),
             maxWindows,
             access,
+            outputs,
             domain,
             unleased,
             budget,

@@ -148,8 +148,9 @@ public enum ShuffleSetting {
           + "copies cost as much as its registration (docs/benchmarks.md), and registers it then; "
           + "it also copies when the registration fails, and on NFS with Linux before 6.2. `odp` registers windows without pinning "
           + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
-          + "`window` pins the most memory. `odp` needs a page fault of the device for each page "
-          + "that is not in memory, and has not been tested on a real device. Change it only for "
+          + "`window` pins the most memory. `odp` reads each window before it registers it, needs a page "
+          + "fault of the device for each page that leaves the memory later, and has not been tested on "
+          + "a real device. Change it only for "
           + "measurements, or to `copy` on Linux before 6.2: when local disks are busier than cores "
           + "(registered pages are written to the disk once more, docs/tuning.md), and for a network "
           + "file system other than NFS."),

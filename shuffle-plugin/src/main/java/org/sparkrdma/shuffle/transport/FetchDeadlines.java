@@ -16,9 +16,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * of this host or READs of other connections. A block that is located once costs nothing here.
  *
  * <p>A block that takes longer uses TCP. The peer is at fault when the data came too slowly, but
- * not for the time of answers that a disk of the peer has delayed, as they say. A peer may claim
- * that for answers that come just in time as well, but an honest one answers earlier whatever its
- * disks do. So later answers count as a fault.
+ * not for the time of answers that load or a slow disk of the peer has delayed, as they say. A peer
+ * may claim that for answers that come just in time as well, but an honest one answers earlier
+ * whatever its disks do. So later answers count as a fault.
  */
 final class FetchDeadlines {
   /** 1 MB/s. A slower transfer is no reason to use RDMA. */
@@ -38,8 +38,8 @@ final class FetchDeadlines {
   private final PeerWatch watch;
   private final long timeoutNs;
 
-  /** Longest time of an answer for which the peer may name a disk as the cause. */
-  private final long maxDiskNs;
+  /** Longest time of an answer for which the peer may name load or a disk as the cause. */
+  private final long maxLoadNs;
 
   /** The cause when data of a block has come too slowly, else null. */
   private String tooSlow;
@@ -56,7 +56,7 @@ final class FetchDeadlines {
     this.batches = batches;
     this.reads = reads;
     this.timeoutNs = context.settings().requestTimeout().toNanos();
-    this.maxDiskNs = timeoutNs - timeoutNs / LATE_PART;
+    this.maxLoadNs = timeoutNs - timeoutNs / LATE_PART;
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -116,7 +116,7 @@ final class FetchDeadlines {
    * The READs of a batch have completed, and this block needs another LOCATE.
    *
    * @return whether it uses TCP, because its data comes too slowly; the connection ends then,
-   *     unless a disk of the peer is the cause
+   *     unless load or a disk of the peer is the cause
    */
   boolean failIfOverdue(BlockProgress block, ReadBatch batch) {
     long locatedNs = locatedNs(batch);
@@ -124,7 +124,7 @@ final class FetchDeadlines {
     if (!reads.hasWaitedSince(locatedNs)) {
       block.addPeerTime(locatedNs, context.nanoClock().getAsLong());
     }
-    if (isOverdue(block, block.peerNs() - block.peerDiskNs())) {
+    if (isOverdue(block, block.peerNs() - block.peerLoadNs())) {
       tooSlow = "data comes too slowly: " + block.range();
     }
     return failIfOverdue(block);
@@ -132,8 +132,8 @@ final class FetchDeadlines {
 
   private void addAnswerTime(BlockProgress block, ReadBatch batch) {
     long locatedNs = locatedNs(batch);
-    boolean byDisk = batch.isDelayedByDisk() && locatedNs - batch.askedNs() <= maxDiskNs;
-    block.addPeerTime(batch.askedNs(), locatedNs, byDisk);
+    boolean byLoad = batch.isDelayedByLoad() && locatedNs - batch.askedNs() <= maxLoadNs;
+    block.addPeerTime(batch.askedNs(), locatedNs, byLoad);
   }
 
   private boolean isOverdue(BlockProgress block, long takenNs) {
@@ -144,14 +144,14 @@ final class FetchDeadlines {
     if (!isOverdue(block, block.peerNs())) {
       return false;
     }
-    boolean byDisk = !isOverdue(block, block.peerNs() - block.peerDiskNs());
+    boolean byLoad = !isOverdue(block, block.peerNs() - block.peerLoadNs());
     String detail =
-        (byDisk ? "a disk of the peer is slow" : "too many slow answers")
+        (byLoad ? "the peer is overloaded or its disk is slow" : "too many slow answers")
             + ": bytesRead="
             + block.bytesRead();
     context
         .delivery()
-        .fail(block, byDisk ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
+        .fail(block, byLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
     return true;
   }
 

@@ -214,8 +214,10 @@ final class FetchSide {
     batch.takeWithoutMemory(waitForMemory);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
+    if (outcome.isDelayedByLoad()) {
+      batch.markDelayedByLoad();
+    }
     if (outcome.isHeldBack()) {
-      batch.markDelayedByDisk();
       wanted.addApart(outcome.askAgain());
     } else {
       wanted.addFirst(outcome.askAgain());

@@ -22,6 +22,7 @@ final class LocatedOutcome {
   private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
   private boolean peerBusy;
   private boolean heldBack;
+  private boolean delayedByLoad;
 
   /** READs to post, in this order. The reader adds to the last one, and divides short ones. */
   List<ReadOperation> reads() {
@@ -82,6 +83,15 @@ final class LocatedOutcome {
     heldBack = true;
   }
 
+  /** Whether the server says that load or a slow disk has delayed the answer. */
+  boolean isDelayedByLoad() {
+    return heldBack || delayedByLoad;
+  }
+
+  void markDelayedByLoad() {
+    delayedByLoad = true;
+  }
+
   /** Makes it empty, so that it keeps no block. */
   void clear() {
     reads.clear();
@@ -90,5 +100,6 @@ final class LocatedOutcome {
     tooLong.clear();
     peerBusy = false;
     heldBack = false;
+    delayedByLoad = false;
   }
 }

@@ -120,6 +120,9 @@ final class LocatedReader {
     if (message.isHeldBack()) {
       outcome.markHeldBack();
     }
+    if (message.isDelayedByLoad()) {
+      outcome.markDelayedByLoad();
+    }
     boolean first = index != current;
     current = index;
     currentEnded = message.kind() != Located.Kind.LOCATED;

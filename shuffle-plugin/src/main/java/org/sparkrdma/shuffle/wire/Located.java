@@ -22,7 +22,8 @@ import java.nio.ByteOrder;
  *  | pieces, each 40 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
- *  |   flags (8 bit): 1 in the copy pool; 2 blocks held back       |
+ *  |   flags (8 bit): 1 in the copy pool; 2 blocks held back;      |
+ *  |     4 delayed by load                                         |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
  *  |   offset of the piece in the block (64 bit)                   |
@@ -35,8 +36,8 @@ import java.nio.ByteOrder;
  * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
  * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
  * requests them again. With flag 2 in its first piece they wait for a slow disk, which may have
- * delayed this answer as well, and should be requested apart from others; a reader may ignore that.
- * A piece that is not located stands for the rest of its block, which must be fetched by TCP. A
+ * delayed this answer as well, and should be requested apart from others. With flag 4 in its first
+ * piece the answer has waited behind other requests. A reader may ignore both. A piece that is not located stands for the rest of its block, which must be fetched by TCP. A
  * checksum belongs to the partition that ends in its piece; empty partitions have none.
  *
  * <p>All fields little-endian.
@@ -75,6 +76,7 @@ public final class Located {
   private static final int LEASE_AT = 16;
   private static final byte COPIED = 1;
   private static final byte HELD_BACK = 2;
+  private static final byte LOAD = 4;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
@@ -194,6 +196,11 @@ public final class Located {
       return (in.get(piece + 3) & HELD_BACK) != 0;
     }
 
+    /** Whether the answer has waited behind other requests, and is not complete; likewise. */
+    public boolean isDelayedByLoad() {
+      return (in.get(piece + 3) & LOAD) != 0;
+    }
+
     /** Index of the first byte of this piece. */
     int pieceStart() {
       return piece;
@@ -303,8 +310,20 @@ public final class Located {
 
     /** Marks the answer: blocks that it leaves out wait for a disk. It must have a piece. */
     public void markHeldBack() {
+      mark(HELD_BACK);
+    }
+
+    /**
+     * Marks the answer: it has waited behind other requests, and is not complete. It must have a
+     * piece.
+     */
+    public void markDelayedByLoad() {
+      mark(LOAD);
+    }
+
+    private void mark(byte flag) {
       int flags = HEADER_BYTES + 3;
-      out.put(flags, (byte) (out.get(flags) | HELD_BACK));
+      out.put(flags, (byte) (out.get(flags) | flag));
     }
 
     /**

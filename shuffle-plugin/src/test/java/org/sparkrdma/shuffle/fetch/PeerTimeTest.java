@@ -39,7 +39,7 @@ class PeerTimeTest {
     block.addPeerTime(8, 12);
     block.addPeerTime(11, 20, true);
     assertThat(block.peerNs()).isEqualTo(15);
-    assertThat(block.peerDiskNs()).isEqualTo(13);
+    assertThat(block.peerLoadNs()).isEqualTo(13);
   }
 
   @Test

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -22,11 +23,39 @@ final class FakeMapOutputs implements MapOutputs {
   private List<Path> directories = List.of();
   private final Map<Integer, Integer> indexDisks = new HashMap<>();
   private IntConsumer beforeOpen = shuffleId -> {};
+  private final List<String> loaded = new ArrayList<>();
+  private LoadStep onLoad = () -> {};
   private int opened;
   private int disks = 1;
 
   FakeMapOutputs(Path folder) {
     this.folder = folder;
+  }
+
+  /** What a disk does when pages are read. */
+  @FunctionalInterface
+  interface LoadStep {
+    void run() throws IOException;
+  }
+
+  /**
+   * @param step runs when pages are read
+   */
+  void onLoad(LoadStep step) {
+    onLoad = step;
+  }
+
+  /** Offsets and lengths of the ranges whose pages were read, in their order. */
+  List<String> loaded() {
+    return loaded;
+  }
+
+  @Override
+  public void loadPages(MapOutput mapOutput, long fileOffset, long lengthBytes)
+      throws IOException {
+    loaded.add(fileOffset + "+" + lengthBytes);
+    onLoad.run();
+    MapOutputs.super.loadPages(mapOutput, fileOffset, lengthBytes);
   }
 
   /** Makes it report its directory, so that registration is tested there. */

@@ -342,6 +342,64 @@ class HungDiskTest {
     assertThat(call.kinds()).containsOnly(Located.Kind.LOCATED);
   }
 
+  /** For four blocks of the disk that the test runs; the answer has room for three of them. */
+  private Call askForMoreThanFits() {
+    return locate(
+        new Call(
+            1,
+            new int[] {HUNG, HUNG, HUNG, HUNG},
+            3 * (Located.PIECE_BYTES + Located.SUM_BYTES)));
+  }
+
+  @Test
+  void shouldNameTheLoadWhenAnAnswerWithAPartHasOnlyWaitedForAThread() {
+    Call call = askForMoreThanFits();
+    pass(LIMITS.maxHoldNs() + OpenLocates.CHECK_NS);
+    runJobs();
+
+    assertThat(call.blocks()).containsExactly(0, 1, 2);
+    assertThat(call.isHeldBack()).as("the disk").isFalse();
+    assertThat(call.isDelayedByLoad()).as("the load").isTrue();
+  }
+
+  @Test
+  void shouldNameTheLoadWhenAnAnswerWithAPartHasWaitedForTheServersThread() {
+    Call call =
+        new Call(
+            1,
+            new int[] {FAST, FAST, FAST, FAST},
+            3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
+    ask(FAST, FAST, FAST, FAST);
+    server.locate(call);
+    pass(LIMITS.maxHoldNs() + OpenLocates.CHECK_NS);
+
+    assertThat(call.blocks()).containsExactly(0, 1, 2);
+    assertThat(call.isHeldBack()).as("the disk").isFalse();
+    assertThat(call.isDelayedByLoad()).as("the load").isTrue();
+  }
+
+  @Test
+  void shouldNameTheDiskWhenItsReadsForAnAnswerWithAPartTakeLong() {
+    Call call = askForMoreThanFits();
+    long readNs = LIMITS.maxHoldNs() / 3 + 1;
+    domain.beforeRegistration(file -> nowNs.addAndGet(readNs));
+    runJobs();
+
+    assertThat(call.blocks()).containsExactly(0, 1, 2);
+    assertThat(call.isHeldBack()).as("the disk").isTrue();
+    assertThat(call.isDelayedByLoad()).as("the load").isFalse();
+  }
+
+  @Test
+  void shouldNameNoCauseWhenAnAnswerWithAPartIsQuick() {
+    Call call = askForMoreThanFits();
+    runJobs();
+
+    assertThat(call.blocks()).containsExactly(0, 1, 2);
+    assertThat(call.isHeldBack()).isFalse();
+    assertThat(call.isDelayedByLoad()).isFalse();
+  }
+
   /** A LOCATE for one block of each of several map outputs. */
   private static final class Call extends TestLocateCall {
     private static final byte OTHER = 77;
@@ -397,6 +455,11 @@ class HungDiskTest {
     boolean isHeldBack() {
       Located.Decoder in = decoder();
       return in.nextPiece() && in.isHeldBack();
+    }
+
+    boolean isDelayedByLoad() {
+      Located.Decoder in = decoder();
+      return in.nextPiece() && in.isDelayedByLoad();
     }
 
     void useBuffersForSomethingElse() {

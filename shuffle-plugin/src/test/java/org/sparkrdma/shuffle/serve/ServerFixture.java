@@ -209,6 +209,11 @@ final class ServerFixture implements AutoCloseable {
     return counters.value(counter);
   }
 
+  /** Time passes, and the server does not notice. */
+  void pass(Duration time) {
+    nowNs += time.toNanos();
+  }
+
   /** Requests blocks and releases leases. */
   Answer ask(long peer, List<Long> leases, List<Wanted> blocks) {
     Locate.Encoder encoder = new Locate.Encoder().begin(request, 77);
@@ -278,6 +283,7 @@ final class ServerFixture implements AutoCloseable {
     final String malformed;
     long leaseId;
     int remainingMs;
+    boolean heldBack;
     private final FakeDomain domain;
 
     Answer(Call call, FakeDomain domain) {
@@ -294,6 +300,7 @@ final class ServerFixture implements AutoCloseable {
       leaseId = in.leaseId();
       remainingMs = in.leaseRemainingMs();
       while (in.nextPiece()) {
+        heldBack |= in.isHeldBack();
         List<Sum> sums = new ArrayList<>();
         for (int i = 0; i < in.sumCount(); i++) {
           sums.add(new Sum(in.sumEnd(i), in.sum(i)));

@@ -17,6 +17,7 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
+import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -124,6 +125,57 @@ class WindowServingTest {
       assertThat(on.domain.regionCount())
           .as("idle windows are deregistered like pinned ones")
           .isZero();
+    }
+  }
+
+  /** Else READs would wait for the disk, which is no fault of the peer. */
+  @Test
+  void shouldReadWindowsThatAreNotPinnedBeforeItAnswers() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.ODP, 4, FakeDomain.PAGE)) {
+      on.outputs.write(1, 5, random, true, 2 * WINDOW, 100);
+      on.ask(9, Wanted.of(1, 5, 0, 2));
+      assertThat(on.outputs.loaded())
+          .containsExactly("0+" + WINDOW, WINDOW + "+" + WINDOW, 2 * WINDOW + "+100");
+      on.ask(9, Wanted.of(1, 5, 0, 2));
+      assertThat(on.outputs.loaded()).as("once").hasSize(3);
+    }
+  }
+
+  @Test
+  void shouldNotReadWindowsThatAreNotPinnedWhenTheirRegistrationDoesSo() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100);
+      on.ask(9, Wanted.of(1, 5, 0, 1));
+      assertThat(on.outputs.loaded()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldNameTheDiskWhenItReadsWindowsThatAreNotPinnedSlowly() throws IOException {
+    int twoPieces = Located.HEADER_BYTES + 2 * (Located.PIECE_BYTES + Located.SUM_BYTES);
+    for (boolean isSlow : new boolean[] {true, false}) {
+      try (var on = ServerFixture.of(folder, Mode.ODP, 4, FakeDomain.PAGE, twoPieces)) {
+        on.outputs.onLoad(() -> on.pass(Duration.ofMillis(isSlow ? 60 : 20)));
+        on.outputs.write(1, 5, random, true, 3 * WINDOW);
+        var answer = on.ask(9, Wanted.of(1, 5, 0, 1));
+        assertThat(answer.kinds()).containsExactly(Kind.LOCATED, Kind.LOCATED);
+        assertThat(answer.heldBack).isEqualTo(isSlow);
+      }
+    }
+  }
+
+  @Test
+  void shouldCopyWhenAWindowThatIsNotPinnedCannotBeRead() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.ODP, 4, 1 << 20)) {
+      on.outputs.onLoad(
+          () -> {
+            throw new IOException("thrown by the test");
+          });
+      on.outputs.write(1, 5, random, true, 100);
+      var answer = on.ask(9, Wanted.of(1, 5, 0, 1));
+      assertThat(answer.kinds()).containsExactly(Kind.LOCATED);
+      assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 5, 0, 1));
+      assertThat(on.domain.fileCalls()).isZero();
     }
   }
 

@@ -165,6 +165,12 @@ final class HostileServer implements AutoCloseable {
       return this;
     }
 
+    /** Claims that it waited behind other requests; after the first piece. */
+    Answer delayedByLoad() {
+      encoder.markDelayedByLoad();
+      return this;
+    }
+
     void send(long leaseId) {
       send(leaseId, 60_000);
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
@@ -82,8 +84,10 @@ class SlowAnswersTest extends StoppedClockFixture {
     }
   }
 
-  @Test
-  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskWithoutAQuarantine() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskOrLoadWithoutAQuarantine(
+      boolean byDisk) throws Exception {
     int pieceBytes = HostileServer.CONTENT_BYTES / 2;
     AtomicBoolean isSlow = new AtomicBoolean(true);
     HostileServer slow =
@@ -92,7 +96,12 @@ class SlowAnswersTest extends StoppedClockFixture {
             (question, answer) -> {
               if (isSlow.get()) {
                 long from = (question.number() - 1L) * pieceBytes;
-                answer.piece(0, from, pieceBytes, BLOCK_BYTES).heldBack();
+                answer.piece(0, from, pieceBytes, BLOCK_BYTES);
+                if (byDisk) {
+                  answer.heldBack();
+                } else {
+                  answer.delayedByLoad();
+                }
               } else {
                 answer.piece(0, 0, LENGTH, LENGTH);
               }
