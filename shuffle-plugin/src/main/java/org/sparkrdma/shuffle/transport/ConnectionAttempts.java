@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
@@ -15,9 +16,17 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
  * {@code connect.timeout} is given up for a peer whose blocks wait for their turn. So silent peers
  * keep others from connecting for no longer than that. Tests of peers that failed before wait for
  * peers that have blocks, and take at most half of the attempts.
+ *
+ * <p>While an attempt is open the agent has a turn every few milliseconds. When it does not run for
+ * longer, as in a pause of the JVM or of the container, it takes no answer. So each turn adds at
+ * most {@link #MAX_STEP_NS} to the time of an attempt, and a peer that is well is not given up for
+ * such a pause. An attempt still ends after a limited number of turns.
  */
 final class ConnectionAttempts {
   private static final String NOT_IN_TIME = "no connection in time";
+
+  /** Longest time between two turns that counts for attempts. */
+  static final long MAX_STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final TransportSettings settings;
   private final Peers peers;
@@ -26,15 +35,20 @@ final class ConnectionAttempts {
   /** Those without an answer, the oldest first. */
   private final List<PeerConnection> open = new ArrayList<>();
 
-  ConnectionAttempts(TransportSettings settings, Peers peers, Connector connector) {
+  /** Time of the last turn. */
+  private long ranNs;
+
+  ConnectionAttempts(TransportSettings settings, Peers peers, Connector connector, long nowNs) {
     this.settings = settings;
     this.peers = peers;
     this.connector = connector;
+    this.ranNs = nowNs;
   }
 
   /** Makes the attempts that are due; returns the number of attempts made or given up. */
   int run(long nowNs) {
     open.removeIf(attempt -> !attempt.isAttempt());
+    addPause(nowNs);
     List<Peer> waiting = peers.waiting();
     if (waiting.isEmpty()) {
       return 0;
@@ -55,6 +69,14 @@ final class ConnectionAttempts {
       }
     }
     return made + ended;
+  }
+
+  private void addPause(long nowNs) {
+    long pauseNs = nowNs - ranNs - MAX_STEP_NS;
+    ranNs = nowNs;
+    if (pauseNs > 0) {
+      open.forEach(attempt -> attempt.addPause(pauseNs, nowNs));
+    }
   }
 
   private boolean isFull() {
@@ -80,7 +102,7 @@ final class ConnectionAttempts {
   /** Gives up the oldest attempt, if it has had its time; returns how many. */
   private int giveUpOldest(long nowNs) {
     PeerConnection oldest = open.get(0);
-    if (oldest.ageNs(nowNs) < settings.connectTimeout().toNanos()) {
+    if (oldest.attemptNs(nowNs) < settings.connectTimeout().toNanos()) {
       return 0;
     }
     open.remove(0);
@@ -111,7 +133,7 @@ final class ConnectionAttempts {
    * so there the peer has the shorter time to prove itself.
    */
   private boolean isOverdue(PeerConnection attempt, long nowNs) {
-    return attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()
+    return attempt.attemptNs(nowNs) > settings.attemptTimeout().toNanos()
         || attempt.setup().isConnectedWithoutAnswer(nowNs, settings.connectTimeout().toNanos());
   }
 

@@ -81,7 +81,7 @@ final class ConnectionTurns {
     this.table = table;
     this.peers = peers;
     this.connector = connector;
-    this.attempts = new ConnectionAttempts(settings, peers, connector);
+    this.attempts = new ConnectionAttempts(settings, peers, connector, nowNs);
     this.control = control;
     this.memory = memory;
     this.delivery = delivery;

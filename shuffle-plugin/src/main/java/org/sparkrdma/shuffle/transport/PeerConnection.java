@@ -34,6 +34,10 @@ final class PeerConnection {
   private final ConnectionSetup setup;
   private final SetupExchange exchange;
   private final long bornNs;
+
+  /** Time of birth, later by the pauses of the agent since then. */
+  private long attemptSinceNs;
+
   private long establishedNs;
   private final ConnectionBuffers buffers;
   private Peer peer;
@@ -70,6 +74,7 @@ final class PeerConnection {
     this.buffers = new ConnectionBuffers(context.control());
     this.exchange = new SetupExchange(context, connection, setup);
     this.bornNs = context.nanoClock().getAsLong();
+    this.attemptSinceNs = bornNs;
     this.lastUsedNs = bornNs;
   }
 
@@ -187,6 +192,17 @@ final class PeerConnection {
 
   long ageNs(long nowNs) {
     return nowNs - bornNs;
+  }
+
+  /** Time that the peer had for the set-up, without pauses of the agent. */
+  long attemptNs(long nowNs) {
+    return nowNs - attemptSinceNs;
+  }
+
+  /** The agent did not run for so long: that time does not count for the peer. */
+  void addPause(long pauseNs, long nowNs) {
+    attemptSinceNs = SetupExchange.later(attemptSinceNs, pauseNs, nowNs);
+    exchange.addPause(pauseNs, nowNs);
   }
 
   /** Time since {@link #establish}. */

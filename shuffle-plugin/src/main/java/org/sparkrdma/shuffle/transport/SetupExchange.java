@@ -40,6 +40,8 @@ final class SetupExchange {
   private QueuePair queuePair;
   private Consumer<ToIntFunction<ByteBuffer>> sender;
   private byte[] receivedHello;
+
+  /** Time of the request, later by the pauses of the agent since then. */
   private long requestedNs;
 
   SetupExchange(TransportContext context, Connection connection, ConnectionSetup setup) {
@@ -95,6 +97,16 @@ final class SetupExchange {
     return path == HelloPath.SEND
         && setup.state() == ConnectionSetup.State.CONNECTING
         && nowNs - requestedNs > timeoutNs;
+  }
+
+  /** The agent did not run for so long: that time does not count for the peer. */
+  void addPause(long pauseNs, long nowNs) {
+    requestedNs = later(requestedNs, pauseNs, nowNs);
+  }
+
+  /** A time in the past, later by a pause, but not in the future. */
+  static long later(long timeNs, long pauseNs, long nowNs) {
+    return nowNs - Math.max(0, nowNs - timeNs - pauseNs);
   }
 
   /**

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
@@ -285,6 +287,31 @@ class LostRequestTest {
     passUntil(12_200);
     assertThat(lower.connections()).as("5.2 s after the device's event").isZero();
     assertThat(lower.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  /** A pause of the JVM or of the container, longer than any time-out of an attempt. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldConnectAfterAPauseWithoutAQuarantine(boolean privateData) throws VerbsException {
+    VirtualFabric started = new VirtualFabric();
+    if (!privateData) {
+      started.withoutPrivateData();
+    }
+    restart(started);
+    Fetch late = new Fetch(lower, higher);
+    fabric.runUntil(() -> false, VirtualFabric.SETUP_NS / 2);
+    lower.hang();
+    passUntil(30_000);
+    assertThat(lower.requests()).as("its address is being resolved").isZero();
+    lower.resume();
+    passUntil(30_100);
+
+    assertThat(late.failure).isEqualTo(FallbackReason.CONNECT_FAILED);
+    Fetch next = new Fetch(lower, higher);
+    passUntil(30_200);
+    assertThat(next.read).isTrue();
+    assertThat(lower.requests()).isEqualTo(1);
+    assertOneConnection("after the pause");
   }
 
   /** A member of the application claims to be an executor, again and again, to keep it out. */

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,8 @@ import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 
 /** Handling of peers that fail, are incompatible, or are removed. */
@@ -53,6 +56,17 @@ class PeerLifeTest {
     TestExecutor executor = new TestExecutor(own, options);
     executors.add(executor);
     return executor;
+  }
+
+  /** Time passes while the agent of the reader runs. */
+  private void pass(TestExecutor reader, Duration time) {
+    long stepNs = ConnectionAttempts.MAX_STEP_NS / 2;
+    for (long leftNs = time.toNanos(); leftNs > 0; leftNs -= stepNs) {
+      laterNs.addAndGet(stepNs);
+      // A turn reads the time at its beginning, so the present one may have the time before.
+      connections(reader);
+      connections(reader);
+    }
   }
 
   private static CollectedBlocks fetch(TestExecutor reader, Endpoint peer) throws Exception {
@@ -116,7 +130,7 @@ class PeerLifeTest {
   }
 
   /** Accepts no request before {@link HostileServer#acceptHeld}. */
-  private static final class Silent implements HostileServer.Script {
+  private static class Silent implements HostileServer.Script {
     @Override
     public boolean accepts() {
       return false;
@@ -165,10 +179,10 @@ class PeerLifeTest {
     try (HostileServer silent = new HostileServer(7, new Silent())) {
       CollectedBlocks first = startFetch(reader, silent.endpoint());
       awaitRequests(silent, 1);
-      laterNs.addAndGet(Duration.ofSeconds(9).toNanos());
+      pass(reader, Duration.ofSeconds(9));
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-      laterNs.addAndGet(Duration.ofSeconds(7).toNanos());
+      pass(reader, Duration.ofSeconds(7));
       while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
         Thread.onSpinWait();
       }
@@ -186,7 +200,7 @@ class PeerLifeTest {
       assertThat(connections(reader)).as("when the fetch has begun").isEqualTo(1);
       assertThat(connections(reader)).as("a turn later").isEqualTo(1);
 
-      laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
+      pass(reader, Duration.ofSeconds(6));
       awaitRequests(two, 1);
       assertThat(connections(reader)).as("after the connect time-out").isEqualTo(1);
       assertThat(ofOne.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
@@ -198,6 +212,85 @@ class PeerLifeTest {
       }
       assertThat(fetch(reader, two.endpoint()).reason(0))
           .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+    }
+  }
+
+  /** Peers that are well cannot answer an executor that does not run. */
+  @Test
+  void shouldNotGiveUpAttemptsForATimeInWhichTheAgentDidNotRun() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
+    try (HostileServer one = new HostileServer(7, new Silent());
+        HostileServer two = new HostileServer(8, new Silent())) {
+      CollectedBlocks ofOne = startFetch(reader, one.endpoint());
+      awaitRequests(one, 1);
+      pass(reader, Duration.ofSeconds(1));
+      CollectedBlocks ofTwo = startFetch(reader, two.endpoint());
+      assertThat(connections(reader)).isEqualTo(1);
+
+      laterNs.addAndGet(Duration.ofSeconds(60).toNanos());
+
+      assertThat(ofOne.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      assertThat(ofTwo.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      pass(reader, Duration.ofSeconds(1));
+      assertThat(connections(reader)).as("the same attempt").isEqualTo(1);
+      assertThat(two.heldRequests()).isZero();
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      one.acceptHeld();
+      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(fetch(reader, one.endpoint()).reason(0))
+          .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+    }
+  }
+
+  /** Without private data the peer has less time, from the request on. */
+  @Test
+  void shouldNotEndAConnectedAttemptForATimeInWhichTheAgentDidNotRun() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).limited());
+    HostileServer.Script withoutAnswer =
+        new Silent() {
+          @Override
+          public boolean accepts() {
+            return true;
+          }
+
+          @Override
+          public byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
+            return null;
+          }
+        };
+    try (HostileServer silent =
+        new HostileServer(LimitedEngine.over(TestEngine.load(Map.of())), 7, withoutAnswer)) {
+      startFetch(reader, silent.endpoint());
+      while (silent.connectionRequests() == 0) {
+        Thread.onSpinWait();
+      }
+      laterNs.addAndGet(Duration.ofSeconds(60).toNanos());
+      pass(reader, Duration.ofSeconds(1));
+      assertThat(connections(reader)).isEqualTo(1);
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      pass(reader, Duration.ofSeconds(5));
+      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void shouldEndAnAttemptInTimeAfterAPauseOfTheAgent() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    try (HostileServer silent = new HostileServer(7, new Silent())) {
+      startFetch(reader, silent.endpoint());
+      awaitRequests(silent, 1);
+      pass(reader, Duration.ofSeconds(2));
+      laterNs.addAndGet(Duration.ofSeconds(60).toNanos());
+      pass(reader, Duration.ofSeconds(2));
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      pass(reader, Duration.ofSeconds(12));
+      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+        Thread.onSpinWait();
+      }
     }
   }
 
@@ -215,10 +308,10 @@ class PeerLifeTest {
         ofSilent.add(startFetch(reader, named(silent.endpoint(), 100 + i)));
       }
       awaitRequests(silent, MAX_ATTEMPTS);
-      laterNs.addAndGet(Duration.ofSeconds(4).toNanos());
+      pass(reader, Duration.ofSeconds(4));
       CollectedBlocks ofHealthy = startFetch(reader, healthy.endpoint());
       assertThat(connections(reader)).isEqualTo(MAX_ATTEMPTS);
-      laterNs.addAndGet(Duration.ofSeconds(2).toNanos());
+      pass(reader, Duration.ofSeconds(2));
 
       assertThat(ofHealthy.await().bytes(0)).hasSize(1000);
       assertThat(connections(reader)).as("the attempts, and a connection").isEqualTo(MAX_ATTEMPTS);

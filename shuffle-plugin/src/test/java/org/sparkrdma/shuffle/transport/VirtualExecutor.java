@@ -259,6 +259,12 @@ final class VirtualExecutor implements AutoCloseable {
     hung = true;
   }
 
+  /** Its agent runs again, after {@link #hang}. */
+  void resume() {
+    hung = false;
+    wake();
+  }
+
   void onEvent(ConnectionEvent event) {
     events.add(event);
     wake();
