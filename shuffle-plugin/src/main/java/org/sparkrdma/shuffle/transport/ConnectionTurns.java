@@ -25,9 +25,6 @@ final class ConnectionTurns {
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
-  /** A connection may be idle for so many idle time-outs more while nearly all room is free. */
-  private static final int MORE_IDLE_TIMEOUTS = 9;
-
   /** Idle time after which a connection returns its credits. */
   private static final long RETURN_CREDITS_NS = 1_000_000_000;
 
@@ -41,6 +38,7 @@ final class ConnectionTurns {
   private final Delivery delivery;
   private final ReceiveMemory receive;
   private final ConnectionEnds ends;
+  private final IdleLimit idleLimit;
 
   /** Connections that had something to do or to wait for at their last turn. */
   private final Set<PeerConnection> busy = new LinkedHashSet<>();
@@ -87,6 +85,9 @@ final class ConnectionTurns {
     this.delivery = delivery;
     this.receive = receive;
     this.ends = new ConnectionEnds(peers);
+    this.idleLimit =
+        new IdleLimit(
+            settings.idleTimeout().toNanos(), settings.maxConnections(), control::freeShare);
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
     this.visitedAllNs = nowNs;
@@ -98,6 +99,7 @@ final class ConnectionTurns {
   int run(long now) {
     nowNs = now;
     work = 0;
+    idleLimit.beginTurn();
     tick = nowNs - tickedNs >= TICK_NS;
     if (tick) {
       trimReceiveMemory(ControlBuffers.MAX_TRIMMED - control.onTick(nowNs));
@@ -240,17 +242,8 @@ final class ConnectionTurns {
     }
   }
 
-  /**
-   * The more connections and the more memory of messages are free, the longer an idle connection
-   * stays, so that it outlasts the pauses between stages: from one idle time-out while nothing is
-   * free up to ten. Connections that are to end count as free, so that those of a stage, which
-   * become idle together, do not all end together.
-   */
   private long idleLimitNs() {
-    int staying = table.size() - ends.size();
-    double freeConnections = 1 - (double) staying / settings.maxConnections();
-    double free = Math.max(0, Math.min(freeConnections, control.freeShare()));
-    return (long) ((1 + MORE_IDLE_TIMEOUTS * free) * settings.idleTimeout().toNanos());
+    return idleLimit.ns(table.size() - ends.size());
   }
 
   private long sleepNs(PeerConnection connection) {
