@@ -47,6 +47,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /** Null until {@link #report}, and after the close. */
   private FigureSender sender;
 
+  /** Sends figures at each tick; null as {@link #sender}. */
+  private QueuedWork reports;
+
   /** Whether {@link #reportAfterReads} is scheduled. */
   private boolean reportsSoon;
 
@@ -102,13 +105,15 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
 
   /**
    * Goes on with the retries of the last {@link #publish} or {@link #withdraw} where there was no
-   * memory or no thread for the next one, or for the first try. Called each second; may throw any
-   * Error.
+   * memory or no thread for the next one, or for the first try, and with the reports of figures
+   * likewise. Called each second; may throw any Error.
    *
    * @return whether the driver has answered
    */
   public boolean retry() {
-    return records.retry();
+    boolean taken = records.retry();
+    goOnReporting();
+    return taken;
   }
 
   /**
@@ -173,10 +178,23 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   public void report(
       String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier reading) {
     FigureSender created = new FigureSender(driver, nowNs, executorId, figures, reading);
+    QueuedWork ticks = new QueuedWork(this::schedule, () -> reportNext(created));
     synchronized (this) {
       sender = created;
+      reports = ticks;
     }
-    schedule(() -> reportNext(created), 0);
+    ticks.queue(0);
+  }
+
+  /** Goes on with the reports where an Error has ended them; they are queued otherwise. */
+  private void goOnReporting() {
+    QueuedWork ticks;
+    synchronized (this) {
+      ticks = reports;
+    }
+    if (ticks != null) {
+      ticks.queue(0);
+    }
   }
 
   /**
@@ -184,6 +202,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * then, whose end is reported in turn. Returns at once.
    */
   public void reportSoon() {
+    goOnReporting();
     FigureSender reporting;
     synchronized (this) {
       if (sender == null || reportsSoon) {
@@ -248,12 +267,14 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  private void reportNext(FigureSender reporting) {
+  private static long reportNext(FigureSender reporting) {
     try {
       reporting.sendDue();
-    } finally {
-      schedule(() -> reportNext(reporting), FigureReports.TICK_MS);
+    } catch (Throwable e) {
+      // Also an Error: the next report follows.
+      LOG.debug("Figures of this executor could not be collected", e);
     }
+    return FigureReports.TICK_MS;
   }
 
   @Override
@@ -290,6 +311,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     synchronized (this) {
       last = sender;
       sender = null;
+      reports = null;
     }
     if (last != null) {
       schedule(last::sendUnsent, 0);

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The records that this executor publishes, each later than the one before. Only the latest is
  * retried: by the directory's thread, and by {@link #retry} where there was no memory to schedule
- * that. The directory's thread calls the driver; everything else is safe for any thread.
+ * that; at most one try is queued or runs. The directory's thread calls the driver; everything else
+ * is safe for any thread.
  */
 final class RecordPublisher {
   static final long FIRST_RETRY_MS = 50;
@@ -29,63 +30,47 @@ final class RecordPublisher {
   private Attempt latest;
 
   /** Tries to publish a record, again and again. */
-  private final class Attempt implements Runnable {
+  private final class Attempt {
     private final ExecutorRecord record;
     private final CompletableFuture<Boolean> taken = new CompletableFuture<>();
+    private final QueuedWork tries = new QueuedWork(thread, this::tryOnce);
 
     /** Confined to the directory's thread. */
     private long retryMs = FIRST_RETRY_MS;
-
-    /** Whether {@link #run} is scheduled, or running. */
-    private volatile boolean scheduled;
 
     Attempt(ExecutorRecord record) {
       this.record = record;
     }
 
-    /** May throw any Error; then nothing is scheduled. */
-    void schedule(long delayMs) {
-      scheduled = true;
-      boolean refused = true;
-      try {
-        thread.accept(this, delayMs);
-        refused = false;
-      } finally {
-        if (refused) {
-          scheduled = false;
-        }
-      }
-    }
-
-    @Override
-    public void run() {
+    /** Returns the time until the next try. */
+    private long tryOnce() {
       if (taken.isDone()) {
-        return;
+        return QueuedWork.NOT_AGAIN;
       }
       try {
         Object answer =
             driver.ask(
                 new ArrayList<>(List.of(DirectoryService.PUBLISH, RecordCodec.encode(record))));
         taken.complete(RecordCodec.as(Boolean.class, answer));
+        return QueuedWork.NOT_AGAIN;
       } catch (Throwable e) {
         if (isLatest(this)) {
-          tryLater(e);
-        } else {
-          taken.complete(false);
+          return nextDelayMs(e);
         }
+        taken.complete(false);
+        return QueuedWork.NOT_AGAIN;
       }
     }
 
-    private void tryLater(Throwable failure) {
+    private long nextDelayMs(Throwable failure) {
+      long delayMs = retryMs;
+      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       try {
-        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, failure);
-        long delayMs = retryMs;
-        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
-        schedule(delayMs);
+        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", delayMs, failure);
       } catch (Throwable e) {
-        // No memory, or no thread: the next call of retry schedules it.
-        scheduled = false;
+        // The retry follows without the line.
       }
+      return delayMs;
     }
   }
 
@@ -115,7 +100,7 @@ final class RecordPublisher {
   private CompletableFuture<Boolean> publish(ExecutorRecord record) {
     Attempt attempt = new Attempt(record);
     setLatest(attempt);
-    attempt.schedule(0);
+    attempt.tries.queue(0);
     return attempt.taken;
   }
 
@@ -137,9 +122,7 @@ final class RecordPublisher {
     if (attempt == null || attempt.taken.isDone()) {
       return true;
     }
-    if (!attempt.scheduled) {
-      attempt.schedule(0);
-    }
+    attempt.tries.queue(0);
     return false;
   }
 }

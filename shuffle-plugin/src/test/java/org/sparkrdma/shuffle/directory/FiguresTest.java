@@ -204,6 +204,55 @@ class FiguresTest {
   }
 
   @Test
+  void shouldLoseAtMostOneReportWhenTheHandOverOfTheNextOneFails() {
+    RefusingScheduler scheduler = new RefusingScheduler();
+    DirectoryService service = new DirectoryService("");
+    AtomicLong nowNs = new AtomicLong();
+    AtomicLong sent = new AtomicLong();
+    service.setFiguresConsumer(
+        (executorId, figures) -> {
+          if (sent.incrementAndGet() == 1) {
+            // On the thread of the reports, whose next task is the next report.
+            scheduler.refuse(1);
+          }
+        });
+    try (DirectoryClient client =
+        new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get, scheduler)) {
+      client.report("7", () -> Map.of("read", nowNs.get()), () -> false);
+      while (sent.get() == 0 || scheduler.left() > 0) {
+        Thread.onSpinWait();
+      }
+      nowNs.addAndGet(11 * SECOND_NS);
+      while (sent.get() == 1) {
+        // The runtime's thread does so each second.
+        client.retry();
+      }
+      nowNs.addAndGet(11 * SECOND_NS);
+      while (sent.get() == 2) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void shouldGoOnReportingWhenTheFirstReportCouldNotBeHandedOver() {
+    RefusingScheduler scheduler = new RefusingScheduler();
+    DirectoryService service = new DirectoryService("");
+    AtomicLong sent = new AtomicLong();
+    service.setFiguresConsumer((executorId, figures) -> sent.incrementAndGet());
+    try (DirectoryClient client =
+        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime, scheduler)) {
+      scheduler.refuse(1);
+      assertThatThrownBy(() -> client.report("7", present::get, () -> false))
+          .isInstanceOf(OutOfMemoryError.class);
+      client.retry();
+      while (sent.get() == 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
   void shouldCloseWhenTheDriverDoesNotAnswer() {
     DirectoryClient client =
         new DirectoryClient(

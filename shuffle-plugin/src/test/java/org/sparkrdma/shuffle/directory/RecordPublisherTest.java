@@ -17,6 +17,11 @@ class RecordPublisherTest {
   private final List<Boolean> published = new ArrayList<>();
   private final RecordPublisher records = new RecordPublisher(this::answer, this::schedule);
   private boolean refuses;
+
+  /** Whether tasks are queued, and then an Error follows: no thread could be started. */
+  private boolean failsLate;
+
+  private int asked;
   private boolean unreachable;
 
   private void schedule(Runnable task, long delayMs) {
@@ -24,9 +29,13 @@ class RecordPublisherTest {
       throw new OutOfMemoryError("thrown by the test");
     }
     tasks.add(task);
+    if (failsLate) {
+      throw new OutOfMemoryError("thrown by the test");
+    }
   }
 
   private Object answer(Object message) throws IOException {
+    asked++;
     if (unreachable) {
       throw new IOException("no driver");
     }
@@ -76,6 +85,37 @@ class RecordPublisherTest {
     tasks.poll().run();
     assertThat(taken).isCompletedWithValue(true);
     assertThat(published).containsExactly(false);
+  }
+
+  @Test
+  void shouldTryOnceAtATimeWhenTheErrorOfAHandOverFollowsTheQueuing() {
+    unreachable = true;
+    failsLate = true;
+    assertThatThrownBy(this::withdraw).isInstanceOf(OutOfMemoryError.class);
+    assertThatThrownBy(records::retry).isInstanceOf(OutOfMemoryError.class);
+    failsLate = false;
+    records.retry();
+    assertThat(tasks).as("queued by each of them").hasSize(3);
+    for (int i = 0; i < 3; i++) {
+      tasks.poll().run();
+    }
+    assertThat(asked).isEqualTo(1);
+    assertThat(tasks).as("one further try").hasSize(1);
+
+    unreachable = false;
+    tasks.poll().run();
+    assertThat(published).containsExactly(false);
+    assertThat(records.retry()).isTrue();
+    assertThat(tasks).isEmpty();
+  }
+
+  @Test
+  void shouldTryARecordWhoseHandOverFailedAfterItsTaskWasQueued() {
+    failsLate = true;
+    assertThatThrownBy(this::withdraw).isInstanceOf(OutOfMemoryError.class);
+    tasks.poll().run();
+    assertThat(published).containsExactly(false);
+    assertThat(records.retry()).isTrue();
   }
 
   @Test
