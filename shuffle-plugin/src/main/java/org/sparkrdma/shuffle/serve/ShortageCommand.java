@@ -9,10 +9,13 @@ import java.util.function.LongPredicate;
 /**
  * Shortages of pinned memory, reported for each refused grant, thus thousands of times a second.
  * The server's thread has at most one command for all of them, which makes room for the largest. A
- * command makes a part of the room; the next one follows after other commands and LOCATEs. Safe for
- * any thread.
+ * command makes a part of the room; the next one follows after other commands and LOCATEs, also
+ * where an Error has ended it. Safe for any thread.
  */
 final class ShortageCommand implements LongConsumer {
+  /** Maximum number of Errors in a row after which a command is repeated. */
+  static final int MAX_FAILURES = 8;
+
   private final Consumer<Runnable> submit;
   private final LongPredicate makeRoom;
   private final Runnable command = this::run;
@@ -22,6 +25,9 @@ final class ShortageCommand implements LongConsumer {
 
   /** Number of bytes for which the last command has made a part of the room; 0 for none. */
   private final AtomicLong unfinishedBytes = new AtomicLong();
+
+  /** Number of Errors in a row; confined to the server's thread. */
+  private int failures;
 
   /**
    * @param submit passes a command to the server's thread
@@ -45,11 +51,25 @@ final class ShortageCommand implements LongConsumer {
     }
   }
 
+  /** After an Error the rest of the room is made later. Allocates nothing. */
   private void run() {
     long lengthBytes = neededBytes.getAndSet(0);
-    if (makeRoom.test(lengthBytes)) {
-      unfinishedBytes.set(lengthBytes);
+    boolean ended = false;
+    boolean again = false;
+    try {
+      again = makeRoom.test(lengthBytes);
+      ended = true;
+    } finally {
+      failures = ended ? 0 : failures + 1;
+      if (again || mayRepeat()) {
+        unfinishedBytes.set(lengthBytes);
+      }
     }
+  }
+
+  /** Errors that last must not keep the server's thread busy; the next shortage begins anew. */
+  private boolean mayRepeat() {
+    return failures > 0 && failures % MAX_FAILURES != 0;
   }
 
   /** Submits the command again if the last one has made only a part of the room. */

@@ -18,8 +18,15 @@ class ShortageCommandTest {
   /** Number of calls after which all room is made. */
   private int callsLeft = 1;
 
+  /** Number of calls that make a part of the room and end with an Error. */
+  private int errorsLeft;
+
   private boolean makeRoom(long lengthBytes) {
     madeRoom.add(lengthBytes);
+    if (errorsLeft > 0) {
+      errorsLeft--;
+      throw new OutOfMemoryError("Java heap space");
+    }
     callsLeft--;
     return callsLeft > 0;
   }
@@ -63,6 +70,40 @@ class ShortageCommandTest {
     shortage.continueLater();
     assertThat(submitted).as("all room is made").isEmpty();
     assertThat(madeRoom).containsExactly(10L, 10L, 20L);
+  }
+
+  @Test
+  void shouldMakeTheRestOfTheRoomAfterAnErrorHasEndedACommand() {
+    errorsLeft = 1;
+    callsLeft = 2;
+    shortage.accept(10);
+    assertThatThrownBy(submitted.remove()::run).isInstanceOf(OutOfMemoryError.class);
+
+    shortage.continueLater();
+    submitted.remove().run();
+    shortage.continueLater();
+    submitted.remove().run();
+    shortage.continueLater();
+
+    assertThat(submitted).as("all room is made").isEmpty();
+    assertThat(madeRoom).containsExactly(10L, 10L, 10L);
+  }
+
+  @Test
+  void shouldNotRepeatACommandForEverThatEndsWithErrors() {
+    errorsLeft = Integer.MAX_VALUE;
+    for (int shortages = 1; shortages <= 2; shortages++) {
+      shortage.accept(10);
+      while (!submitted.isEmpty()) {
+        assertThatThrownBy(submitted.remove()::run).isInstanceOf(OutOfMemoryError.class);
+        shortage.continueLater();
+      }
+      assertThat(madeRoom).hasSize(shortages * ShortageCommand.MAX_FAILURES);
+    }
+    errorsLeft = 0;
+    shortage.accept(20);
+    submitted.remove().run();
+    assertThat(madeRoom).endsWith(20L);
   }
 
   @Test
