@@ -60,8 +60,15 @@ public final class RdmaRuntime implements AutoCloseable {
   private final TcpFallback tcp;
   private final RdmaBlockClient client;
   private final PublishedEndpoint published;
+  private final ShuffleRemovals removals;
   private final RuntimeThreads threads;
   private final Thread thread;
+
+  /**
+   * Whether the system has refused the runtime's thread, and the driver may not have the reasons.
+   */
+  private volatile boolean withoutThread;
+
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
   /**
@@ -115,6 +122,12 @@ public final class RdmaRuntime implements AutoCloseable {
     this.published = new PublishedEndpoint(directory, env.executorId());
     this.requiredMode =
         new RequiredMode(lifecycle, () -> directory.exclude(env.executorId()), limits.exclusion());
+    this.removals =
+        new ShuffleRemovals(
+            shuffleId ->
+                lifecycle
+                    .parts()
+                    .ifPresent(up -> up.transport().unregisterShuffle().accept(shuffleId)));
     CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
     this.starts =
         new StartLoop(
@@ -123,6 +136,7 @@ public final class RdmaRuntime implements AutoCloseable {
             lifecycle,
             new RestartBackoff(limits.firstRestart()),
             published,
+            removals,
             transport);
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client = new RdmaBlockClient(spark, transport, directory, tcp, counters);
@@ -146,6 +160,7 @@ public final class RdmaRuntime implements AutoCloseable {
     } catch (Throwable e) {
       // An Error too, without memory: Spark would replace this executor.
       String reason = e instanceof ThreadShortageException ? e.getMessage() : e.toString();
+      withoutThread = true;
       lifecycle.endAttempt(null, List.of(reason));
       starts.stayOff();
     }
@@ -162,9 +177,16 @@ public final class RdmaRuntime implements AutoCloseable {
     return lifecycle.mayFetch() && !start.forbidden();
   }
 
-  /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
+  /**
+   * A task begins to read; the driver gets this executor's figures soon after all have ended. In an
+   * executor without the runtime's thread, which would do it, this hands the reasons over to the
+   * directory again, until the driver has them.
+   */
   public void beginRead(TaskContext task) {
     figures.beginRead(task);
+    if (withoutThread && published.retry()) {
+      withoutThread = false;
+    }
   }
 
   /** Account of pinned memory; empty while RDMA is not up. */
@@ -218,9 +240,9 @@ public final class RdmaRuntime implements AutoCloseable {
     directory.send(findings);
   }
 
-  /** Deregisters the files of a shuffle. */
+  /** Deregisters the files of a shuffle that Spark has removed. Never throws. */
   public void unregisterShuffle(int shuffleId) {
-    lifecycle.parts().ifPresent(up -> up.transport().unregisterShuffle().accept(shuffleId));
+    removals.remove(shuffleId);
   }
 
   /**

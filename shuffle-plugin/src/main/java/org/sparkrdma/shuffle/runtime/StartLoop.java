@@ -46,6 +46,7 @@ final class StartLoop {
   private final Runnable check = this::check;
 
   private final Runnable retryPublished;
+  private final ShuffleRemovals removals;
 
   /** Reasons in the last line about RDMA being off. */
   private List<String> known = List.of();
@@ -67,12 +68,14 @@ final class StartLoop {
       RuntimeLifecycle lifecycle,
       RestartBackoff backoff,
       PublishedEndpoint published,
+      ShuffleRemovals removals,
       CompletableFuture<BlockTransport> transport) {
     this.start = start;
     this.profile = profile;
     this.lifecycle = lifecycle;
     this.backoff = backoff;
     this.published = published;
+    this.removals = removals;
     this.transport = transport;
     this.log = new StartLog(lifecycle, backoff);
     this.retryPublished = published::retry;
@@ -195,6 +198,7 @@ final class StartLoop {
 
   private void check() {
     published.retry();
+    removals.retry();
     try {
       lifecycle.parts().ifPresent(up -> up.transport().check().run());
     } catch (Throwable e) {

@@ -271,12 +271,13 @@ public final class BlockServer implements AutoCloseable {
    *     with the server's lock, must not block
    */
   public void unregisterShuffle(int shuffleId, Runnable done) {
+    PendingUnregistration pending = new PendingUnregistration(done);
     submit(
-        () -> {
-          PendingUnregistration pending = new PendingUnregistration(done);
-          parts.outputs().unregister(shuffleId, pending);
-          pending.onOutputGone();
-        });
+        new RepeatedCommands.Command(
+            () -> {
+              parts.outputs().unregister(shuffleId, pending);
+              pending.onOutputGone();
+            }));
   }
 
   private void releaseLeases(long peer, long[] leaseIds) {

@@ -151,4 +151,9 @@ final class ServedOutput {
   void unregister(PendingUnregistration why) {
     pending = why;
   }
+
+  /** Whether its shuffle is unregistered. */
+  boolean isUnregistered() {
+    return pending != null;
+  }
 }

@@ -131,7 +131,8 @@ final class ServedOutputs {
 
   /**
    * Removes the map outputs of a shuffle. {@code pending} waits for those with windows, which
-   * {@link UnleasedWindows#deregisterRemoved} deregisters after the end of their last lease.
+   * {@link UnleasedWindows#deregisterRemoved} deregisters after the end of their last lease. After
+   * an Error, another call with the same {@code pending} goes on.
    */
   void unregister(int shuffleId, PendingUnregistration pending) {
     unregistrations++;
@@ -139,15 +140,15 @@ final class ServedOutputs {
     while (all.hasNext()) {
       Map.Entry<Key, ServedOutput> entry = all.next();
       if (entry.getKey().shuffleId == shuffleId) {
+        unregister(entry.getValue(), pending);
         all.remove();
         partitions -= entry.getValue().mapOutput().loadedPartitions();
-        unregister(entry.getValue(), pending);
       }
     }
   }
 
   private void unregister(ServedOutput output, PendingUnregistration pending) {
-    if (output.isRegistered()) {
+    if (output.isRegistered() && !output.isUnregistered()) {
       pending.await();
       output.unregister(pending);
     }
