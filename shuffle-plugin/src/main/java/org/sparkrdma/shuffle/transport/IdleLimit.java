@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.function.DoubleSupplier;
 
 /**
- * How long a connection may be idle. Owned by the agent.
+ * Limit of the idle time of connections. Owned by the agent.
  *
  * <p>The more connections and the more memory of messages are free, the longer an idle connection
  * stays, so that it outlasts the pauses between stages: from one idle time-out while nothing is

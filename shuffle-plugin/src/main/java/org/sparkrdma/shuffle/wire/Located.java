@@ -37,8 +37,9 @@ import java.nio.ByteOrder;
  * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
  * requests them again. With flag 2 in its first piece they wait for a slow disk, which may have
  * delayed this answer as well, and should be requested apart from others. With flag 4 in its first
- * piece the answer has waited behind other requests. A reader may ignore both. A piece that is not located stands for the rest of its block, which must be fetched by TCP. A
- * checksum belongs to the partition that ends in its piece; empty partitions have none.
+ * piece the answer has waited behind other requests. A reader may ignore both. A piece that is not
+ * located stands for the rest of its block, which must be fetched by TCP. A checksum belongs to the
+ * partition that ends in its piece; empty partitions have none.
  *
  * <p>All fields little-endian.
  */

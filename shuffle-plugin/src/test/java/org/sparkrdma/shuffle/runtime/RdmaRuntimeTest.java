@@ -230,7 +230,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldTellTheDriverTheReasonsLaterWhenTheSystemRefusesAllThreads() throws Exception {
+  void shouldSendTheReasonsToTheDriverLaterWhenTheSystemRefusesAllThreads() throws Exception {
     threads = new RefusingThreads(0);
     ScriptedDriver driver = new ScriptedDriver(() -> false);
     directory = driver.client();

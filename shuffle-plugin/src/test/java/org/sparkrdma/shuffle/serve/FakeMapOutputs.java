@@ -32,7 +32,7 @@ final class FakeMapOutputs implements MapOutputs {
     this.folder = folder;
   }
 
-  /** What a disk does when pages are read. */
+  /** Step of a disk at each read of pages. */
   @FunctionalInterface
   interface LoadStep {
     void run() throws IOException;
@@ -51,8 +51,7 @@ final class FakeMapOutputs implements MapOutputs {
   }
 
   @Override
-  public void loadPages(MapOutput mapOutput, long fileOffset, long lengthBytes)
-      throws IOException {
+  public void loadPages(MapOutput mapOutput, long fileOffset, long lengthBytes) throws IOException {
     loaded.add(fileOffset + "+" + lengthBytes);
     onLoad.run();
     MapOutputs.super.loadPages(mapOutput, fileOffset, lengthBytes);

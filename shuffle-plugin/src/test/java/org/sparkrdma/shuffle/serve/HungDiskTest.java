@@ -342,13 +342,11 @@ class HungDiskTest {
     assertThat(call.kinds()).containsOnly(Located.Kind.LOCATED);
   }
 
-  /** For four blocks of the disk that the test runs; the answer has room for three of them. */
+  /** Requests four blocks of disk 1 by a LOCATE whose answer has room for three. */
   private Call askForMoreThanFits() {
     return locate(
         new Call(
-            1,
-            new int[] {HUNG, HUNG, HUNG, HUNG},
-            3 * (Located.PIECE_BYTES + Located.SUM_BYTES)));
+            1, new int[] {HUNG, HUNG, HUNG, HUNG}, 3 * (Located.PIECE_BYTES + Located.SUM_BYTES)));
   }
 
   @Test
@@ -366,9 +364,7 @@ class HungDiskTest {
   void shouldNameTheLoadWhenAnAnswerWithAPartHasWaitedForTheServersThread() {
     Call call =
         new Call(
-            1,
-            new int[] {FAST, FAST, FAST, FAST},
-            3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
+            1, new int[] {FAST, FAST, FAST, FAST}, 3 * (Located.PIECE_BYTES + Located.SUM_BYTES));
     ask(FAST, FAST, FAST, FAST);
     server.locate(call);
     pass(LIMITS.maxHoldNs() + OpenLocates.CHECK_NS);

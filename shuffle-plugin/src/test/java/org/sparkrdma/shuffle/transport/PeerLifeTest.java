@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,7 @@ class PeerLifeTest {
 
   @TempDir private Path directory;
   private final AtomicLong laterNs = new AtomicLong();
+  private volatile LongSupplier clock = System::nanoTime;
   private final List<TestExecutor> executors = new ArrayList<>();
 
   @AfterEach
@@ -52,20 +54,29 @@ class PeerLifeTest {
 
   private TestExecutor start(TestExecutor.Options options) throws Exception {
     Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    options.nanoClock(() -> System.nanoTime() + laterNs.get());
+    options.nanoClock(() -> clock.getAsLong() + laterNs.get());
     TestExecutor executor = new TestExecutor(own, options);
     executors.add(executor);
     return executor;
   }
 
-  /** Time passes while the agent of the reader runs. */
+  /** Time passes only by {@link #laterNs} from now on, also when this machine is busy. */
+  private void stopClock() {
+    long nowNs = System.nanoTime();
+    clock = () -> nowNs;
+  }
+
+  /** Time passes while the agent of the reader runs; the clock is stopped. */
   private void pass(TestExecutor reader, Duration time) {
-    long stepNs = ConnectionAttempts.MAX_STEP_NS / 2;
+    long stepNs = ConnectionAttempts.MAX_STEP_NS;
     for (long leftNs = time.toNanos(); leftNs > 0; leftNs -= stepNs) {
       laterNs.addAndGet(stepNs);
       // A turn reads the time at its beginning, so the present one may have the time before.
-      connections(reader);
-      connections(reader);
+      TransportAgent agent = reader.transport().agent;
+      long turns = agent.allIterations();
+      while (agent.allIterations() < turns + 2) {
+        connections(reader);
+      }
     }
   }
 
@@ -175,6 +186,7 @@ class PeerLifeTest {
 
   @Test
   void shouldEndAnAttemptAfterThreeTimesTheConnectTimeoutAndQuarantineThePeer() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer silent = new HostileServer(7, new Silent())) {
       CollectedBlocks first = startFetch(reader, silent.endpoint());
@@ -191,6 +203,7 @@ class PeerLifeTest {
 
   @Test
   void shouldGiveUpASilentPeerForOneWithBlocksWhenNoMoreAttemptsAreAllowed() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
     try (HostileServer one = new HostileServer(7, new Silent());
         HostileServer two = new HostileServer(8, new Silent())) {
@@ -218,6 +231,7 @@ class PeerLifeTest {
   /** Peers that are well cannot answer an executor that does not run. */
   @Test
   void shouldNotGiveUpAttemptsForATimeInWhichTheAgentDidNotRun() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
     try (HostileServer one = new HostileServer(7, new Silent());
         HostileServer two = new HostileServer(8, new Silent())) {
@@ -244,9 +258,10 @@ class PeerLifeTest {
     }
   }
 
-  /** Without private data the peer has less time, from the request on. */
+  /** The limit without private data is shorter, and begins with the request. */
   @Test
   void shouldNotEndAConnectedAttemptForATimeInWhichTheAgentDidNotRun() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1).limited());
     HostileServer.Script withoutAnswer =
         new Silent() {
@@ -279,6 +294,7 @@ class PeerLifeTest {
 
   @Test
   void shouldEndAnAttemptInTimeAfterAPauseOfTheAgent() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer silent = new HostileServer(7, new Silent())) {
       startFetch(reader, silent.endpoint());
@@ -297,6 +313,7 @@ class PeerLifeTest {
   @Test
   void shouldConnectToAPeerWithinItsTimeoutAlthoughMoreOthersAreSilentThanMayBeAttempted()
       throws Exception {
+    stopClock();
     int silentPeers = MAX_ATTEMPTS + 8;
     TestExecutor reader =
         start(new TestExecutor.Options(1).maxConnections(64).maxAttempts(MAX_ATTEMPTS));

@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
@@ -84,10 +83,18 @@ class SlowAnswersTest extends StoppedClockFixture {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskOrLoadWithoutAQuarantine(
-      boolean byDisk) throws Exception {
+  @Test
+  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskWithoutAQuarantine() throws Exception {
+    fetchFromAPeerThatNamesACause(HostileServer.Answer::heldBack);
+  }
+
+  @Test
+  void shouldFetchByTcpALargeBlockOfAPeerThatReportsLoadWithoutAQuarantine() throws Exception {
+    fetchFromAPeerThatNamesACause(HostileServer.Answer::delayedByLoad);
+  }
+
+  private void fetchFromAPeerThatNamesACause(Consumer<HostileServer.Answer> cause)
+      throws Exception {
     int pieceBytes = HostileServer.CONTENT_BYTES / 2;
     AtomicBoolean isSlow = new AtomicBoolean(true);
     HostileServer slow =
@@ -97,11 +104,7 @@ class SlowAnswersTest extends StoppedClockFixture {
               if (isSlow.get()) {
                 long from = (question.number() - 1L) * pieceBytes;
                 answer.piece(0, from, pieceBytes, BLOCK_BYTES);
-                if (byDisk) {
-                  answer.heldBack();
-                } else {
-                  answer.delayedByLoad();
-                }
+                cause.accept(answer);
               } else {
                 answer.piece(0, 0, LENGTH, LENGTH);
               }
