@@ -52,7 +52,7 @@ public final class MatrixCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = options.installation();
-    options.setDefaultReport(installation.project().resolve("target/matrix.json"));
+    options.report().setDefault(installation.project().resolve("target/matrix.json"));
     options.check();
     try {
       Map<Integer, Path> javaHomes = JavaHomes.find(installation.project());

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.run.LaunchedRuns;
@@ -29,10 +29,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -68,8 +65,6 @@ public final class Quickstart implements Callable<Integer> {
   @Option(names = "--ui-port", defaultValue = "0")
   private int uiPort;
 
-  @Spec private CommandSpec spec;
-
   /** Converts the option that names the job. */
   static final class JobConverter implements ITypeConverter<ShuffleJob> {
     @Override
@@ -98,10 +93,7 @@ public final class Quickstart implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     BenchmarkPlan plan = plan();
-    Optional<String> objection = options.reportFile().flatMap(LaunchedRuns::objection);
-    if (objection.isPresent()) {
-      throw new ParameterException(spec.commandLine(), objection.get());
-    }
+    options.report().check(BenchmarkFiles::objection);
     options.check();
     if (options.checkOnly()) {
       return 0;

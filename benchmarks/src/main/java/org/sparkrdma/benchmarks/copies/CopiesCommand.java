@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
@@ -17,7 +16,7 @@ import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLine;
 import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.ReportOption;
 import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
@@ -54,8 +53,7 @@ public final class CopiesCommand implements Callable<Integer> {
   @Option(names = "--total", defaultValue = "64m", converter = DataSize.Converter.class)
   private DataSize total;
 
-  @Option(names = "--report")
-  private Path report;
+  @Mixin private ReportOption report;
 
   @Mixin private LaunchOptions options;
 
@@ -93,13 +91,7 @@ public final class CopiesCommand implements Callable<Integer> {
     }
     System.out.println();
     System.out.print(CopiesTable.of(measured.cases()));
-    if (report != null) {
-      Optional<String> failure =
-          new ReportFile(report).write(new RecordedReport<>(command, facts, measured));
-      if (failure.isPresent()) {
-        throw new LaunchException(failure.get());
-      }
-    }
+    report.write(new RecordedReport<>(command, facts, measured));
     return 0;
   }
 
@@ -145,14 +137,7 @@ public final class CopiesCommand implements Callable<Integer> {
                 + " %s is not one of %s".formatted(total, size));
       }
     }
-    if (report != null) {
-      new ReportFile(report)
-          .objection()
-          .ifPresent(
-              objection -> {
-                throw misuse(objection);
-              });
-    }
+    report.check();
   }
 
   private ParameterException misuse(String sentence) {

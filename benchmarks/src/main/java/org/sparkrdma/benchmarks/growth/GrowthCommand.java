@@ -12,6 +12,7 @@ import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.ReportOption;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -38,8 +39,7 @@ public final class GrowthCommand implements Callable<Integer> {
   @Option(names = "--executors", defaultValue = "2000")
   private int executors;
 
-  @Option(names = "--report")
-  private Path report;
+  @Mixin private ReportOption report;
 
   @Mixin private LaunchOptions options;
 
@@ -62,11 +62,7 @@ public final class GrowthCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, LaunchException {
-    Optional<BenchmarkFiles> files = Optional.ofNullable(report).map(BenchmarkFiles::new);
-    Optional<String> objection = files.flatMap(BenchmarkFiles::objection);
-    if (objection.isPresent()) {
-      throw new ParameterException(spec.commandLine(), objection.get());
-    }
+    report.check(BenchmarkFiles::objection);
     if (executors < MIN_EXECUTORS || executors > MAX_EXECUTORS) {
       throw new ParameterException(
           spec.commandLine(),
@@ -77,6 +73,7 @@ public final class GrowthCommand implements Callable<Integer> {
     }
     Growth growth = new ObjectMapper().readValue(data.toFile(), Growth.class);
     System.out.println(GrowthTable.of(growth));
+    Optional<BenchmarkFiles> files = report.file().map(BenchmarkFiles::new);
     if (files.isPresent()) {
       write(files.get(), new RecordedReport<>(command, MachineFacts.now(), growth));
       System.out.println("The page with plots is " + files.get().html());

@@ -3,13 +3,13 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
 import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.benchmarks.jobs.run.LaunchedRuns;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.launch.ClusterCommand;
@@ -72,10 +72,7 @@ public final class JobCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     // Each cluster has a directory of its own; LaunchedRuns names it when it exists.
     BenchmarkPlan plan = job.plan("", command);
-    Optional<String> objection = options.reportFile().flatMap(LaunchedRuns::objection);
-    if (objection.isPresent()) {
-      throw new ParameterException(spec.commandLine(), objection.get());
-    }
+    options.report().check(BenchmarkFiles::objection);
     if (threads < 1) {
       throw new ParameterException(spec.commandLine(), "--threads must be at least 1");
     }

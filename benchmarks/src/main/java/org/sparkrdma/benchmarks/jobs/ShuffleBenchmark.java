@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
@@ -15,6 +14,7 @@ import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.ReportOption;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -50,11 +50,7 @@ public final class ShuffleBenchmark implements Callable<Integer> {
               + " jobs that read files.")
   private String data;
 
-  @Option(
-      names = "--report",
-      paramLabel = "FILE",
-      description = "Write the results as JSON to FILE, and as CSV and an HTML page beside it.")
-  private Path report;
+  @Mixin private ReportOption report;
 
   @Spec private CommandSpec spec;
 
@@ -87,11 +83,7 @@ public final class ShuffleBenchmark implements Callable<Integer> {
           spec.commandLine(),
           "--deploy-mode is cluster; this class starts several applications: use client");
     }
-    Optional<BenchmarkFiles> files = Optional.ofNullable(report).map(BenchmarkFiles::new);
-    Optional<String> objection = files.flatMap(BenchmarkFiles::objection);
-    if (objection.isPresent()) {
-      throw new ParameterException(spec.commandLine(), objection.get());
-    }
+    report.check(BenchmarkFiles::objection);
     ProgressLog log = new ProgressLog(System.out, false, System::nanoTime);
     RunProgress progress =
         new RunProgress(plan.runs(), line -> log.step("benchmark", line), System::nanoTime);
@@ -103,7 +95,8 @@ public final class ShuffleBenchmark implements Callable<Integer> {
     }
     System.out.println();
     System.out.println(BenchmarkTable.of(result));
-    Optional<String> notWritten = files.flatMap(each -> each.write(result));
+    Optional<String> notWritten =
+        report.file().flatMap(file -> new BenchmarkFiles(file).write(result));
     if (notWritten.isPresent()) {
       throw new LaunchException(notWritten.get());
     }

@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
@@ -15,7 +14,7 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.ReportOption;
 import org.sparkrdma.launch.git.Commit;
 import org.sparkrdma.launch.git.GitRepository;
 import picocli.CommandLine;
@@ -62,8 +61,7 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--warm-ups", defaultValue = "1")
   private int warmUps;
 
-  @Option(names = "--report")
-  private Path report;
+  @Mixin private ReportOption report;
 
   @Spec private CommandSpec spec;
 
@@ -156,14 +154,7 @@ public final class RegressCommand implements Callable<Integer> {
     if (pairs < MIN_PAIRS || warmUps < 0) {
       throw misuse("--pairs must be at least %d, --warm-ups at least 0".formatted(MIN_PAIRS));
     }
-    if (report != null) {
-      new ReportFile(report)
-          .objection()
-          .ifPresent(
-              objection -> {
-                throw misuse(objection);
-              });
-    }
+    report.check();
   }
 
   /** The job and its options for each run. */
@@ -186,12 +177,7 @@ public final class RegressCommand implements Callable<Integer> {
     }
     System.out.println();
     System.out.println(result.table());
-    if (report != null) {
-      Optional<String> notWritten = new ReportFile(report).write(result);
-      if (notWritten.isPresent()) {
-        throw new LaunchException(notWritten.get());
-      }
-    }
+    report.write(result);
     System.out.println(
         result.worse() == 0
             ? "No ratio is worse beyond its spread."

@@ -12,8 +12,8 @@ import org.sparkrdma.launch.ReportFile;
  * @param json the JSON file; its name must not end in .csv or .html
  */
 public record BenchmarkFiles(Path json) {
-  /** The reason why the files cannot be written, in one sentence. */
-  public Optional<String> objection() {
+  /** The reason why the files of a report cannot be written, in one sentence. */
+  public static Optional<String> objection(Path json) {
     String name = json.getFileName() == null ? "" : json.getFileName().toString();
     if (name.toLowerCase(Locale.ROOT).matches(".*\\.(html|csv)")) {
       return Optional.of(

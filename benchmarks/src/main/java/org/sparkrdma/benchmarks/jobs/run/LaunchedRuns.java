@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.jobs.run;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -24,11 +23,6 @@ public final class LaunchedRuns {
   private static final Map<String, String> CONF = Map.of("spark.shuffle.rdma.engine", "soft");
 
   private LaunchedRuns() {}
-
-  /** The reason why the report cannot be written to this file, in one sentence. */
-  public static Optional<String> objection(Path report) {
-    return new BenchmarkFiles(report).objection();
-  }
 
   /** Runs the plan to its end, in executors with one task thread. */
   public static BenchmarkReport run(
@@ -63,7 +57,7 @@ public final class LaunchedRuns {
   /** Prints the table and writes the files of {@code --report}. */
   public static void publish(BenchmarkReport report, ClusterOptions options)
       throws LaunchException {
-    Optional<BenchmarkFiles> files = options.reportFile().map(BenchmarkFiles::new);
+    Optional<BenchmarkFiles> files = options.report().file().map(BenchmarkFiles::new);
     options.publish(
         BenchmarkTable.of(report), report, files.flatMap(each -> each.writeBeside(report)));
     files.ifPresent(each -> System.out.println("The page with plots is " + each.html()));
