@@ -96,8 +96,8 @@ class CommandsDocumentationTest {
           by("\\./bench groupby .*", "JobScriptsIT.java", "run(\"bench groupby "),
           by("\\./bench compare .*", "JobScriptsIT.java", "run(\"bench compare "),
           by("\\./bench regress .*", "RegressCommandTest.java", "regress(\"slow\", \"fast\""),
-          by("\\./bench ceiling .*", "ScriptsIT.java", "\"bench ceiling --sizes"),
-          by("\\./bench latency .*", "ScriptsIT.java", "\"bench latency --sizes"),
+          by("\\./bench ceiling .*", "MeasuringScriptsIT.java", "\"bench ceiling --sizes"),
+          by("\\./bench latency .*", "MeasuringScriptsIT.java", "\"bench latency --sizes"),
           by(
               "spark-submit --jars \\S*shuffle-plugin\\S*\\.jar --conf spark\\.shuffle\\.manager=\\S+ .*",
               "integration-tests/guest/spark-job",
