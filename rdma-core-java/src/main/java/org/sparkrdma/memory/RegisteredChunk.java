@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.MemoryRegion;
  */
 public final class RegisteredChunk {
   private final RegisteredPool pool;
-  private final RegisteredPool.Slab slab;
+  private final Slab slab;
   private final long offset;
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
@@ -31,14 +31,14 @@ public final class RegisteredChunk {
   private final Queue<LeakRecord> retained =
       LeakRecord.isEnabled() ? new ConcurrentLinkedQueue<>() : null;
 
-  RegisteredChunk(RegisteredPool pool, RegisteredPool.Slab slab, long offset, int lengthBytes) {
+  RegisteredChunk(RegisteredPool pool, Slab slab, long offset, int lengthBytes) {
     this.pool = pool;
     this.slab = slab;
     this.offset = offset;
     this.bytes = slab.memory().slice(offset, lengthBytes);
   }
 
-  RegisteredPool.Slab slab() {
+  Slab slab() {
     return slab;
   }
 

@@ -7,13 +7,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -27,24 +24,10 @@ import org.sparkrdma.verbs.VerbsException;
  * Owned by the runtime, closed before the protection domain.
  *
  * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
- * refusal the pool counts no more slabs as available, and registers none, until a region of the
- * budget is closed, or for {@value #FIRST_REFUSED_MS} ms; meanwhile it reports the refusal to the
- * budget. A refusal after the end of a pause makes the next one twice as long, at most {@value
- * #MAX_REFUSED_MS} ms; one before its end, after a region was closed, begins it anew. A slab that
- * is registered ends the doubling.
+ * refusal the pool counts no more slabs as available, and registers none, during a {@link
+ * RefusalPause}; meanwhile it reports the refusal to the budget.
  */
 public final class RegisteredPool implements AutoCloseable {
-  /**
-   * Time after which the device is tried again, because another process may have freed memory.
-   * Blocks wait for 30 ms, so a refusal of the moment must not last longer.
-   */
-  static final long FIRST_REFUSED_MS = 10;
-
-  static final long MAX_REFUSED_MS = 100;
-
-  private static final long FIRST_REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(FIRST_REFUSED_MS);
-  private static final long MAX_REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(MAX_REFUSED_MS);
-
   private final Device device;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
@@ -52,23 +35,12 @@ public final class RegisteredPool implements AutoCloseable {
   private final int chunkBytes;
   private final int chunksPerSlab;
   private final int maxSlabs;
-  private final LongSupplier nanoClock;
+  private final RefusalPause refusal;
 
   private final List<Slab> slabs = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
   private boolean closed;
-
-  /** Whether the device has refused the last slab, at {@link #refusedNs}. */
-  private boolean refused;
-
-  private long refusedNs;
-
-  /** Time from then on without a call of the device; 0 before the first refusal in a row. */
-  private long pauseNs;
-
-  /** {@link PinnedBudget#closedRegions()} before the device refused. */
-  private long closedRegions;
 
   /**
    * A pool without memory, on the system's clock; it allocates and registers when chunks are taken.
@@ -120,7 +92,7 @@ public final class RegisteredPool implements AutoCloseable {
     this.chunkBytes = chunkBytes;
     this.chunksPerSlab = chunksPerSlab;
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
-    this.nanoClock = nanoClock;
+    this.refusal = new RefusalPause(budget, nanoClock);
   }
 
   /** {@return the length of every chunk in bytes} */
@@ -155,7 +127,7 @@ public final class RegisteredPool implements AutoCloseable {
       return false;
     }
     long lengthBytes = slabBytes();
-    if (isRefused()) {
+    if (refusal.isActive()) {
       budget.reportRefusal(lengthBytes);
       return false;
     }
@@ -173,18 +145,15 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Returns false, without the grant, when the device refuses; an Error leaves nothing behind. */
   private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
-    boolean pausing = isPausing();
-    // Before the call: a region that is closed meanwhile is a reason to try again.
-    closedRegions = budget.closedRegions();
-    refused = false;
+    refusal.beginAttempt();
     Slab slab = null;
     boolean added = false;
     try {
       slab = new Slab(grant);
-      slab.memory = device.allocate(lengthBytes);
+      slab.onAllocated(device.allocate(lengthBytes));
       RegisteredChunk[] chunks = chunks(slab);
-      slab.region = domain.register(slab.memory, 0, lengthBytes, access);
-      pauseNs = 0;
+      slab.onRegistered(domain.register(slab.memory(), 0, lengthBytes, access));
+      refusal.onRegistered();
       slabs.add(slab);
       for (RegisteredChunk chunk : chunks) {
         free.push(chunk);
@@ -192,11 +161,7 @@ public final class RegisteredPool implements AutoCloseable {
       added = true;
       return true;
     } catch (VerbsException e) {
-      refused = true;
-      refusedNs = nanoClock.getAsLong();
-      if (!pausing) {
-        pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_REFUSED_NS), MAX_REFUSED_NS);
-      }
+      refusal.onRefused();
       return false;
     } finally {
       if (!added) {
@@ -228,18 +193,9 @@ public final class RegisteredPool implements AutoCloseable {
     slab.close();
   }
 
-  /** Whether the device has refused a slab, and it is too early to try again. */
-  private boolean isRefused() {
-    return budget.closedRegions() == closedRegions && isPausing();
-  }
-
-  private boolean isPausing() {
-    return refused && nanoClock.getAsLong() - refusedNs < pauseNs;
-  }
-
   synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
-    chunk.slab().chunksOut--;
+    chunk.slab().onReturned();
     free.push(chunk);
     if (closed && chunksOut == 0) {
       closeSlabs();
@@ -275,7 +231,9 @@ public final class RegisteredPool implements AutoCloseable {
       return 0;
     }
     long slabsMore =
-        isRefused() ? 0 : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
+        refusal.isActive()
+            ? 0
+            : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
     return (long) free.size() * chunkBytes + slabsMore * slabBytes();
   }
 
@@ -292,7 +250,7 @@ public final class RegisteredPool implements AutoCloseable {
       if (!couldGrow()) {
         return;
       }
-      refusedByDevice = isRefused();
+      refusedByDevice = refusal.isActive();
     }
     if (refusedByDevice) {
       budget.reportRefusal(neededBytes);
@@ -312,7 +270,7 @@ public final class RegisteredPool implements AutoCloseable {
    * @return number of slabs that were deregistered
    */
   public synchronized int trim(int max) {
-    return trim(max, slab -> slab.chunksOut == 0);
+    return trim(max, Slab::hasNoChunkOut);
   }
 
   /**
@@ -329,10 +287,7 @@ public final class RegisteredPool implements AutoCloseable {
    * {@link #trimIdle}; taking a chunk removes the mark of its slab.
    */
   public synchronized void markIdle() {
-    for (Slab slab : slabs) {
-      slab.idle = !slab.used && slab.chunksOut == 0;
-      slab.used = false;
-    }
+    slabs.forEach(Slab::markIdle);
   }
 
   /**
@@ -342,7 +297,7 @@ public final class RegisteredPool implements AutoCloseable {
    * @return number of slabs that were deregistered
    */
   public synchronized int trimIdle(int max) {
-    return trim(max, slab -> slab.idle);
+    return trim(max, Slab::isIdle);
   }
 
   private int trim(int max, Predicate<Slab> unused) {
@@ -353,7 +308,6 @@ public final class RegisteredPool implements AutoCloseable {
         Slab slab = all.next();
         if (unused.test(slab)) {
           all.remove();
-          slab.closed = true;
           trimmed++;
           slab.close();
         }
@@ -361,7 +315,7 @@ public final class RegisteredPool implements AutoCloseable {
     } finally {
       // Also when the device fails: no chunk of that slab may be taken.
       if (trimmed > 0) {
-        free.removeIf(chunk -> chunk.slab().closed);
+        free.removeIf(chunk -> chunk.slab().isClosed());
       }
     }
     return trimmed;
@@ -383,64 +337,5 @@ public final class RegisteredPool implements AutoCloseable {
     free.clear();
     slabs.forEach(Slab::close);
     slabs.clear();
-  }
-
-  /** A region with its memory and grant; compared by identity. */
-  static final class Slab {
-    private final PinnedBudget.Grant grant;
-
-    /** Null while it is being made, as the next one. */
-    private HostMemory memory;
-
-    private MemoryRegion region;
-
-    /** Number of its chunks that are in use; guarded by the pool. */
-    private int chunksOut;
-
-    /** Whether a chunk of it was taken since the last check; guarded by the pool. */
-    private boolean used = true;
-
-    /** Whether it may be deregistered; guarded by the pool. */
-    private boolean idle;
-
-    /** Whether it was deregistered; guarded by the pool. */
-    private boolean closed;
-
-    Slab(PinnedBudget.Grant grant) {
-      this.grant = grant;
-    }
-
-    HostMemory memory() {
-      return memory;
-    }
-
-    MemoryRegion region() {
-      return region;
-    }
-
-    private void onTaken() {
-      chunksOut++;
-      used = true;
-      idle = false;
-    }
-
-    void close() {
-      boolean registered = region != null;
-      if (registered) {
-        region.close();
-      }
-      try {
-        if (memory != null) {
-          memory.close();
-        }
-      } finally {
-        // Nothing is registered any more.
-        if (registered) {
-          grant.close();
-        } else {
-          grant.closeUnused();
-        }
-      }
-    }
   }
 }

@@ -25,8 +25,7 @@ class RegisteredPoolTest {
   private static final int CHUNK = 4096;
   private static final int PER_SLAB = 4;
   private static final int SLAB = CHUNK * PER_SLAB;
-  private static final long REFUSED_NS =
-      TimeUnit.MILLISECONDS.toNanos(RegisteredPool.FIRST_REFUSED_MS);
+  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RefusalPause.FIRST_MS);
 
   private final MemoryOnlyDevice device = new MemoryOnlyDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);

@@ -96,7 +96,7 @@ final class HeldResourcesTest {
     acquired.setStackTrace(
         new StackTraceElement[] {
           frame("org.sparkrdma.leak.LeakRecord"),
-          frame("org.sparkrdma.memory.RegisteredPool$Slab"),
+          frame("org.sparkrdma.memory.Slab"),
           frame(holder + "$1"),
           frame("org.sparkrdma.shuffle.transport.TransportAgent")
         });
