@@ -353,7 +353,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   @Override
   protected String otherDevice() {
-    return manager.otherDevice(identifier.id());
+    return manager.identifiers().otherDevice(identifier.id());
   }
 
   @Override

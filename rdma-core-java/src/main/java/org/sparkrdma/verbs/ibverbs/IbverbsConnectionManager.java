@@ -9,13 +9,11 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaEventChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -48,9 +46,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final int fd;
   private final ListenerAddresses addresses;
   private final LongSupplier recheck;
+  private final IdentifierFactory identifiers;
+  private final EventDescriptors descriptors;
   private final NativeArena arena = new NativeArena();
-  private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
-  private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
 
   /** Connections whose request was not sent, and of which something is left to destroy. */
@@ -76,10 +74,8 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     cm = device.libraries().cm();
     fd = Memory.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
-    Memory.putInt(pollfds + Pollfd.FD, fd);
-    Memory.putShort(pollfds + Pollfd.EVENTS, Libc.POLLIN);
-    Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, device.asyncEvents().fd());
-    Memory.putShort(pollfds + Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
+    identifiers = new IdentifierFactory(device, channel);
+    descriptors = new EventDescriptors(fd, device.asyncEvents().fd());
     wakeups.watch(fd, device.asyncEvents().fd());
     wakeups.addDeadline(recheck);
     device.asyncEvents().listenDevice(this);
@@ -129,15 +125,10 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     checkOpen();
     checkBacklog(backlog);
     checkResolved(address);
-    long id = createId();
+    long id = identifiers.create(trafficClass());
     boolean listening = false;
-    try (NativeArena one = new NativeArena()) {
-      long socket = one.allocate(SocketAddresses.SIZE);
-      SocketAddresses.write(socket, address);
-      if (cm.bindAddr(id, socket) != 0) {
-        throw Libraries.failure("rdma_bind_addr", "address=" + address + remedy(address));
-      }
-      checkDevice(id, address);
+    try {
+      identifiers.bind(id, address);
       synchronized (this) {
         // Under the lock, so that the first request finds the listener.
         if (cm.listen(id, backlog) != 0) {
@@ -157,65 +148,12 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  /**
-   * librdmacm tests at its start whether the kernel has AF_IB, and refuses such addresses without
-   * it (ucma_set_af_ib_support and ucma_addrlen in its cma.c).
-   */
-  private static String remedy(InetSocketAddress address) {
-    return address instanceof GidSocketAddress
-        ? ": the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)"
-        : "";
-  }
-
-  private void checkDevice(long id, InetSocketAddress address) throws VerbsException {
-    String other = otherDevice(id);
-    if (other != null) {
-      throw new VerbsException(
-          "rdma_bind_addr",
-          "rdma_bind_addr failed: the address belongs to another device: address="
-              + address
-              + (" device=" + other + " wanted=" + device.info().name()));
-    }
-  }
-
-  /** The device that an identifier was bound to, when it is a different one; else null. */
-  String otherDevice(long id) {
-    long context = Memory.getLong(id + RdmaCmId.VERBS);
-    return context == 0 || context == device.context() ? null : Contexts.name(context);
-  }
-
-  private long createId() throws VerbsException {
-    try (NativeArena one = new NativeArena()) {
-      long id = one.allocate(Long.BYTES);
-      if (cm.createId(channel, id) != 0) {
-        throw Libraries.failure("rdma_create_id", "");
-      }
-      return withTrafficClass(Memory.getLong(id));
-    }
-  }
-
-  /** Called before the address is bound or resolved, since the route takes the class then. */
-  private long withTrafficClass(long id) throws VerbsException {
-    boolean set = false;
-    try {
-      if (trafficClass().isPresent()) {
-        device.options().set(id, CmOptions.Option.TOS, trafficClass().getAsInt());
-      }
-      set = true;
-      return id;
-    } finally {
-      if (!set) {
-        device.destroyIdentifier(id);
-      }
-    }
-  }
-
   @Override
   public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
       throws VerbsException {
     checkOpen();
     checkResolved(remote);
-    long id = createId();
+    long id = identifiers.create(trafficClass());
     var connection = IbverbsConnection.resolving(device, this, id, remote, timeout);
     add(id, connection);
     connection.resolve(local);
@@ -262,7 +200,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Takes at most that many events; returns their number. */
   private int takeEvents(int most) {
-    if (most == 0 || isClosed() || Libc.poll(pollfds, 2, noTime) <= 0) {
+    if (most == 0 || isClosed() || !descriptors.poll()) {
       return 0;
     }
     int events = takeAsyncEvents(most);
@@ -274,7 +212,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Takes one event of librdmacm; returns false when there is none. */
   private boolean takeCmEvent() {
-    if (!isPolled(pollfds)) {
+    if (!descriptors.isPolled(EventDescriptors.CM)) {
       return false;
     }
     if (cm.getCmEvent(channel, eventPointer) != 0) {
@@ -282,7 +220,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       if (!Libc.isNoEvent(errno)) {
         String failure =
             Libraries.message("rdma_get_cm_event", errno, "device=" + device.info().name());
-        loseEvents(pollfds, failure);
+        loseEvents(EventDescriptors.CM, failure);
       }
       return false;
     }
@@ -295,17 +233,16 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   }
 
   private int takeAsyncEvents(int most) {
-    long pollfd = pollfds + Pollfd.SIZE;
-    int ready = Memory.getShort(pollfd + Pollfd.REVENTS);
+    int ready = descriptors.ready(EventDescriptors.DEVICE);
     if (Libc.isDead(ready)) {
-      stopPolling(pollfd);
+      descriptors.stopPolling(EventDescriptors.DEVICE);
       offerRemoved();
       return 0;
     }
     try {
       return ready == 0 ? 0 : device.asyncEvents().take(most);
     } catch (VerbsException e) {
-      loseEvents(pollfd, e.getMessage());
+      loseEvents(EventDescriptors.DEVICE, e.getMessage());
       return 0;
     }
   }
@@ -314,20 +251,11 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    * Events of a descriptor cannot be taken any more. It may stay readable for ever, so nothing
    * waits for it, and the device counts as lost.
    */
-  private void loseEvents(long pollfd, String failure) {
-    wakeups.drop(Memory.getInt(pollfd + Pollfd.FD));
-    stopPolling(pollfd);
+  private void loseEvents(int descriptor, String failure) {
+    wakeups.drop(descriptors.fd(descriptor));
+    descriptors.stopPolling(descriptor);
     offerOfDevice(
         ConnectionEvent.Type.DEVICE_DOWN, "events of the device cannot be taken: " + failure);
-  }
-
-  /** A negative descriptor is not polled; this one would be ready for ever. */
-  private static void stopPolling(long pollfd) {
-    Memory.putInt(pollfd + Pollfd.FD, -1);
-  }
-
-  private static boolean isPolled(long pollfd) {
-    return Memory.getInt(pollfd + Pollfd.FD) >= 0;
   }
 
   private void offerRemoved() {
@@ -397,7 +325,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   private void onRequest(CmEvent event) {
     EngineListener listener = listener(event.listenId());
-    if (listener == null || otherDevice(event.id()) != null) {
+    if (listener == null || identifiers.otherDevice(event.id()) != null) {
       cm.reject(event.id(), 0, 0);
       device.destroyIdentifier(event.id());
       return;
@@ -434,6 +362,10 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     return trafficClass().orElse(0);
   }
 
+  IdentifierFactory identifiers() {
+    return identifiers;
+  }
+
   RouteResolver routes() {
     return routes;
   }
@@ -448,6 +380,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     close(connects);
     // The channel outlives the identifiers whose routes are still being resolved.
     routes.close(() -> cm.destroyEventChannel(channel));
+    descriptors.close();
     arena.close();
   }
 }
