@@ -13,8 +13,6 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueuePair;
 
 /** Flushing the work of broken queue pairs, with queue pairs of {@link FakeDevice}. */
 class BrokenQueuePairsTest {

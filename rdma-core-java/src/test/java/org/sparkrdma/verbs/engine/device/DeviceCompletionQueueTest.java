@@ -20,9 +20,6 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueue;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueuePair;
 
 /** Completions of the device and flushed work in one queue, with the objects of FakeDevice. */
 class DeviceCompletionQueueTest {

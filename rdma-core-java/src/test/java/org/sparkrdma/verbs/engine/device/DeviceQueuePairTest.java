@@ -17,8 +17,6 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueuePair;
 
 /** Checks of posted work in a queue pair, and its completions. */
 class DeviceQueuePairTest {

@@ -69,7 +69,7 @@ class EngineDeviceTest {
   @Test
   void shouldCloseAllAndThrowTheFirstFailureThenCloseWhatIsLeft() throws VerbsException {
     var objects = new FakeDevice.Objects();
-    var kept = (FakeDevice.FakeQueue) objects.device.createCompletionQueue(8, objects.channel);
+    var kept = (FakeQueue) objects.device.createCompletionQueue(8, objects.channel);
     kept.retain();
     objects.domain.register(objects.memory, 0, 64, Set.of());
     assertThatThrownBy(objects.device::close)

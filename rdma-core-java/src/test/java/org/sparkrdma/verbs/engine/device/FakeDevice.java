@@ -6,39 +6,31 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
-import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
-import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 
 /**
  * An engine on the shared classes that only records, in order, their calls into the engine.
  * Confined to the test's thread.
  */
-public final class FakeDevice extends RdmaDevice<ParkingChannel, FakeDevice.FakeQueuePair> {
+public final class FakeDevice extends RdmaDevice<ParkingChannel, FakeQueuePair> {
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
   static final InetSocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
@@ -195,283 +187,6 @@ public final class FakeDevice extends RdmaDevice<ParkingChannel, FakeDevice.Fake
   @Override
   protected void closeDevice() {
     calls.add("close device");
-  }
-
-  /** A completion queue whose completions the test adds: request numbers, and ibv_wc_status. */
-  static final class FakeQueue extends DeviceCompletionQueue {
-    private final FakeDevice device;
-    final Deque<long[]> onDevice = new ArrayDeque<>();
-    private final List<long[]> taken = new ArrayList<>();
-
-    /** Number of calls that took completions. */
-    int takes;
-
-    /** Whether each call takes as many completions as an engine may, however few are wanted. */
-    boolean takesBatches;
-
-    private FakeQueue(FakeDevice device, int capacity, ParkingChannel channel) {
-      super(device, capacity, channel, () -> device.clock.getAsLong());
-      this.device = device;
-    }
-
-    @Override
-    protected int take(int count) {
-      takes++;
-      taken.clear();
-      while (taken.size() < (takesBatches ? BATCH : count) && !onDevice.isEmpty()) {
-        taken.add(onDevice.remove());
-      }
-      return taken.size();
-    }
-
-    @Override
-    protected Outcome show(int index, CompletionView view) {
-      long[] completion = taken.get(index);
-      FakeQueuePair queuePair = device.queuePairs().find(completion[0]);
-      return queuePair == null
-          ? Outcome.SUPPRESSED
-          : queuePair.onCompletion((int) completion[0], (int) completion[1], view);
-    }
-
-    void overrun() {
-      markOverrun();
-    }
-
-    @Override
-    protected void requestNotification() {
-      device.calls.add("request notification");
-    }
-
-    @Override
-    protected void destroy() {
-      super.destroy();
-      device.calls.add("destroy queue");
-    }
-  }
-
-  /** A queue pair whose work stays with the device until the test completes it. */
-  static final class FakeQueuePair extends DeviceQueuePair {
-    private final FakeDevice device;
-
-    private FakeQueuePair(
-        FakeDevice device,
-        EngineProtectionDomain domain,
-        FakeConnection connection,
-        int name,
-        QueuePairSettings settings) {
-      super(device, domain, connection, name, 17, settings);
-      this.device = device;
-      device.duringConstruction.run();
-      device.queuePairs().put(this);
-    }
-
-    /** The request number of the send at that position. */
-    long sendNumber(int position) {
-      return requestNumber(position);
-    }
-
-    @Override
-    public boolean postSend(WorkRequest request) {
-      checkMaySend();
-      checkSend(request);
-      if (sends.room() == 0) {
-        return false;
-      }
-      sends.add(request);
-      if (state() != QueuePairState.READY_TO_SEND) {
-        signalFlush(sends);
-      } else {
-        sends.onPosted(0);
-      }
-      return true;
-    }
-
-    @Override
-    protected int postSends(WorkRequest[] requests, int offset, int count) {
-      int posted = 0;
-      while (posted < count && postSend(requests[offset + posted])) {
-        posted++;
-      }
-      return posted;
-    }
-
-    @Override
-    public boolean postReceive(WorkRequest request) {
-      checkOpen();
-      checkReceive(request);
-      receives.add(request);
-      return true;
-    }
-
-    private Outcome onCompletion(int low, int code, CompletionView view) {
-      long position = sends.find(low);
-      if (position < 0 || isDestroyed()) {
-        return Outcome.SUPPRESSED;
-      }
-      return code == 0 ? showSend(position, view) : showFailure(sends, position, code, 9, view);
-    }
-
-    @Override
-    public void setRemoteAccess(Set<AccessFlag> access) {
-      checkRemoteAccess(access);
-    }
-
-    @Override
-    protected void onDestroyed() {
-      device.duringDestruction.run();
-    }
-
-    @Override
-    protected void free() {
-      device.calls.add("free queue pair");
-    }
-  }
-
-  /** A connection manager whose events come from the test. */
-  static final class FakeManager extends RdmaCmConnectionManager {
-    private final FakeDevice device;
-
-    private FakeManager(FakeDevice device, ParkingChannel channel) {
-      super(device, channel);
-      this.device = device;
-    }
-
-    @Override
-    public Listener listen(InetSocketAddress address, int backlog) {
-      checkOpen();
-      checkBacklog(backlog);
-      var listener = new EngineListener(this, "listener", address);
-      add(listener);
-      return listener;
-    }
-
-    @Override
-    public FakeConnection resolve(
-        InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
-      checkOpen();
-      checkResolved(remote);
-      var connection = new FakeConnection(device, this, timeout);
-      add(connection, connection);
-      connection.resolve(local);
-      return connection;
-    }
-
-    /** A connection request of a peer. */
-    FakeConnection request() {
-      var connection = new FakeConnection(device, this, null);
-      offerRequest(connection, connection, listener("listener"), new byte[] {1});
-      return connection;
-    }
-
-    @Override
-    protected void destroyListener(Object id) {
-      device.calls.add("destroy " + id);
-    }
-
-    @Override
-    protected void stopEvents() {
-      super.stopEvents();
-      device.calls.add("stop events");
-    }
-
-    @Override
-    protected void destroy() {
-      device.calls.add("destroy manager");
-    }
-  }
-
-  /** A connection whose events come from the test. */
-  static final class FakeConnection extends RdmaCmConnection<FakeQueuePair> {
-    private final FakeDevice device;
-
-    /** The device that the route uses, when it is a different one. */
-    String otherDevice;
-
-    private FakeConnection(FakeDevice device, FakeManager manager, Duration timeout) {
-      super(manager, ADDRESS, timeout);
-      this.device = device;
-    }
-
-    /** Resolves the connection, as the kernel does. */
-    FakeConnection resolved() {
-      onAddressResolved();
-      onRouteResolved();
-      return this;
-    }
-
-    void established() {
-      onEstablished(new byte[0]);
-    }
-
-    void failed(ConnectionEvent.Type type) {
-      onFailed(type, new byte[0], "refused by the test");
-    }
-
-    @Override
-    protected FakeQueuePair newQueuePair(
-        EngineProtectionDomain domain, QueuePairSettings settings) {
-      device.duringCreation.run();
-      return new FakeQueuePair(device, domain, this, device.queuePairs().take(), settings);
-    }
-
-    @Override
-    protected void resolveAddress(InetSocketAddress local, int timeoutMs) {
-      device.calls.add("resolve address");
-    }
-
-    @Override
-    protected String otherDevice() {
-      return otherDevice;
-    }
-
-    @Override
-    protected void resolveRoute(int timeoutMs) {
-      device.calls.add("resolve route");
-    }
-
-    @Override
-    protected InetSocketAddress sourceAddress() {
-      return ADDRESS;
-    }
-
-    @Override
-    protected void sendRequest(ConnectionParameters parameters) {
-      beginAttempt(parameters);
-    }
-
-    @Override
-    protected void sendReply(ConnectionParameters parameters) throws VerbsException {
-      if (parameters.readsInFlight() == 0) {
-        throw new VerbsException("rdma_accept", "rdma_accept failed: refused by the test");
-      }
-      queuePair().markReady();
-    }
-
-    @Override
-    protected void sendRejection(byte[] privateData) {
-      device.calls.add("send rejection");
-    }
-
-    @Override
-    protected void disconnectIdentifier() {
-      device.calls.add("disconnect");
-    }
-
-    @Override
-    protected Object id() {
-      return this;
-    }
-
-    @Override
-    protected void destroyQueuePair() {
-      device.calls.add("destroy queue pair");
-    }
-
-    @Override
-    protected void destroyIdentifier() {
-      device.duringIdentifierDestruction.run();
-      device.calls.add("destroy connection");
-    }
   }
 
   /** A thread that runs the action, and which has ended or waits for another when this returns. */

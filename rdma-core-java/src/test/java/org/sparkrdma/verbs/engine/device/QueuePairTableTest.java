@@ -10,7 +10,6 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueuePair;
 
 /** Names of queue pairs, and finding them by request numbers. */
 class QueuePairTableTest {

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
 
 /** The deadlines of attempts to connect, with the objects of {@link FakeDevice}. */
 class RdmaCmConnectionManagerTest {

@@ -13,7 +13,6 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
 
 /** The phases of a connection, and the events that its owner polls. */
 class RdmaCmConnectionTest {
