@@ -9,7 +9,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Turns of connections and sleep of the agent, in virtual time. */
@@ -48,7 +47,7 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldGiveATurnAtOnceToAConnectionWithANewBlock() {
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.messagesPosted()).isEqualTo(1);
     reader.run(2);
@@ -58,7 +57,7 @@ class ConnectionTurnsTest {
   @Test
   void shouldVisitIdleConnectionsThatWantNoTurnTenTimesASecondOnly() {
     reader.giveTurns(VISIT_ALL);
-    Task task = reader.task(1).addUnnoticed(0);
+    ScriptedTask task = reader.task(1).addUnnoticed(0);
     reader.giveTurns(MOMENT);
     reader.giveTurns(TICK);
     assertThat(reader.messagesPosted()).isZero();
@@ -70,10 +69,10 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldVisitABusyConnectionAtEachTick() {
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.messagesPosted()).isEqualTo(1);
-    Task other = reader.task(2).addUnnoticed(1);
+    ScriptedTask other = reader.task(2).addUnnoticed(1);
     reader.giveTurns(TICK);
     assertThat(reader.messagesPosted()).as("requests a credit").isEqualTo(2);
     reader.run(4);
@@ -84,7 +83,7 @@ class ConnectionTurnsTest {
   @Test
   void shouldSleepLongOnlyWithoutOpenRequests() {
     assertThat(reader.sleep()).isEqualTo(Duration.ofSeconds(1));
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(20));
     reader.run(10);
@@ -95,11 +94,11 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldCheckEachMillisecondForReceiveMemory() {
-    Task holder = reader.task(1).fetch(1);
+    ScriptedTask holder = reader.task(1).fetch(1);
     reader.run(2);
     assertThat(holder.blocksHeld()).isEqualTo(1);
-    Task other = reader.task(2).fetch(2);
-    Task waiter = reader.task(3).fetch(3);
+    ScriptedTask other = reader.task(2).fetch(2);
+    ScriptedTask waiter = reader.task(3).fetch(3);
     reader.run(4);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(1));
     reader.giveTurns(TICK);
@@ -113,7 +112,7 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldDeregisterAFewSlabsOfIdleReceiveMemoryAtATick() {
-    Task task = reader.task(1).fetch(1);
+    ScriptedTask task = reader.task(1).fetch(1);
     reader.run(2);
     task.releaseAll();
     reader.giveTurns(IDLE_TIMEOUT);
@@ -154,7 +153,7 @@ class ConnectionTurnsTest {
   void shouldEndAConnectionWithBlocksBeforeIdleOnes() throws VerbsException {
     reader.connectIdle(MANY);
     reader.giveTurns(IDLE_LIMIT.minus(SILENCE).minus(TICK));
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.giveTurns(MOMENT);
     Duration silent = Duration.ZERO;
     while (silent.compareTo(SILENCE.minus(VISIT_ALL)) < 0) {

@@ -10,7 +10,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
 /** No memory is left for the messages of a connection, in virtual time. */
@@ -30,8 +29,8 @@ class ControlMemoryPressureTest {
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWithoutABufferForARequest() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Runnable release = reader.exhaustControlBuffers();
-    Task task = reader.task(1).fetch(0, 1);
+    Runnable release = reader.memory().exhaustControlBuffers();
+    ScriptedTask task = reader.task(1).fetch(0, 1);
     reader.run(20);
     assertThat(task.failures()).isEmpty();
     reader.run(LONGEST_WAIT_MS - 20);
@@ -48,10 +47,10 @@ class ControlMemoryPressureTest {
   @Test
   void shouldRequestBlocksThatWaitedForABuffer() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Runnable release = reader.exhaustControlBuffers();
-    Task task = reader.task(1).fetch(0, 1);
+    Runnable release = reader.memory().exhaustControlBuffers();
+    ScriptedTask task = reader.task(1).fetch(0, 1);
     reader.run(20);
-    assertThat(reader.locates()).isZero();
+    assertThat(reader.peer().locates()).isZero();
     release.run();
     reader.run(10);
     assertThat(task.blocksHeld()).isEqualTo(2);
@@ -62,15 +61,15 @@ class ControlMemoryPressureTest {
   @Test
   void shouldReleaseALeaseWithBuffersOfTheReserveWhenNoOthersAreFree() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable release = reader.exhaustControlBuffers();
+    Runnable release = reader.memory().exhaustControlBuffers();
     reader.run(10);
-    assertThat(reader.releases()).isEqualTo(1);
-    List<ControlBuffer> again = reader.control().tryTakeForRelease(2);
+    assertThat(reader.peer().releases()).isEqualTo(1);
+    List<ControlBuffer> again = reader.memory().control().tryTakeForRelease(2);
     assertThat(again).as("for the next RELEASE").hasSize(2);
-    again.forEach(reader.control()::release);
-    reader.control().endRelease();
+    again.forEach(reader.memory().control()::release);
+    reader.memory().control().endRelease();
     release.run();
     task.releaseAll();
   }
@@ -78,13 +77,13 @@ class ControlMemoryPressureTest {
   @Test
   void shouldReleaseALeaseAlthoughBlocksWaitForABuffer() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable release = reader.exhaustControlBuffers();
+    Runnable release = reader.memory().exhaustControlBuffers();
     task.fetch(1);
     reader.run(10);
-    assertThat(reader.releases()).isEqualTo(1);
-    assertThat(reader.locates()).isEqualTo(1);
+    assertThat(reader.peer().releases()).isEqualTo(1);
+    assertThat(reader.peer().locates()).isEqualTo(1);
     release.run();
     reader.run(10);
     assertThat(task.blocksHeld()).isEqualTo(2);
@@ -94,25 +93,25 @@ class ControlMemoryPressureTest {
   @Test
   void shouldTryAReleaseWithoutBuffersAtTicks() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable release = reader.exhaustControlBuffers();
-    List<ControlBuffer> reserved = reader.control().tryTakeForRelease(2);
+    Runnable release = reader.memory().exhaustControlBuffers();
+    List<ControlBuffer> reserved = reader.memory().control().tryTakeForRelease(2);
     reader.run(LONGEST_WAIT_MS);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(5));
     assertThat(task.blocksHeld()).isEqualTo(1);
-    assertThat(reader.releases()).isZero();
+    assertThat(reader.peer().releases()).isZero();
     release.run();
     reader.run(10);
-    assertThat(reader.releases()).isEqualTo(1);
+    assertThat(reader.peer().releases()).isEqualTo(1);
     task.releaseAll();
-    reserved.forEach(reader.control()::release);
+    reserved.forEach(reader.memory().control()::release);
   }
 
   @Test
   void shouldEndAConnectionWhosePeerTakesNoMessageForTheRequestTimeout() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     reader.run(5);
     assertThat(task.blocksHeld()).isEqualTo(1);
     task.releaseAll();
@@ -125,24 +124,26 @@ class ControlMemoryPressureTest {
     reader.giveTurns(Duration.ofMillis(100));
     reader.giveTurns(Duration.ofMillis(100));
     assertThat(reader.isClosed()).as("after it").isTrue();
-    assertThat(reader.control().isShortForAnswers()).isFalse();
+    assertThat(reader.memory().control().isShortForAnswers()).isFalse();
   }
 
   @Test
   void shouldWakeUpAtTicksWhileAnswersWait() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
     reader.run(10);
-    Runnable release = reader.exhaustControlBuffers();
+    Runnable release = reader.memory().exhaustControlBuffers();
     List<ControlBuffer> answers = new ArrayList<>();
     for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
-      reader.control().takeForAnswer(answers::add, Long.MAX_VALUE);
+      reader.memory().control().takeForAnswer(answers::add, Long.MAX_VALUE);
     }
-    assertThat(reader.control().isShortForAnswers()).isTrue();
+    assertThat(reader.memory().control().isShortForAnswers()).isTrue();
     assertThat(reader.sleep()).isLessThanOrEqualTo(Duration.ofMillis(5));
-    reader.allowControlMemory();
+    reader.memory().allowControlMemory();
     reader.run(10);
-    assertThat(reader.control().isShortForAnswers()).as("free memory is not signalled").isFalse();
+    assertThat(reader.memory().control().isShortForAnswers())
+        .as("free memory is not signalled")
+        .isFalse();
     release.run();
-    answers.forEach(reader.control()::release);
+    answers.forEach(reader.memory().control()::release);
   }
 }

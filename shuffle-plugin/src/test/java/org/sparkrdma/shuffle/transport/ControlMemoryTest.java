@@ -35,10 +35,11 @@ class ControlMemoryTest {
   void shouldHoldAtMostFortyKibibytesForEachOfThousandIdleConnections() throws Exception {
     scripted = new ScriptedReader(1 << 20, 0, 1_000);
     scripted.step();
-    long before = scripted.pinnedBytes();
+    long before = scripted.memory().pinnedBytes();
     scripted.connectIdle(1_000);
-    assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
-    assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
+    assertThat(scripted.memory().pinnedBytes() - before)
+        .isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
+    assertThat(scripted.memory().controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
   }
 
   /** The count of rings is that of {@link CompletionQueues}; 64 connections share one queue. */
@@ -47,9 +48,9 @@ class ControlMemoryTest {
     scripted = ScriptedReader.onCard();
     scripted.step();
     scripted.connectIdle(63);
-    long before = scripted.pinnedBytes();
+    long before = scripted.memory().pinnedBytes();
     scripted.connectIdle(512);
-    assertThat((scripted.pinnedBytes() - before) / 512).isEqualTo(CARD_IDLE_BYTES);
+    assertThat((scripted.memory().pinnedBytes() - before) / 512).isEqualTo(CARD_IDLE_BYTES);
   }
 
   @Test
@@ -61,13 +62,13 @@ class ControlMemoryTest {
     List<ConnectionBuffers> all = new ArrayList<>();
     List<ArrayDeque<ControlBuffer>> receives = new ArrayList<>();
     for (int i = 0; i < connections; i++) {
-      all.add(new ConnectionBuffers(scripted.control()));
+      all.add(new ConnectionBuffers(scripted.memory().control()));
       receives.add(new ArrayDeque<>());
     }
     takeReceives(all, receives, IDLE_BUFFERS);
-    long idleBytes = scripted.pinnedBytes();
+    long idleBytes = scripted.memory().pinnedBytes();
     takeReceives(all, receives, loadBuffers);
-    assertThat(scripted.pinnedBytes()).as("under load").isGreaterThan(2 * idleBytes);
+    assertThat(scripted.memory().pinnedBytes()).as("under load").isGreaterThan(2 * idleBytes);
     Random random = new Random(7);
     for (int i = 0; i < connections; i++) {
       // Receives complete in order, and each connection has handled other messages last.
@@ -80,11 +81,13 @@ class ControlMemoryTest {
     }
     long trimmed = 0;
     for (int tick = 0; tick < 600; tick++) {
-      long before = scripted.pinnedBytes();
+      long before = scripted.memory().pinnedBytes();
       scripted.giveTurns(Duration.ofMillis(5));
-      trimmed = Math.max(trimmed, before - scripted.pinnedBytes());
+      trimmed = Math.max(trimmed, before - scripted.memory().pinnedBytes());
     }
-    assertThat(scripted.pinnedBytes()).as("after 3 s").isLessThanOrEqualTo(idleBytes * 11 / 10);
+    assertThat(scripted.memory().pinnedBytes())
+        .as("after 3 s")
+        .isLessThanOrEqualTo(idleBytes * 11 / 10);
     assertThat(trimmed).as("at a tick").isEqualTo(ControlBuffers.MAX_TRIMMED * (16 << 10));
     all.forEach(ConnectionBuffers::close);
   }

@@ -8,7 +8,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Blocks that are handed over while later ones of the same answer are read, in virtual time. */
@@ -23,7 +22,7 @@ class HandOverTest {
 
   private final int[] lengths = new int[BLOCKS];
   private ScriptedReader reader;
-  private Task task;
+  private ScriptedTask task;
 
   @BeforeEach
   void readBlocks() throws VerbsException {
@@ -34,7 +33,7 @@ class HandOverTest {
     reader.stepWithoutReads();
     reader.iterate(LATER_NS);
     reader.stepWithoutReads();
-    assertThat(reader.readsUnderWay()).isEqualTo(BLOCKS * BLOCK_BYTES / ScriptedReader.CHUNK_BYTES);
+    assertThat(reader.peer().readsUnderWay()).isEqualTo(BLOCKS * BLOCK_BYTES / ScriptedReader.CHUNK_BYTES);
   }
 
   @AfterEach
@@ -46,7 +45,7 @@ class HandOverTest {
 
   private void completeReads(int blocks) {
     for (int i = 0; i < blocks; i++) {
-      reader.completeOneRead();
+      reader.peer().completeOneRead();
     }
   }
 

@@ -8,8 +8,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.transport.ScriptedReader.PolledQueue;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Polls of the completion queues of idle connections by an agent that spins. */
@@ -59,7 +57,7 @@ class IdleQueuesTest {
 
   @Test
   void shouldPollTheQueueOfAConnectionThatFetchesInEachIterationAndTheOthersRarely() {
-    Task task = reader.task(1);
+    ScriptedTask task = reader.task(1);
     long ofFirst = queues.get(0).polls();
     long ofAll = polls();
     for (int i = 0; i < ITERATIONS; i++) {
@@ -95,7 +93,7 @@ class IdleQueuesTest {
 
   @Test
   void shouldPollTheQueueOfAConnectionWithPostedWorkInEachIteration() {
-    Task task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task(1).fetch(0);
     PolledQueue first = queues.get(0);
     reader.iterate(100);
     assertThat(reader.messagesPosted()).isEqualTo(1);

@@ -16,7 +16,6 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -44,7 +43,7 @@ class IncastWaitTest {
           READ_BYTES);
   private final RegisteredChunk otherChunk = otherPool.tryTake().orElseThrow();
   private final List<ConnectionReads> others = new ArrayList<>();
-  private final List<Task> holders = new ArrayList<>();
+  private final List<ScriptedTask> holders = new ArrayList<>();
   private ScriptedReader reader;
   private int nextToComplete;
 
@@ -58,7 +57,7 @@ class IncastWaitTest {
 
   @AfterEach
   void close() {
-    holders.forEach(Task::releaseAll);
+    holders.forEach(ScriptedTask::releaseAll);
     reader.close();
     others.forEach(reads -> reads.queue.clear());
     otherChunk.release();
@@ -88,7 +87,7 @@ class IncastWaitTest {
       holders.add(reader.task(100 + map).fetch(map));
     }
     pass(2);
-    Task waiting = reader.task(1).fetch(HOLDERS);
+    ScriptedTask waiting = reader.task(1).fetch(HOLDERS);
     pass(990);
     assertThat(waiting.failures()).isEmpty();
     assertThat(waiting.blocksHeld()).isZero();
@@ -102,14 +101,14 @@ class IncastWaitTest {
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWhileUnreadBlocksHoldTheMemory() {
     for (int map = 0; map < HOLDERS; map++) {
-      Task holder = reader.task(100 + map).fetch(map);
+      ScriptedTask holder = reader.task(100 + map).fetch(map);
       reader.run(5);
       assertThat(holder.blocksHeld()).isEqualTo(1);
       holders.add(holder);
     }
     beginIncast();
     pass(2);
-    Task waiting = reader.task(1).fetch(HOLDERS);
+    ScriptedTask waiting = reader.task(1).fetch(HOLDERS);
     long beganMs = 5L * HOLDERS + 2;
     pass(29);
     assertThat(waiting.failures()).isEmpty();

@@ -8,7 +8,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -87,7 +86,7 @@ class TurnTimeTest {
 
   /** Nanoseconds per step while some blocks are fetched. */
   private static double stepNs(ScriptedReader reader, Step step) throws VerbsException {
-    Task task = reader.task(1);
+    ScriptedTask task = reader.task(1);
     long steps = 0;
     long spentNs = 0;
     for (int block = 0; block < BLOCKS; block++) {
