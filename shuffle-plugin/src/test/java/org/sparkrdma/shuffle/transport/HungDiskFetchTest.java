@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.sparkrdma.shuffle.transport.HungServer.fetch;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,9 +44,7 @@ class HungDiskFetchTest {
               new BlockRange(0, HUNG, 2, 3));
       CountDownLatch works = server.outputs().blockUntil(HUNG);
       try {
-        CollectedBlocks collected = new CollectedBlocks(blocks);
-        reader.transport().fetch(server.endpoint(), blocks, null, collected);
-        collected.await();
+        CollectedBlocks collected = fetch(reader, server, blocks).await();
 
         for (int block : new int[] {1, 3}) {
           assertThat(collected.bytes(block))
@@ -60,9 +59,8 @@ class HungDiskFetchTest {
         works.countDown();
       }
       List<BlockRange> later = List.of(blocks.get(0));
-      CollectedBlocks collected = new CollectedBlocks(later);
-      reader.transport().fetch(server.endpoint(), later, null, collected);
-      assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(later.get(0)));
+      assertThat(fetch(reader, server, later).await().bytes(0))
+          .isEqualTo(server.outputs().expected(later.get(0)));
     }
   }
 
@@ -78,34 +76,16 @@ class HungDiskFetchTest {
       List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
       List<BlockRange> hung = List.of(new BlockRange(0, HUNG, 0, 1));
       CountDownLatch returns = server.outputs().blockUntil(HUNG);
-      CollectedBlocks read = new CollectedBlocks(registered);
-      reader.transport().fetch(server.endpoint(), registered, null, read);
-      assertThat(read.await().bytes(0)).hasSize(BYTES);
-      CollectedBlocks waits = new CollectedBlocks(hung);
-      reader.transport().fetch(server.endpoint(), hung, null, waits);
-      waits.await();
+      assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
+      fetch(reader, server, hung).await();
 
-      assertThatThrownBy(
-              () -> server.transport().close(Duration.ofMinutes(1), Duration.ofMillis(1)))
-          .hasMessageContaining("a disk or the device hangs");
+      HungServer.assertNotClosed(server);
       assertThatThrownBy(() -> server.transport().close())
           .as("without a wait")
           .hasMessageContaining("a disk or the device hangs");
       returns.countDown();
 
-      // The end of the executor checks that nothing is left.
-      while (!tryClose(server)) {
-        Thread.onSpinWait();
-      }
-    }
-  }
-
-  private static boolean tryClose(TestExecutor executor) {
-    try {
-      executor.transport().close();
-      return true;
-    } catch (IllegalStateException e) {
-      return false;
+      HungServer.closeOnceReturned(server);
     }
   }
 

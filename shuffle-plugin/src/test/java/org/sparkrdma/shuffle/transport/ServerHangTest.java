@@ -2,15 +2,13 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.sparkrdma.shuffle.transport.HungServer.fetch;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
-import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,30 +79,16 @@ class ServerHangTest {
       assertThat(log.lines())
           .anyMatch(line -> line.startsWith("Block server hangs"))
           .anyMatch(line -> line.contains("stack of " + thread) && line.contains("HangingCall"));
-      assertThatThrownBy(
-              () -> server.transport().close(Duration.ofMinutes(1), Duration.ofMillis(1)))
-          .hasMessageContaining("a disk or the device hangs");
+      HungServer.assertNotClosed(server);
     } catch (Throwable e) {
       call.end();
       throw e;
     }
   }
 
-  /** The end of the executor checks that nothing is left. */
   private static void closeAfter(HangingCall call, TestExecutor server) {
     call.end();
-    while (!tryClose(server)) {
-      Thread.onSpinWait();
-    }
-  }
-
-  private static boolean tryClose(TestExecutor executor) {
-    try {
-      executor.transport().close();
-      return true;
-    } catch (IllegalStateException e) {
-      return false;
-    }
+    HungServer.closeOnceReturned(server);
   }
 
   private TestExecutor start(long incarnation, ServeSettings.Mode mode, HangingCall call)
@@ -116,64 +100,5 @@ class ServerHangTest {
             .requestTimeout(REQUEST_TIMEOUT);
     return new TestExecutor(
         Files.createDirectory(directory.resolve("executor-" + incarnation)), options);
-  }
-
-  private static CollectedBlocks fetch(
-      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
-    return collected;
-  }
-
-  /** Holds one call of a thread of the serving side until the test ends it. */
-  private static final class HangingCall implements BiConsumer<Object, String> {
-    private final Class<?> type;
-    private final String name;
-    private final String thread;
-    private final CountDownLatch hangs = new CountDownLatch(1);
-    private final CountDownLatch end = new CountDownLatch(1);
-    private volatile boolean armed;
-
-    HangingCall(Class<?> type, String name, String thread) {
-      this.type = type;
-      this.name = name;
-      this.thread = thread;
-    }
-
-    @Override
-    public void accept(Object object, String method) {
-      if (armed
-          && type.isInstance(object)
-          && method.equals(name)
-          && Thread.currentThread().getName().startsWith(thread)) {
-        hangs.countDown();
-        awaitEnd();
-      }
-    }
-
-    private void awaitEnd() {
-      boolean ended = false;
-      while (!ended) {
-        try {
-          end.await();
-          ended = true;
-        } catch (InterruptedException e) {
-          // A call of the device ignores it, too.
-          ended = end.getCount() == 0;
-        }
-      }
-    }
-
-    void arm() {
-      armed = true;
-    }
-
-    void awaitHang() throws InterruptedException {
-      hangs.await();
-    }
-
-    void end() {
-      end.countDown();
-    }
   }
 }
