@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -17,17 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
-import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /** InfiniBand ports with GIDs and, unless a test says so, without an IP address. */
-class GidAddressesTest extends ScriptedExecutors {
-  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+class GidAddressesTest extends ScriptedHosts {
   private static final String NO_COMMON_SUBNET =
       "reason=connect-failed detail=no common subnet: a GID reaches GIDs with the same subnet"
           + " prefix only, and no IP address; its blocks use TCP";
@@ -47,37 +39,13 @@ class GidAddressesTest extends ScriptedExecutors {
   private TestExecutor executor(int number, String prefix, String... ip) throws Exception {
     byte[] gid = InetAddress.getByName(prefix + "2:c903:29:" + number).getAddress();
     library.gid(gid, 0);
-    ScriptedHost host =
-        new ScriptedHost(newFolder("host-" + number))
-            .withLink("eth0", "02:00:00:00:00:0" + number, "192.0.2." + number);
+    ScriptedHost host = host(number);
     if (ip.length > 0) {
       host.withLink("ib0", "80:00:02:08:" + HexFormat.ofDelimiter(":").formatHex(gid), ip);
     }
     VerbsEngine engine = host.engine(library);
-    DeviceChoice choice =
-        DeviceChoice.of(
-            engine.devices(),
-            new DeviceSelector(
-                List.of(),
-                OptionalInt.empty(),
-                OptionalInt.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                InetAddress.getByName("192.0.2." + number),
-                false,
-                false,
-                0),
-            address -> new NetworkAddress(address, 16));
-    TestExecutor executor = start(number, engine, options -> options.addresses(choice.addresses()));
-    executor.outputs().write(1, new Random(number), 1000);
-    return executor;
-  }
-
-  private static List<String> published(TestExecutor executor) {
-    return executor.endpoint().addresses().stream()
-        .map(ListenerAddress::network)
-        .map(NetworkAddress::toString)
-        .toList();
+    DeviceChoice choice = choose(number, engine, Optional.empty(), 16);
+    return startWithBlocks(number, engine, choice.addresses(), options -> options);
   }
 
   private static void assertRead(TestExecutor reader, TestExecutor server) throws Exception {

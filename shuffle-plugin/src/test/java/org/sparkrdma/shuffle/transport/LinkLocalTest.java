@@ -8,23 +8,16 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.device.DeviceChoice;
-import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /** The only address of each executor's RoCE port is a link-local IPv6 address. */
-class LinkLocalTest extends ScriptedExecutors {
-  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
-
+class LinkLocalTest extends ScriptedHosts {
   /**
    * The engine on a host whose network interface with the address has this number. Only the newest
    * host's GID is in the device's table.
@@ -40,26 +33,10 @@ class LinkLocalTest extends ScriptedExecutors {
     return host.withLink("eth0", "02:00:00:00:00:0" + number, address).engine(library);
   }
 
-  private static DeviceChoice choose(VerbsEngine engine, Optional<String> allowed)
-      throws Exception {
-    return DeviceChoice.of(
-        engine.devices(),
-        new DeviceSelector(
-            List.of(),
-            OptionalInt.empty(),
-            OptionalInt.empty(),
-            Optional.empty(),
-            allowed,
-            InetAddress.getByName("192.0.2.1"),
-            false,
-            false,
-            0),
-        address -> new NetworkAddress(address, 64));
-  }
-
   private TestExecutor executor(int number, int link) throws Exception {
     VerbsEngine engine = engine(number, link);
-    List<NetworkAddress> addresses = choose(engine, Optional.of("fe80::/10")).addresses();
+    List<NetworkAddress> addresses =
+        choose(number, engine, Optional.of("fe80::/10"), 64).addresses();
     assertThat(addresses)
         .singleElement()
         .satisfies(
@@ -67,7 +44,7 @@ class LinkLocalTest extends ScriptedExecutors {
               assertThat(found.address()).isEqualTo(InetAddress.getByName("fe80::" + number));
               assertThat(((Inet6Address) found.address()).getScopeId()).isEqualTo(link);
             });
-    return start(number, engine, options -> options.addresses(addresses));
+    return startWithBlocks(number, engine, addresses, options -> options);
   }
 
   /** The peer's scope means nothing here, so the directory does not have it. */
@@ -77,7 +54,6 @@ class LinkLocalTest extends ScriptedExecutors {
   void shouldConnectWithTheScopeOfItsOwnInterface() throws Exception {
     TestExecutor reader = executor(5, 3);
     TestExecutor server = executor(7, 2);
-    server.outputs().write(1, new Random(1), 1000);
 
     CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
 
@@ -90,7 +66,7 @@ class LinkLocalTest extends ScriptedExecutors {
   @ScriptedCase("none in this test: RDMA does not start")
   void shouldSayWhyADeviceIsNotUsedAndHowItCouldBe() throws Exception {
     try (VerbsEngine engine = engine(5, 2)) {
-      assertThatThrownBy(() -> choose(engine, Optional.empty()))
+      assertThatThrownBy(() -> choose(5, engine, Optional.empty(), 64))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("scripted0 port 1 has only link-local addresses")
           .hasMessageContaining("addresses=fe80:0:0:0:0:0:0:5%2: ")

@@ -3,14 +3,10 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -20,22 +16,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
-import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsEngine;
-import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /**
  * The InfiniBand port of each executor has two IPoIB interfaces, one for each of two partitions. A
  * partition key belongs to an interface, and so to its addresses.
  */
-class PartitionsTest extends ScriptedExecutors {
+class PartitionsTest extends ScriptedHosts {
   private static final byte[] GID = HexFormat.of().parseHex("fe80000000000000506b4b0300a1b2c3");
   private static final String DEFAULT_PARTITION = "10.1.0.0/16";
   private static final String PARTITION_8001 = "10.2.0.0/16";
-  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
 
   @BeforeEach
   void scriptPartitions() {
@@ -52,39 +43,16 @@ class PartitionsTest extends ScriptedExecutors {
   private TestExecutor executor(int number, Optional<String> allowed) throws Exception {
     String gid = HexFormat.ofDelimiter(":").formatHex(GID);
     VerbsEngine engine =
-        new ScriptedHost(newFolder("host-" + number))
-            .withLink("eth0", "02:00:00:00:00:0" + number, "192.0.2." + number)
+        host(number)
             .withLink("ib0", "80:00:02:08:" + gid, "10.1.0." + number)
             .withLink("ib0.8001", "80:00:0a:10:" + gid, "10.2.0." + number)
             .engine(library);
-    DeviceChoice choice =
-        DeviceChoice.of(
-            engine.devices(),
-            new DeviceSelector(
-                List.of(),
-                OptionalInt.empty(),
-                OptionalInt.empty(),
-                Optional.empty(),
-                allowed,
-                InetAddress.getByName("192.0.2." + number),
-                false,
-                false,
-                0),
-            address -> new NetworkAddress(address, 16));
-    TestExecutor executor =
-        start(
-            number,
-            engine,
-            options -> options.addresses(choice.addresses()).connectTimeout(Duration.ofSeconds(1)));
-    executor.outputs().write(1, new Random(number), 1000);
-    return executor;
-  }
-
-  private static List<String> published(TestExecutor executor) {
-    return executor.endpoint().addresses().stream()
-        .map(ListenerAddress::network)
-        .map(NetworkAddress::toString)
-        .toList();
+    DeviceChoice choice = choose(number, engine, allowed, 16);
+    return startWithBlocks(
+        number,
+        engine,
+        choice.addresses(),
+        options -> options.connectTimeout(Duration.ofSeconds(1)));
   }
 
   @Test
