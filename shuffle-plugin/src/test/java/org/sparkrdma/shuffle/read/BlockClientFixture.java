@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.read;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/** The client of a task, over doubles of the transport, the directory and Spark's own client. */
+@Timeout(30)
+abstract class BlockClientFixture {
+  static final Endpoint PEER =
+      new Endpoint("7", TestAddresses.listener("10.0.0.7", 4_711), "soft", 1, 1, new byte[32]);
+  static final String HOST = "host7";
+
+  final FakeSparkClient spark = new FakeSparkClient();
+  final FakeTransport transport = new FakeTransport();
+  final CompletableFuture<BlockTransport> up = new CompletableFuture<>();
+  final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
+  final ShuffleCounters counters = new ShuffleCounters();
+  final VirtualPause pause = new VirtualPause();
+  final TcpFallback tcp = pause.tcp(spark, counters);
+  final RecordingListener listener = new RecordingListener();
+
+  @AfterEach
+  void close() {
+    tcp.close();
+  }
+
+  void rdmaIsUp() {
+    up.complete(transport);
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+  }
+
+  void fetch(String... blockIds) {
+    client().fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
+  }
+
+  RdmaBlockClient client() {
+    return new RdmaBlockClient(spark, up, directory::get, tcp, counters);
+  }
+}
