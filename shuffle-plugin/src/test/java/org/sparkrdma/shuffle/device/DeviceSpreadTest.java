@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Executors of one host that share its devices. */
+class DeviceSpreadTest extends DeviceChoiceFixture {
+  @Test
+  void shouldSpreadExecutorsOverDevicesOfOneSubnetThatAreEquallyGood() throws Exception {
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.1.0.6"))
+    };
+
+    assertThat(chosenBy(4, two)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void shouldUseTheLowestOfSeveralSubnetsInAllExecutors() throws Exception {
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.2.0.5")), device("mlx5_1", active(1, "10.1.0.200"))
+    };
+
+    assertThat(chosenBy(3, two)).containsOnly("mlx5_1");
+    assertThat(choose(two).reason()).contains("in another subnet: mlx5_0", "rails.routed");
+  }
+
+  @Test
+  void shouldUseTheSubnetWhereSparkListensOfTheDevicesAskedFor() throws Exception {
+    devices = List.of("mlx5_0", "mlx5_1", "mlx5_2");
+    sparkHost = "10.2.0.5";
+    DeviceInfo[] three = {
+      device("mlx5_0", active(1, "10.1.0.5")),
+      device("mlx5_1", active(1, "10.2.0.5")),
+      device("mlx5_2", active(1, "10.2.0.6"))
+    };
+
+    assertThat(chosenBy(3, three)).containsExactly("mlx5_1", "mlx5_2", "mlx5_1");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverSubnetsThatARouterJoins() throws Exception {
+    routed = true;
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.2.0.5"))
+    };
+
+    assertThat(chosenBy(4, two)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverTheDevicesAskedForEvenIfSparkUsesOneOfThem() throws Exception {
+    devices = List.of("mlx5_0", "mlx5_1");
+    DeviceInfo[] three = {
+      device("mlx5_0", active(1, SPARK)),
+      device("mlx5_1", active(1, "10.0.0.6")),
+      device("mlx5_2", active(1, "10.0.0.7"))
+    };
+
+    assertThat(chosenBy(3, three)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverASubnetInWhichOneDeviceHasSparksOwnAddress() throws Exception {
+    DeviceInfo[] four = {
+      device("mlx5_0", active(1, SPARK)),
+      device("mlx5_1", active(1, "10.0.0.6")),
+      device("mlx5_2", active(1, "10.1.0.7")),
+      device("mlx5_3", active(1, "fd00::8"))
+    };
+
+    assertThat(chosenBy(3, four)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
+    spread = 1;
+    assertThat(choose(four).reason())
+        .isEqualTo(
+            "its port is active and has an address of Spark's address family, one of mlx5_0 mlx5_1;"
+                + " not used, because they are in another subnet: mlx5_2"
+                + " (where a router joins the subnets,"
+                + " spark.shuffle.rdma.rails.routed=true uses them)");
+  }
+
+  @Test
+  void shouldNotSpreadExecutorsOverDevicesThatCannotConnectToEachOther() throws Exception {
+    trusted = true;
+    DeviceInfo iwarp = device("cxgb4_0", Transport.IWARP, Set.of(), active(1, "10.0.0.6"));
+
+    assertThat(chosenBy(2, device("mlx5_0", active(1, SPARK)), iwarp)).containsOnly("mlx5_0");
+  }
+
+  @Test
+  void shouldNotSpreadExecutorsOverLinksThatLookAlike() throws Exception {
+    address = Optional.of("::/0");
+    routed = true;
+    DeviceInfo[] links = {
+      device("mlx5_0", active(1, "fe80::5")), device("mlx5_1", active(1, "fe80::6"))
+    };
+
+    assertThat(chosenBy(3, links)).containsOnly("mlx5_0");
+    assertThat(chosenBy(2, links[0], links[1], device("mlx5_2", active(1, "fd00::5"))))
+        .as("a device with an address that names its network")
+        .containsOnly("mlx5_2");
+  }
+}
