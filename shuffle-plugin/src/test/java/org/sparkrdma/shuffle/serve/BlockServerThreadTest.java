@@ -41,6 +41,7 @@ class BlockServerThreadTest {
   private static final int PEERS = 8;
   private static final int ROUNDS = 2_000;
   private static final Duration SHORT_LEASE = Duration.ofMillis(20);
+
   @TempDir Path folder;
   private final FakeDomain domain = new FakeDomain();
   private final PinnedBudget budget = new PinnedBudget(1 << 20, FakeDomain.PAGE);
@@ -114,7 +115,7 @@ class BlockServerThreadTest {
       } else {
         server.locateSoon(call, System.nanoTime());
       }
-      Located.Decoder answer = call.future.join();
+      Located.Decoder answer = call.future().join();
       if (answer.nextPiece() && answer.kind() == Located.Kind.LOCATED) {
         located.incrementAndGet();
       }
@@ -134,7 +135,7 @@ class BlockServerThreadTest {
   private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer, long map) {
     FutureCall call = call(peer, map);
     server.locate(call);
-    return call.future;
+    return call.future();
   }
 
   private static FutureCall call(long peer, long map) {
@@ -298,7 +299,7 @@ class BlockServerThreadTest {
       }
       FutureCall call = call(8, 0);
       server.locateSoon(call, System.nanoTime());
-      assertThat(call.future).as("answered by this thread").isDone();
+      assertThat(call.future()).as("answered by this thread").isDone();
       assertThat(expired.get(30, TimeUnit.SECONDS)).isEqualTo(8);
     }
   }
@@ -428,24 +429,6 @@ class BlockServerThreadTest {
       assertThatThrownBy(() -> server.locate(new FutureCall(1, tooSmall, tooSmall)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("lengthBytes=79");
-    }
-  }
-
-  private static final class FutureCall extends TestLocateCall {
-    private final CompletableFuture<Located.Decoder> future = new CompletableFuture<>();
-
-    FutureCall(long peer, ByteBuffer request, ByteBuffer answer) {
-      super(peer, request, answer);
-    }
-
-    @Override
-    public void answered(int lengthBytes) {
-      future.complete(new Located.Decoder().begin(answer().slice(0, lengthBytes)));
-    }
-
-    @Override
-    public void malformed(String reason) {
-      future.completeExceptionally(new IllegalStateException(reason));
     }
   }
 }

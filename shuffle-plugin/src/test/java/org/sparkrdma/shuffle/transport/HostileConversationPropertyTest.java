@@ -17,11 +17,9 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.lifecycle.AfterContainer;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.TestAddresses;
@@ -31,9 +29,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.CountedFiles;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.DeliveryLog;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.fetch.TestDelivery;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -130,55 +126,11 @@ class HostileConversationPropertyTest {
   private long nowNs;
   private final BlockServer blocks = UnusedBlockServer.of(memory, domain, budget, () -> nowNs);
 
-  /** Counts the answers of each block. */
-  private static final class Answers implements FetchHandler {
-    private final int[] counts;
-    private final long[] lengths;
-
-    Answers(int blocks) {
-      counts = new int[blocks];
-      lengths = new long[blocks];
-    }
-
-    @Override
-    public void onFetched(int index, ManagedBuffer buffer) {
-      counts[index]++;
-      lengths[index] = buffer.size();
-    }
-
-    @Override
-    public void onFailed(int index, FallbackReason reason, String detail) {
-      counts[index]++;
-      lengths[index] = -1;
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      onFailed(index, FallbackReason.CORRUPT, "");
-    }
-
-    /** Number of blocks that came by RDMA. */
-    long fetched() {
-      return IntStream.range(0, counts.length)
-          .filter(block -> counts[block] > 0 && lengths[block] >= 0)
-          .count();
-    }
-
-    boolean areComplete() {
-      for (int count : counts) {
-        if (count == 0) {
-          return false;
-        }
-      }
-      return true;
-    }
-  }
-
   /** One conversation, from the connection request to its end. */
   private final class Conversation {
     private final Random random;
     private final LyingServer server;
-    private final Answers answers;
+    private final CountedAnswers answers;
     private final ShuffleCounters counters = new ShuffleCounters();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final ArrayDeque<byte[]> toReader = new ArrayDeque<>();
@@ -212,7 +164,7 @@ class HostileConversationPropertyTest {
               count,
               settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE,
               SENT);
-      answers = new Answers(count);
+      answers = new CountedAnswers(count);
       taskLives = random.nextInt(4) > 0;
       files = random.nextInt(3) == 0 ? new CountedFiles(() -> taskLives) : null;
       hangsAt = files != null && random.nextInt(3) == 0 ? random.nextInt(100) : -1;
@@ -375,10 +327,10 @@ class HostileConversationPropertyTest {
           server.hasLied() || counters.value(Counter.PROTOCOL_ERRORS) == 0,
           "no accusation of an honest server",
           delivered);
-      for (int i = 0; i < answers.counts.length; i++) {
-        require(answers.counts[i] == 1, "one answer of block " + i, answers.counts[i]);
-        boolean whole = answers.lengths[i] < 0 || answers.lengths[i] == server.blockBytes(i);
-        require(whole || server.hasLied(), "a whole block " + i, answers.lengths[i]);
+      for (int i = 0; i < answers.blocks(); i++) {
+        require(answers.count(i) == 1, "one answer of block " + i, answers.count(i));
+        boolean whole = answers.length(i) < 0 || answers.length(i) == server.blockBytes(i);
+        require(whole || server.hasLied(), "a whole block " + i, answers.length(i));
       }
       if (files != null) {
         requireEndedFiles();
@@ -389,7 +341,7 @@ class HostileConversationPropertyTest {
       require(controlPool.chunksOut() == 0, "no control buffer held", controlPool.chunksOut());
       require(wire.isClosed() && table.size() == 0, "a closed connection", table.size());
       // At most all waits for room and a few answers of each block.
-      require(delivered <= 300 * answers.counts.length, "few messages", delivered);
+      require(delivered <= 300 * answers.blocks(), "few messages", delivered);
       messages += delivered;
       conversations++;
       protocolErrors += counters.value(Counter.PROTOCOL_ERRORS);

@@ -5,13 +5,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
@@ -24,8 +22,6 @@ import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.serve.VirtualBlockServer;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -38,11 +34,8 @@ import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.cm.Listener;
 
 /**
  * An executor in virtual time: the agent with all its parts, receive memory, control buffers and
@@ -69,7 +62,7 @@ final class VirtualExecutor implements AutoCloseable {
   private final Peers peers;
   private final InetSocketAddress address;
   private final Endpoint self;
-  private final ArrayDeque<ConnectionEvent> events = new ArrayDeque<>();
+  private final VirtualConnectionManager manager;
   private boolean scheduled;
   private boolean ticking;
   private boolean hung;
@@ -128,7 +121,7 @@ final class VirtualExecutor implements AutoCloseable {
             number + 1L,
             new byte[Endpoint.TOKEN_BYTES]);
     Channel channel = new Channel();
-    Manager manager = new Manager();
+    manager = new VirtualConnectionManager(fabric, this, address);
     Owner owner = new Owner();
     completions = new CompletionQueues(device, channel, 0, budget, transport);
     memory = new TransportMemory(device, device, budget, transport, fabric::nowNs);
@@ -137,7 +130,7 @@ final class VirtualExecutor implements AutoCloseable {
         new VirtualBlockServer(
             new ServerParameters(
                 settings.serve(),
-                new Outputs(outputFile, partitions, blockBytes),
+                new VirtualOutputs(outputFile, partitions, blockBytes),
                 device,
                 device,
                 budget,
@@ -241,7 +234,7 @@ final class VirtualExecutor implements AutoCloseable {
     maxConnections = Math.max(maxConnections, table.size());
     busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS + spentNs;
     spentNs = 0;
-    if (work > 0 || !events.isEmpty()) {
+    if (work > 0 || manager.hasEvents()) {
       wake();
     } else if (!ticking) {
       ticking = true;
@@ -266,7 +259,7 @@ final class VirtualExecutor implements AutoCloseable {
   }
 
   void onEvent(ConnectionEvent event) {
-    events.add(event);
+    manager.add(event);
     wake();
   }
 
@@ -442,65 +435,5 @@ final class VirtualExecutor implements AutoCloseable {
 
     @Override
     public void close() {}
-  }
-
-  private final class Manager implements ConnectionManager {
-    @Override
-    public void setTrafficClass(int trafficClass) {}
-
-    @Override
-    public Listener listen(InetSocketAddress listenAddress, int backlog) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
-      VirtualConnection connection =
-          new VirtualConnection(fabric, VirtualExecutor.this, address, remote, 0);
-      connection.resolve();
-      return connection;
-    }
-
-    @Override
-    public ConnectionEvent pollEvent() {
-      ConnectionEvent event = events.poll();
-      while (event != null && ((VirtualConnection) event.connection()).isClosed()) {
-        event = events.poll();
-      }
-      return event;
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  /** Map outputs whose partitions have one length. */
-  private record Outputs(Path file, int partitions, int blockBytes) implements MapOutputs {
-    @Override
-    public MapOutput open(int shuffleId, long mapId) {
-      return new MapOutput(
-          file,
-          partitions,
-          (long) partitions * blockBytes,
-          false,
-          new MapOutput.Source() {
-            @Override
-            public long[] offsets(int first, int count) {
-              return LongStream.rangeClosed(first, first + count)
-                  .map(partition -> partition * blockBytes)
-                  .toArray();
-            }
-
-            @Override
-            public long[] sums(int first, int count) {
-              return null;
-            }
-          });
-    }
-
-    @Override
-    public List<Path> directories() {
-      return List.of();
-    }
   }
 }
