@@ -72,7 +72,7 @@ final class ConnectionCompletions {
       countProtocolError("message longer than its buffer");
       return;
     }
-    Posted failed = WorkIds.isReceive(id) ? null : queues.sends().outstanding(id);
+    PostedRequest failed = WorkIds.isReceive(id) ? null : queues.sends().outstanding(id);
     String detail = "completion failed: status=" + status + " " + fetches.silence();
     if (connection.broken() == null) {
       context.peerLog().connectionFailed(connection.peer(), detail);

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 
 /** A LOCATE or RELEASE that waits for its answer. Owned by the agent. */
-final class OpenRequest implements Posted {
+final class OpenRequest implements PostedRequest {
   private final long requestId;
   private List<BlockProgress> blocks;
   private final long deadlineNs;

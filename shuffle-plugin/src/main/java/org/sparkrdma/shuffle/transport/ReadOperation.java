@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.MemoryRegion;
  * One RDMA READ into a run of one chunk, that may grow until it is posted. Owned by the agent; a
  * {@link ReadPool} gives it out and takes it back when the READ is done.
  */
-final class ReadOperation implements Posted {
+final class ReadOperation implements PostedRequest {
   private final ReadPool pool;
   private ReadBatch batch;
   private ObjIntConsumer<ReadBatch> onDone;

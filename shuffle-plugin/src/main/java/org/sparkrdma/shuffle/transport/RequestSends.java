@@ -54,7 +54,7 @@ final class RequestSends {
   }
 
   /** Sends a request; requires {@link #hasSlot}. */
-  void send(ControlBuffer buffer, int length, Posted request) {
+  void send(ControlBuffer buffer, int length, PostedRequest request) {
     slotsInUse++;
     sends.send(buffer.region(), buffer.regionOffset(), length, request);
   }

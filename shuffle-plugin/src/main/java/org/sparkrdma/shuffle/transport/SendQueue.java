@@ -22,7 +22,7 @@ final class SendQueue {
   private final long idBits;
   private final int depth;
   private final int signalEvery;
-  private final Posted[] ring;
+  private final PostedRequest[] ring;
   private final WorkRequest[] gathered;
   private int gatheredCount;
   private long added;
@@ -41,7 +41,7 @@ final class SendQueue {
     this.depth = depth;
     this.idBits = idBits;
     this.signalEvery = Math.max(1, depth / 4);
-    this.ring = new Posted[depth];
+    this.ring = new PostedRequest[depth];
     this.gathered = new WorkRequest[depth];
     for (int i = 0; i < depth; i++) {
       gathered[i] = new WorkRequest(1);
@@ -76,7 +76,7 @@ final class SendQueue {
   }
 
   /** Adds a SEND; there must be room. */
-  void send(MemoryRegion region, long offset, int lengthBytes, Posted posted) {
+  void send(MemoryRegion region, long offset, int lengthBytes, PostedRequest posted) {
     next(posted).send(id()).local(region, offset, lengthBytes).signalled();
     signalled();
     added++;
@@ -96,7 +96,7 @@ final class SendQueue {
   }
 
   /** Adds a zero-length READ, which needs no remote key; there must be room. */
-  void probe(Posted posted) {
+  void probe(PostedRequest posted) {
     next(posted).read(id(), 0, 0).signalled();
     signalled();
     added++;
@@ -107,7 +107,7 @@ final class SendQueue {
     unsignalledBytes = 0;
   }
 
-  private WorkRequest next(Posted posted) {
+  private WorkRequest next(PostedRequest posted) {
     if (room() == 0) {
       throw new IllegalStateException("send queue full: depth=" + depth);
     }
@@ -150,14 +150,14 @@ final class SendQueue {
 
   private void retireOne() {
     int index = (int) (retired % depth);
-    Posted posted = ring[index];
+    PostedRequest posted = ring[index];
     ring[index] = null;
     retired++;
     posted.done();
   }
 
   /** The outstanding request with this id, or null. */
-  Posted outstanding(long id) {
+  PostedRequest outstanding(long id) {
     long number = retired + Integer.toUnsignedLong((int) id - (int) retired);
     return number < added ? ring[(int) (number % depth)] : null;
   }

@@ -4,6 +4,6 @@ package org.sparkrdma.shuffle.transport;
 /**
  * A request in the send queue of a connection. Its completion is reported on the agent's thread.
  */
-interface Posted {
+interface PostedRequest {
   void done();
 }
