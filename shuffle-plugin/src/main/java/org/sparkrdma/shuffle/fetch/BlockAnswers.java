@@ -18,7 +18,7 @@ final class BlockAnswers {
   private final ShuffleCounters counters;
   private final LongConsumer corrupted;
   private final DeliveryLog log;
-  private final UnusableSums unusable = new UnusableSums();
+  private final UnusableChecksums unusable = new UnusableChecksums();
 
   /**
    * @param verify whether blocks are verified with their checksums

@@ -18,7 +18,7 @@ public final class BlockProgress extends Reservation {
   private final int index;
 
   /** Null before the first checksum. */
-  private PartitionSums sums;
+  private PartitionChecksums sums;
 
   /** Null for nearly all blocks; exists from the beginning for those that are written to disk. */
   private RareState rare;
@@ -74,9 +74,9 @@ public final class BlockProgress extends Reservation {
   }
 
   /** Checksums of its partitions. */
-  PartitionSums sums() {
+  PartitionChecksums sums() {
     if (sums == null) {
-      sums = new PartitionSums();
+      sums = new PartitionChecksums();
     }
     return sums;
   }

@@ -21,7 +21,7 @@ final class BlockVerifier {
   }
 
   private final Checksum checksum;
-  private final PartitionSums sums;
+  private final PartitionChecksums sums;
   private int partition;
   private long position;
   private boolean mismatch;
@@ -32,7 +32,7 @@ final class BlockVerifier {
    * @param sums of the block; a partition's checksum must be added before the bytes after its end
    *     are fed
    */
-  BlockVerifier(int checksumKind, PartitionSums sums) {
+  BlockVerifier(int checksumKind, PartitionChecksums sums) {
     this.checksum = ChecksumKind.newChecksum(checksumKind);
     this.sums = sums;
   }

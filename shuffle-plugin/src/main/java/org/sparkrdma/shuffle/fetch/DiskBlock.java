@@ -72,7 +72,7 @@ final class DiskBlock {
    *
    * @throws IOException when that fails, or the block was discarded
    */
-  void open(int checksumKind, PartitionSums sums) throws IOException {
+  void open(int checksumKind, PartitionChecksums sums) throws IOException {
     requireUse();
     if (channel == null) {
       verifier = new BlockVerifier(checksumKind, sums);

@@ -4,10 +4,10 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.output.ComputedSums;
+import org.sparkrdma.shuffle.output.ComputedChecksums;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.PieceSums;
-import org.sparkrdma.shuffle.output.RecordedSums;
+import org.sparkrdma.shuffle.output.PieceChecksums;
+import org.sparkrdma.shuffle.output.RecordedChecksums;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
@@ -30,8 +30,8 @@ final class BlockWriter {
   private final StateLock state;
   private final Placement placement;
   private final Piece piece = new Piece();
-  private final RecordedSums recorded = new RecordedSums();
-  private final ComputedSums computed;
+  private final RecordedChecksums recorded = new RecordedChecksums();
+  private final ComputedChecksums computed;
   private Located.Encoder answer;
   private int sentToTcp;
 
@@ -43,7 +43,7 @@ final class BlockWriter {
   /**
    * @param computed checksums for blocks without usable recorded ones; null for none
    */
-  BlockWriter(Placement placement, ComputedSums computed, StateLock state) {
+  BlockWriter(Placement placement, ComputedChecksums computed, StateLock state) {
     this.state = state;
     this.placement = placement;
     this.computed = computed;
@@ -102,7 +102,7 @@ final class BlockWriter {
     }
     blockStart = start;
     at = start + from;
-    PieceSums sums = sumsOf(map, startReduceId, endReduceId, at, freshSums);
+    PieceChecksums sums = sumsOf(map, startReduceId, endReduceId, at, freshSums);
     if (sums == computed && !mayBlock) {
       return Step.NEEDS_DISK;
     }
@@ -134,7 +134,7 @@ final class BlockWriter {
     return Step.NEXT;
   }
 
-  private void writePiece(int block, long start, long end, PieceSums sums) throws IOException {
+  private void writePiece(int block, long start, long end, PieceChecksums sums) throws IOException {
     int count = sums.countUntil(at + piece.lengthBytes());
     answer.located(
         block,
@@ -159,7 +159,7 @@ final class BlockWriter {
     at += piece.lengthBytes();
   }
 
-  private PieceSums sumsOf(
+  private PieceChecksums sumsOf(
       MapOutput map, int startReduceId, int endReduceId, long fileOffset, boolean fresh) {
     if (computed != null && (fresh || !map.hasSums())) {
       computed.begin(map, startReduceId, endReduceId, fileOffset);

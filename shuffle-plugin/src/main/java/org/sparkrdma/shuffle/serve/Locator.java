@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.ComputedSums;
+import org.sparkrdma.shuffle.output.ComputedChecksums;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -221,7 +221,7 @@ final class Locator {
     boolean prepared = false;
     try {
       Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
-      ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
+      ComputedChecksums computed = computeSums ? new ComputedChecksums(checksumKind) : null;
       lane.prepare(
           buffer, checksumKind, lease, placement, new BlockWriter(placement, computed, state));
       prepared = true;

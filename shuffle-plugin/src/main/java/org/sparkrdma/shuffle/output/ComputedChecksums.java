@@ -21,11 +21,11 @@ import org.sparkrdma.shuffle.wire.Located;
  * from the middle of a cell gets the checksum of the whole cell. Made for one answer; used by one
  * thread at a time.
  */
-public final class ComputedSums implements PieceSums {
+public final class ComputedChecksums implements PieceChecksums {
   /** Length of a cell; the last one of a block is shorter. */
   static final int CELL_BYTES = 1 << 20;
 
-  private static final Logger LOG = LoggerFactory.getLogger(ComputedSums.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ComputedChecksums.class);
   private static final int STEP_BYTES = 128 << 10;
 
   private final Checksum checksum;
@@ -40,7 +40,7 @@ public final class ComputedSums implements PieceSums {
   /**
    * @param checksumKind of the sums; not {@link Located#NO_CHECKSUM}
    */
-  public ComputedSums(int checksumKind) {
+  public ComputedChecksums(int checksumKind) {
     this.checksum = ChecksumKind.newChecksum(checksumKind);
   }
 

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** Blocks without a recorded checksum, or with a wrong one: the server computes checksums. */
 @Timeout(120)
-class ComputedSumsTest {
+class ComputedChecksumsTest {
   private static final int MIB = 1 << 20;
   @TempDir private Path directory;
   private final Random random = new Random(21);

@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.Arrays;
 
 /** Checksums of the partitions of a block, in order; owned by one thread at a time. */
-final class PartitionSums {
+final class PartitionChecksums {
   /** Ends and checksums in turn. */
   private long[] entries = new long[2];
 

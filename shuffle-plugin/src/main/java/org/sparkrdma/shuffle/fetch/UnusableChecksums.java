@@ -8,7 +8,7 @@ import java.util.Set;
  * Map outputs whose recorded checksums are known to be wrong; the oldest are forgotten first. Safe
  * for any thread.
  */
-final class UnusableSums {
+final class UnusableChecksums {
   private static final int MAX_ENTRIES = 10_000;
 
   private volatile boolean any;
