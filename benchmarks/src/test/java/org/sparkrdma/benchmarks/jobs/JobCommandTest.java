@@ -40,6 +40,8 @@ class JobCommandTest {
     assertThat(check("--report", directory.resolve("a.html").toString())).isEqualTo(MISUSE);
     assertThat(check("--report", directory.toString())).isEqualTo(MISUSE);
     assertThat(check("--report", directory.resolve("a.json").toString())).isZero();
+    String[] submitted = {"groupby", "--report", directory.resolve("a.html").toString()};
+    assertThat(ShuffleBenchmark.commandLine(submitted).execute(submitted)).isEqualTo(MISUSE);
   }
 
   @Test
