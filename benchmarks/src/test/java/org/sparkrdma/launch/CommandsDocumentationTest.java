@@ -81,11 +81,14 @@ class CommandsDocumentationTest {
           by("\\./guest build", ".ci/run", "./guest build"),
           by("apt-get install \\$\\(\\./guest packages\\)", ".ci/run", "< <(./guest packages)"),
           by("\\./guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
+          nightly("\\./guest run --nodes 2 .*/read-loop", "ReadLoopIT.java", "\"guest/read-loop\""),
+          nightly(
+              "\\./mvnw .*-Dit\\.test=TransferIT.*", "TransferIT.java", "shouldMoveTheSameBlocks"),
           by("\\./guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
           by("\\./guest run --nodes 2 -- bash -c .*rping.*", "GuestToolIT.java", "\"rping -s -C 3"),
           by("\\./guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
           by("\\./guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
-          by("\\./guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(List.of(\"REQ\")"),
+          by("\\./guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(LostMessage.REQ)"),
           by("\\./guest ctl NAME kill 2", "GuestToolIT.java", "running.kill(2)"),
           by(
               "\\./guest ctl NAME exec 1 'rdma link delete rxe0'",

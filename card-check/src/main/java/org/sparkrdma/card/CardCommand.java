@@ -72,6 +72,9 @@ final class CardCommand implements Callable<Integer> {
   @Option(names = "--cases", paramLabel = "LIST", split = ",")
   private List<String> cases = List.of();
 
+  @Option(names = "--files", paramLabel = "FOLDER")
+  private String files;
+
   @Option(names = "--peer-address", paramLabel = "HOST")
   private String peer;
 
@@ -79,17 +82,17 @@ final class CardCommand implements Callable<Integer> {
   private double minutes;
 
   private final DeviceSource devices;
-  private final HostFiles files;
+  private final HostFiles host;
   private final Programs programs;
 
   /**
    * @param devices those of this host
-   * @param files of this host
+   * @param host files of this host
    * @param programs that it starts
    */
-  CardCommand(DeviceSource devices, HostFiles files, Programs programs) {
+  CardCommand(DeviceSource devices, HostFiles host, Programs programs) {
     this.devices = devices;
-    this.files = files;
+    this.host = host;
     this.programs = programs;
   }
 
@@ -127,12 +130,13 @@ final class CardCommand implements Callable<Integer> {
       throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
     Path file = reportFile();
+    Path folder = folderOfFiles();
     try (TimeLimit limit = TimeLimit.start(duration(), spec.commandLine().getErr())) {
       CardDevice card = CardDevice.find(list(), device);
       checkLockedMemory();
-      SystemFacts system = SystemFacts.of(files, card.info(), programs.pluginJar());
+      SystemFacts system = SystemFacts.of(host, card.info(), programs.pluginJar());
       announce(card, system);
-      CardReport result = run(card, system, tests, limit);
+      CardReport result = run(card, system, tests, folder, limit);
       finish(result, file);
       return result.passed() ? PASSED : FAILED;
     }
@@ -146,10 +150,16 @@ final class CardCommand implements Callable<Integer> {
     }
   }
 
-  private CardReport run(CardDevice card, SystemFacts system, List<String> tests, TimeLimit limit)
+  private CardReport run(
+      CardDevice card, SystemFacts system, List<String> tests, Path folder, TimeLimit limit)
       throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
     SuiteRun suite = SuiteRun.run(programs, card, system.driver(), tests, limit, out::println);
+    if (!limit.left().isZero()) {
+      out.println("Measuring what registering files costs on this device, some seconds.");
+    }
+    CostResult costs =
+        print(CostResult.measure(programs, card, folder, limit, out::println), folder);
     Transfer transfer = new Transfer(programs, card, limit, out::println);
     if (!limit.left().isZero()) {
       out.println("Measuring RDMA READ and TCP between two processes on this device, about 20 s.");
@@ -160,7 +170,8 @@ final class CardCommand implements Callable<Integer> {
       out.println("Measuring RDMA READ and TCP with the other host, about 20 s.");
       other = print(transfer.peer(peer));
     }
-    return new CardReport(card, system, LocalDate.now(ZoneOffset.UTC), cases, suite, loop, other);
+    return new CardReport(
+        card, system, LocalDate.now(ZoneOffset.UTC), cases, suite, costs, loop, other);
   }
 
   private Duration duration() {
@@ -168,7 +179,7 @@ final class CardCommand implements Callable<Integer> {
   }
 
   private void checkLockedMemory() throws NotUsableException {
-    OptionalLong lockable = files.lockableBytes();
+    OptionalLong lockable = host.lockableBytes();
     if (lockable.isPresent() && lockable.getAsLong() < LOCKED_BYTES) {
       throw new NotUsableException(
           ("this process may lock %d bytes of memory (RLIMIT_MEMLOCK), and the suite registers up to"
@@ -197,6 +208,20 @@ final class CardCommand implements Callable<Integer> {
             .format(DateTimeFormatter.ofPattern("HH:mm")));
   }
 
+  private CostResult print(CostResult costs, Path folder) {
+    PrintWriter out = spec.commandLine().getOut();
+    if (costs.succeeded()) {
+      out.printf(
+          "A file in %s (%s): microseconds to register and deregister, to copy, and their ratio.%n",
+          folder, costs.figures().path("fileSystem").asText());
+    }
+    costs.lines().forEach(out::println);
+    if (!costs.succeeded()) {
+      out.println("FAILED costs: " + costs.error());
+    }
+    return costs;
+  }
+
   private TransferResult print(TransferResult transfer) {
     PrintWriter out = spec.commandLine().getOut();
     transfer.lines().forEach(out::println);
@@ -208,7 +233,7 @@ final class CardCommand implements Callable<Integer> {
 
   private void finish(CardReport result, Path file) throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    AddressMask mask = new AddressMask(files.system());
+    AddressMask mask = new AddressMask(host.system());
     Files.writeString(file, result.json(mask));
     out.println("Row for docs/cards.md:");
     out.println(mask.mask(result.row()));
@@ -253,6 +278,19 @@ final class CardCommand implements Callable<Integer> {
     } catch (IOException | InvalidPathException e) {
       throw wrong("--report cannot be written: " + name);
     }
+  }
+
+  private Path folderOfFiles() {
+    String name = files == null ? System.getProperty("java.io.tmpdir") : files;
+    try {
+      Path folder = Path.of(name).toAbsolutePath();
+      if (Files.isDirectory(folder) && Files.isWritable(folder)) {
+        return folder;
+      }
+    } catch (InvalidPathException e) {
+      // The sentence below says it.
+    }
+    throw wrong("--files is no folder that can be written: " + name);
   }
 
   private ParameterException wrong(String sentence) {

@@ -26,6 +26,7 @@ import org.sparkrdma.verbs.device.Transport;
  * @param date of the run
  * @param selection the selected cases; empty for all
  * @param suite its results
+ * @param costs of registering, against copying
  * @param loop figures between two processes of this host
  * @param peer figures with another host; null when there was none
  */
@@ -35,6 +36,7 @@ record CardReport(
     LocalDate date,
     List<String> selection,
     SuiteRun suite,
+    CostResult costs,
     TransferResult loop,
     TransferResult peer) {
   private static final int SCHEMA = 1;
@@ -47,9 +49,12 @@ record CardReport(
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Whether the suite passed and each transfer worked. */
+  /** Whether the suite passed, costs were measured and each transfer worked. */
   boolean passed() {
-    return suite.passed() && loop.succeeded() && (peer == null || peer.succeeded());
+    return suite.passed()
+        && costs.succeeded()
+        && loop.succeeded()
+        && (peer == null || peer.succeeded());
   }
 
   /**
@@ -79,6 +84,8 @@ record CardReport(
     summary.put("notRun", suite.notRun());
     summary.put("seconds", suite.seconds());
     addCases(report.putArray("cases"));
+    ObjectNode measured = report.putObject("costs").setAll(costs.figures());
+    addError(measured, costs.error());
     add(report.putObject("loop"), loop);
     if (peer != null) {
       add(report.putObject("peer"), peer);
@@ -142,8 +149,12 @@ record CardReport(
 
   private static void add(ObjectNode node, TransferResult transfer) {
     node.set("rows", transfer.rows());
-    if (!transfer.succeeded()) {
-      node.put("error", transfer.error());
+    addError(node, transfer.error());
+  }
+
+  private static void addError(ObjectNode node, String error) {
+    if (!error.isEmpty()) {
+      node.put("error", error);
     }
   }
 

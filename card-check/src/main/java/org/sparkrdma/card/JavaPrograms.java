@@ -38,6 +38,22 @@ final class JavaPrograms implements Programs {
   }
 
   @Override
+  public List<String> costs(String device, Path folder) {
+    List<String> command = java();
+    command.addAll(
+        List.of(
+            "-Xmx256m",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            System.getProperty("java.class.path"),
+            CostMain.class.getName(),
+            IbverbsDevices.ENGINE,
+            device,
+            folder.toString()));
+    return command;
+  }
+
+  @Override
   public List<String> plugin(List<String> arguments) {
     List<String> command = java();
     command.addAll(List.of("-jar", pluginJar().toString()));

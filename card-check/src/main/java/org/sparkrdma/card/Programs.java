@@ -17,6 +17,14 @@ interface Programs {
   List<String> contract(List<String> tests);
 
   /**
+   * The measurement of costs, {@link CostMain}.
+   *
+   * @param device its name
+   * @param folder where the file is created
+   */
+  List<String> costs(String device, Path folder);
+
+  /**
    * A command of the plug-in's jar.
    *
    * @param arguments such as {@code perf server}

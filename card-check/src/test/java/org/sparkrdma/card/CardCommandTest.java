@@ -79,6 +79,7 @@ class CardCommandTest {
           mlx5_0 --cases Reads,Writs   | --cases has 'Writs': give GROUP or GROUP#METHOD, with a group of Connections,
           mlx5_0 --cases Reads#a.b     | --cases has 'Reads#a.b': give GROUP
           mlx5_0 --report /dev/null/a  | --report cannot be written: /dev/null/a
+          mlx5_0 --files /dev/null     | --files is no folder that can be written: /dev/null
           """)
   void shouldRefuseWrongArgumentsInOneSentence(String arguments, String sentence) {
     assertThat(run(() -> List.of(CARD), programs, arguments.split(" "))).isEqualTo(2);
@@ -170,6 +171,8 @@ class CardCommandTest {
         .contains("The suite has 2 cases.\n")
         .contains("  1/2 passed  Reads.shouldRead() 3 ms\n")
         .contains("   65536 bytes: READ 238.4 MiB/s, TCP 95.4 MiB/s, ratio 2.50\n")
+        .contains("| 64 KiB | cold | 30.0 (20.0..41.5) | 15.0 (0.0..0.0) | 2.00 |\n")
+        .contains("| 64 KiB | warm | 12.0 (0.0..0.0) | 8.0 (7.5..9.0) | 1.50 |\n")
         .endsWith("Everything passed.\n");
     JsonNode report = readReport();
     assertThat(report.at("/passed").asBoolean()).isTrue();
@@ -178,6 +181,10 @@ class CardCommandTest {
     assertThat(report.at("/cases/0/name").asText()).isEqualTo("Reads.shouldRead()");
     assertThat(report.at("/cases/0/ms").asInt()).isEqualTo(3);
     assertThat(report.at("/loop/rows/0/ratio").asDouble()).isEqualTo(3.0);
+    assertThat(report.at("/costs/fileSystem").asText()).isEqualTo("ext4");
+    assertThat(report.at("/costs/rows/0/cold/registerUs/median").asDouble()).isEqualTo(30.0);
+    assertThat(programs.measured)
+        .containsExactly("mlx5_0 " + Path.of(System.getProperty("java.io.tmpdir")));
     assertThat(report.toString()).doesNotContain("192.0.2.7").doesNotContain("2001:db8");
   }
 
@@ -189,9 +196,12 @@ class CardCommandTest {
                 "mlx5_0",
                 "--cases",
                 "Reads,Sends#shouldSendInline",
+                "--files",
+                root.toString(),
                 "--peer-address",
                 "192.0.2.9:7475"))
         .isZero();
+    assertThat(programs.measured).containsExactly("mlx5_0 " + root);
     String suite = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
     assertThat(programs.tests)
         .containsExactly(List.of(suite + "/Reads", suite + "/Sends#shouldSendInline"));
@@ -223,6 +233,28 @@ class CardCommandTest {
     assertThat(readReport().at("/passed").asBoolean()).isFalse();
     assertThat(readReport().at("/loop/error").asText())
         .isEqualTo(transfer ? "" : "perf client ended with exit code 3");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          exit 3           | the measurement of costs ended with exit code 3
+          echo '{}'        | the measurement of costs printed no figures
+          echo 'no device' | the measurement of costs printed no JSON
+          """)
+  void shouldFailWhenCostsAreNotMeasured(String costs, String sentence) throws Exception {
+    FakePrograms failing =
+        new FakePrograms(
+            "echo tests: 1; echo 'passed  A#Reads.shouldRead() 3 ms'",
+            "echo '" + FakePrograms.FIGURES + "'",
+            costs);
+    String[] arguments = Stream.concat(Stream.of("mlx5_0"), report()).toArray(String[]::new);
+    assertThat(run(() -> List.of(CARD), failing, arguments)).isEqualTo(1);
+    assertThat(out.toString()).contains("FAILED costs: " + sentence + "\n");
+    assertThat(readReport().at("/passed").asBoolean()).isFalse();
+    assertThat(readReport().at("/costs/error").asText()).isEqualTo(sentence);
   }
 
   /** A process that waits for another one, so that both have to be killed. */

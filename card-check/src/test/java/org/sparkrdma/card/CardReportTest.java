@@ -30,6 +30,7 @@ class CardReportTest {
         LocalDate.of(2026, 11, 25),
         List.of(),
         new SuiteRun(cases, notRun, 90),
+        CostResult.of(FakePrograms.COSTS),
         TransferResult.of(FakePrograms.FIGURES),
         null);
   }

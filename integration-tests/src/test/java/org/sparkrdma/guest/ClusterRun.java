@@ -60,6 +60,7 @@ final class ClusterRun {
   private final Map<String, String> scripts = new HashMap<>();
   private Guest guest;
   private String preparation = "";
+  private String namespace = "";
   private boolean hasUser;
   private long limitBytes;
   private List<String> lostMessages = List.of();
@@ -123,6 +124,12 @@ final class ClusterRun {
    */
   ClusterRun prepared(String line) {
     preparation = line;
+    return this;
+  }
+
+  /** Runs in a network namespace that the line of {@link #prepared} adds. */
+  ClusterRun inNamespace(String name) {
+    namespace = name;
     return this;
   }
 
@@ -241,6 +248,9 @@ final class ClusterRun {
     }
     if (!preparation.isEmpty()) {
       command.addAll(List.of("bash", "-c", PREPARED, "prepared"));
+    }
+    if (!namespace.isEmpty()) {
+      command.addAll(List.of("ip", "netns", "exec", namespace));
     }
     if (hasUser) {
       command.addAll(List.of("bash", "-c", KEEP_WORK, "kept"));

@@ -3,8 +3,9 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -14,55 +15,58 @@ import org.sparkrdma.guest.cluster.StepResult;
 /**
  * The wire loses one message of the set-up of a connection. The kernel repeats it after seconds:
  * blocks use TCP meanwhile, and later blocks use the connection that came in the background. No
- * peer is quarantined.
+ * peer is quarantined. The time-outs are the plug-in's defaults.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)
 final class LostMessagesIT {
   @Test
   void shouldConnectInTheBackgroundWhenTheFirstRequestIsLost() throws Exception {
-    Map<String, StepResult> steps = lose(List.of("REQ"), "rocev2-lost-req");
-
-    assertAllByTcp(steps.get("rocev2-lost-req/lost"));
+    lose(LostMessage.REQ);
   }
 
   @Test
   @Tag("nightly")
   void shouldConnectWhenTheFirstAnswerOrTheReadyMessageIsLost() throws Exception {
-    Map<String, StepResult> steps =
-        lose(List.of("REP", "RTU"), "rocev2-lost-rep", "rocev2-lost-rtu");
-
-    assertAllByTcp(steps.get("rocev2-lost-rep/lost"));
-    // The first message of the initiator stands for the ready message.
-    assertAllByRead(steps.get("rocev2-lost-rtu/lost"));
+    lose(LostMessage.REP, LostMessage.RTU);
   }
 
   @Test
   @Tag("nightly")
   void shouldConnectWhenTheFirstMessagesOfIwarpAreLost() throws Exception {
-    Map<String, StepResult> steps =
-        lose(List.of("MPA-REQUEST", "MPA-REPLY"), "iwarp-lost-request", "iwarp-lost-reply");
-
-    // TCP repeats them in less time than blocks wait.
-    assertAllByRead(steps.get("iwarp-lost-request/lost"));
-    assertAllByRead(steps.get("iwarp-lost-reply/lost"));
+    lose(LostMessage.MPA_REQUEST, LostMessage.MPA_REPLY);
   }
 
-  private static Map<String, StepResult> lose(List<String> messages, String... applications)
-      throws Exception {
-    ClusterRun cluster = ClusterRun.named(applications[0]).with("--wire", "filtered");
-    Map<String, StepResult> steps = cluster.run(applications);
+  private static void lose(LostMessage... messages) throws Exception {
+    MatrixPage page = new MatrixPage();
+    for (LostMessage message : messages) {
+      page.start(message.key());
+    }
+    ClusterRun cluster = ClusterRun.named(messages[0].application());
+    cluster.with("--wire", "filtered").prepared("uname -r >" + cluster.file("release"));
+    Map<String, StepResult> steps =
+        cluster.run(Stream.of(messages).map(LostMessage::application).toArray(String[]::new));
+    System.out.println(steps);
     cluster.lostMessages().forEach(System.out::println);
     assertThat(cluster.lostMessages()).hasSameSizeAs(messages);
-    for (int i = 0; i < messages.size(); i++) {
-      assertThat(cluster.lostMessages().get(i)).startsWith("lost " + messages.get(i) + " ");
-    }
-    for (String application : applications) {
-      assertAllByRead(steps.get(application + "/later"));
-    }
     assertThat(cluster.executorLogs(1) + cluster.executorLogs(2))
         .doesNotContain("Quarantining peer");
-    return steps;
+    for (int i = 0; i < messages.length; i++) {
+      LostMessage message = messages[i];
+      assertThat(cluster.lostMessages().get(i)).startsWith("lost " + message.word() + " ");
+      StepResult first = steps.get(message.application() + "/lost");
+      StepResult later = steps.get(message.application() + "/later");
+      if (message.isReadAtOnce()) {
+        assertAllByRead(first);
+      } else {
+        assertAllByTcp(first);
+      }
+      assertAllByRead(later);
+      ObjectNode result = page.result(message.key(), cluster);
+      MatrixPage.put(result, first);
+      MatrixPage.put(result.putObject("later"), later);
+      page.write();
+    }
   }
 
   private static void assertAllByRead(StepResult step) {

@@ -73,7 +73,21 @@ record MatrixCell(
       "ip addr flush dev wire1 && tc qdisc add dev wire1 root handle 1: prio"
           + " && tc filter add dev wire1 parent 1: matchall action vlan push id 4000"
           + " && ip link add link wire1 name vlan5 type vlan id 5"
-          + " && ip link set vlan5 mtu 1400 up && ip addr add 10.99.1.%1$d/24 dev vlan5";
+          + " && ip link set vlan5 mtu $(($(</sys/class/net/wire1/mtu) - 100)) up && ip addr add 10.99.1.%1$d/24 dev vlan5";
+
+  /** Name of the network namespace in which the processes of a node run. */
+  private static final String NAMESPACE = "executor";
+
+  /**
+   * The wire of iWARP in a network namespace, and the device of it made again there: siw removes a
+   * device whose wire leaves the namespace.
+   */
+  private static final String OWN_NAMESPACE =
+      "ip netns add executor && ip link set wire2 netns executor"
+          + " && while [[ -e /sys/class/infiniband/siw0 ]]; do sleep 0.1; done"
+          + " && ip -n executor link set lo up && ip -n executor link set wire2 up"
+          + " && ip -n executor addr add 10.99.2.%1$d/24 dev wire2"
+          + " && ip netns exec executor rdma link add siw0 type siw netdev wire2";
 
   /** The cells of the table. */
   static List<MatrixCell> all() {
@@ -157,6 +171,9 @@ record MatrixCell(
     if (hasFailingAllocations()) {
       run = FailingAllocations.prepare(run);
     }
+    if (network.equals("own-netns")) {
+      run = run.inNamespace(NAMESPACE);
+    }
     return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine(run)) : run;
   }
 
@@ -171,7 +188,7 @@ record MatrixCell(
         || isOnBond()
         || network.equals("vlan")
         || hasFailingAllocations()
-        || limit.startsWith("objects-");
+        || limitsObjects();
   }
 
   private boolean isOnBond() {
@@ -191,6 +208,7 @@ record MatrixCell(
   String reasonOfLoss() {
     return switch (fault) {
       case "failover" -> "the listener's address moved to another link";
+      case "device-return" -> "a port of the device is down: device=rxe0 port=1";
       case "address-change" -> "an address of the listeners was removed";
       default -> "";
     };
@@ -198,9 +216,12 @@ record MatrixCell(
 
   /** Text in the reason why RDMA is off under the limit. */
   String reason() {
-    return limit.startsWith("objects-")
-        ? "the control group allows hca_object=" + limit.substring("objects-".length())
-        : "";
+    return switch (limit) {
+      case "memlock-64k" -> "RLIMIT_MEMLOCK=65536 neededBytes=";
+      case "objects-3" -> "the control group allows hca_object=3";
+      case "handles-0" -> "(hca_handle in its rdma.max)";
+      default -> throw unknown("limit", limit);
+    };
   }
 
   private String prepareFiles() {
@@ -227,22 +248,29 @@ record MatrixCell(
       case "bond" -> BOND.replace("%2$s", "active");
       case "bond-keeps" -> BOND.replace("%2$s", "none");
       case "vlan" -> VLAN;
+      case "own-netns" -> OWN_NAMESPACE;
       // Spark's own connections keep the first one.
       case "two-addresses" -> "ip addr add 10.99.9.%1$d/24 dev wire2";
       default -> throw unknown("network", network);
     };
   }
 
+  private boolean limitsObjects() {
+    return limit.startsWith("objects-") || limit.startsWith("handles-");
+  }
+
   private String prepareLimit() {
-    if (!limit.startsWith("objects-")) {
+    if (!limitsObjects()) {
       return "true";
     }
-    String device = transport.equals("iwarp") ? "siw0" : "rxe0";
-    return "mkdir /sys/fs/cgroup/objects && echo "
-        + device
-        + " hca_object="
-        + limit.substring("objects-".length())
-        + " >/sys/fs/cgroup/objects/rdma.max && for process in $(</sys/fs/cgroup/cgroup.procs);"
+    String count = limit.substring(limit.indexOf('-') + 1);
+    // An executor opens the device once. Without a handle it must not find another device.
+    return "mkdir /sys/fs/cgroup/objects && for device in rxe0 siw0; do echo $device "
+        + (limit.startsWith("handles-")
+            ? "hca_handle=" + count
+            : "hca_handle=1 hca_object=" + count)
+        + " >/sys/fs/cgroup/objects/rdma.max || exit; done"
+        + " && for process in $(</sys/fs/cgroup/cgroup.procs);"
         + " do echo $process >/sys/fs/cgroup/objects/cgroup.procs || true; done 2>/dev/null";
   }
 

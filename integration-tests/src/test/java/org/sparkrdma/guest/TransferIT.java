@@ -13,7 +13,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Shuffle blocks from one kernel to the other, alternating the plug-in and Spark's own transfer.
  * The warm-up compares every byte, and all blocks of the plug-in must come by READ. Speed is
  * measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA does the
- * work of a card. {@link SmokeIT} has a shorter one.
+ * work of a card. {@code -Dguest.mtu} is the MTU of the wire. {@link SmokeIT} has a shorter one.
  */
 @Tag("nightly")
 @Isolated("It takes both processors.")
@@ -21,7 +21,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 final class TransferIT {
   @Test
   void shouldMoveTheSameBlocksAsSparksOwnTransferBetweenTwoKernels() throws Exception {
-    ClusterRun cluster = ClusterRun.named("transfer");
+    ClusterRun cluster =
+        ClusterRun.named("transfer").with("--mtu", System.getProperty("guest.mtu", "4200"));
     cluster.run("rocev2-transfer", "iwarp-transfer");
 
     for (String transport : new String[] {"rocev2", "iwarp"}) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.serve;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.sparkrdma.shuffle.serve.FileCosts;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
@@ -33,6 +33,7 @@ final class ServeCosts implements AutoCloseable {
   private final ProtectionDomain domain;
   private final HostMemory memory;
   private final MemoryRegion slot;
+  private final FileCosts costs;
   private long copied;
 
   /**
@@ -48,6 +49,7 @@ final class ServeCosts implements AutoCloseable {
     domain = device.allocateProtectionDomain();
     memory = device.allocate(largestBytes);
     slot = domain.register(memory, 0, largestBytes, REMOTE_READ);
+    costs = new FileCosts(domain, REMOTE_READ, System::nanoTime);
   }
 
   private void write() throws IOException {
@@ -77,24 +79,12 @@ final class ServeCosts implements AutoCloseable {
   }
 
   private long register(int offset, int lengthBytes) throws VerbsException {
-    long begunNs = System.nanoTime();
-    domain.registerFile(file, offset, lengthBytes, REMOTE_READ).close();
-    return System.nanoTime() - begunNs;
+    return costs.registerNs(file, offset, lengthBytes);
   }
 
-  /** Opens the file and copies, as the server does for an answer. */
   private long copy(int offset, int lengthBytes) throws IOException {
-    ByteBuffer target = memory.slice(0, lengthBytes);
-    long begunNs = System.nanoTime();
-    try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
-      while (target.hasRemaining()) {
-        if (in.read(target, (long) offset + target.position()) < 0) {
-          throw new EOFException("file ended early: offset=" + offset);
-        }
-      }
-    }
     copied += lengthBytes;
-    return System.nanoTime() - begunNs;
+    return costs.copyNs(file, offset, memory.slice(0, lengthBytes));
   }
 
   /** Bytes copied so far. */

@@ -254,7 +254,7 @@ public final class ClusterNode {
     if (name.endsWith(LINK_LOCAL_SELECTED)) {
       conf.set("spark.shuffle.rdma.listen.address", "fe80::/10");
     }
-    if (!authenticate) {
+    if (!authenticate && !isFirstConnection(name)) {
       // No node dies here; a slow wire between busy kernels must not count as a dead peer.
       conf.set("spark.shuffle.rdma.peer.timeout", "20s");
     }
@@ -268,10 +268,8 @@ public final class ClusterNode {
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }
-    if (isFirstConnection(name)) {
-      // The kernel repeats a request after 6 s: blocks do not wait for that, an attempt of 9 s
-      // does.
-      conf.set("spark.shuffle.rdma.connect.timeout", "3s");
+    if (!isFirstConnection(name)) {
+      conf.set("spark.shuffle.rdma.request.timeout", "10s");
     }
     if (isOnRails(name) || name.endsWith(IPV6)) {
       conf.set("spark.shuffle.rdma.tos", "104");
@@ -282,7 +280,6 @@ public final class ClusterNode {
     return conf.set("spark.shuffle.manager", MANAGER)
         .set("spark.shuffle.rdma.engine", name.endsWith(DISNI) ? DISNI : "ibverbs")
         .set("spark.shuffle.rdma.copy.first", "false")
-        .set("spark.shuffle.rdma.request.timeout", "10s")
         // siw and DiSNI cannot withhold remote access.
         .set(
             "spark.shuffle.rdma.fabric.trusted",
@@ -290,6 +287,7 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.device", devices(name));
   }
 
+  /** Whether a message of the first connection is lost, under the default time-outs. */
   private static boolean isFirstConnection(String name) {
     return name.contains("-lost-");
   }

@@ -4,8 +4,10 @@ package org.sparkrdma.verbs.ibverbs;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDevice;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
@@ -19,6 +21,10 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 final class DeviceProbe {
   /** Maximum number of checks in turn that fail for a device although others can be used. */
   static final int MAX_WAITS = 5;
+
+  /** The kernel's control group of RDMA answers EAGAIN, see its rdma.rst. */
+  private static final String NO_HANDLE =
+      ": the control group may allow no more handles of the device (hca_handle in its rdma.max)";
 
   /** Failures in turn of each device that was well before. */
   private final Map<String, Integer> failures = new HashMap<>();
@@ -70,7 +76,9 @@ final class DeviceProbe {
       VerbsLibrary verbs, long device, String name, NativeArena arena) {
     long context = verbs.openDevice(device);
     if (context == 0) {
-      return Libraries.failure("ibv_open_device", "device=" + name);
+      int errno = Downcalls.errno();
+      return Libraries.failure(
+          "ibv_open_device", errno, "device=" + name + (errno == Libc.EAGAIN ? NO_HANDLE : ""));
     }
     try {
       int rc = verbs.queryDevice(context, arena.allocate(IbvDeviceAttr.SIZE));

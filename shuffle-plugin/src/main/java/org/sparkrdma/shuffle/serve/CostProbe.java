@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -42,9 +39,8 @@ final class CostProbe {
   private static final int LARGE_BYTES = 1 << 20;
 
   private final Device device;
-  private final ProtectionDomain domain;
   private final PinnedBudget budget;
-  private final Set<AccessFlag> access;
+  private final FileCosts costs;
   private final LongSupplier nanoClock;
 
   /**
@@ -58,9 +54,8 @@ final class CostProbe {
       Set<AccessFlag> access,
       LongSupplier nanoClock) {
     this.device = device;
-    this.domain = domain;
     this.budget = budget;
-    this.access = access;
+    this.costs = new FileCosts(domain, access, nanoClock);
     this.nanoClock = nanoClock;
   }
 
@@ -104,29 +99,10 @@ final class CostProbe {
 
   private Round round(Path file, ByteBuffer target) throws IOException, VerbsException {
     return new Round(
-        register(file, SMALL_BYTES),
-        register(file, LARGE_BYTES),
-        copy(file, target, SMALL_BYTES),
-        copy(file, target, LARGE_BYTES));
-  }
-
-  private long register(Path file, int lengthBytes) throws VerbsException {
-    long startNs = nanoClock.getAsLong();
-    domain.registerFile(file, 0, lengthBytes, access).close();
-    return nanoClock.getAsLong() - startNs;
-  }
-
-  private long copy(Path file, ByteBuffer target, int lengthBytes) throws IOException {
-    long startNs = nanoClock.getAsLong();
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      target.clear().limit(lengthBytes);
-      while (target.hasRemaining()) {
-        if (channel.read(target, target.position()) < 0) {
-          throw new EOFException("file too short: " + file);
-        }
-      }
-    }
-    return nanoClock.getAsLong() - startNs;
+        costs.registerNs(file, 0, SMALL_BYTES),
+        costs.registerNs(file, 0, LARGE_BYTES),
+        costs.copyNs(file, 0, target.clear().limit(SMALL_BYTES)),
+        costs.copyNs(file, 0, target.clear().limit(LARGE_BYTES)));
   }
 
   private Optional<ServingCosts> quartiles(List<Round> rounds) {
@@ -136,7 +112,7 @@ final class CostProbe {
     }
     Round first = rounds.get(0);
     List<Round> warm = rounds.subList(1, rounds.size());
-    ServingCosts costs =
+    ServingCosts measured =
         ServingCosts.of(
                 SMALL_BYTES,
                 LARGE_BYTES,
@@ -150,10 +126,10 @@ final class CostProbe {
             + " the first copy of it {} us",
         device.info().name(),
         warm.size(),
-        costs,
+        measured,
         first.registerLargeNs() / 1_000,
         first.copyLargeNs() / 1_000);
-    return Optional.of(costs);
+    return Optional.of(measured);
   }
 
   private static long lowerQuartile(long[] values) {

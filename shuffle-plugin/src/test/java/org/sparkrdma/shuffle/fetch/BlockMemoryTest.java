@@ -272,7 +272,7 @@ class BlockMemoryTest {
 
     assertThat(blocks).noneMatch(BlockProgress::hasReservation);
     assertThat(full.readers()).isEqualTo(2);
-    long share = (LIMIT - blocks.size() * CHUNK - 3 * CHUNK) / 2;
+    long share = (LIMIT - (long) blocks.size() * CHUNK - 3 * CHUNK) / 2;
     Reservation next = new Reservation();
     assertThat(full.tryReserve(next, READER, share + 1, true)).as("beyond its share").isFalse();
     assertThat(full.tryReserve(next, READER, share, true)).isTrue();

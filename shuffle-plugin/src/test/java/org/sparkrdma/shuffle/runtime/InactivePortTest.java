@@ -38,6 +38,7 @@ class InactivePortTest extends RuntimeFixture {
   private static final int INIT = 2;
 
   private static final int EIO = 5;
+  private static final int EAGAIN = 11;
 
   /** A link-local address, which the port has before DHCP. */
   private static final byte[] LINK_LOCAL = {
@@ -182,7 +183,9 @@ class InactivePortTest extends RuntimeFixture {
       runtime.start();
 
       assertThat(log.awaitWarnings(1).get(0))
-          .contains("until it can be started", "ibv_open_device failed: errno=" + errno);
+          .contains("until it can be started", "ibv_open_device failed: errno=" + errno)
+          .matches(
+              line -> line.contains("hca_handle") == (errno == EAGAIN), "names the control group");
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
       runtime.close();

@@ -33,7 +33,8 @@ class HandOverTest {
     reader.stepWithoutReads();
     reader.iterate(LATER_NS);
     reader.stepWithoutReads();
-    assertThat(reader.peer().readsUnderWay()).isEqualTo(BLOCKS * BLOCK_BYTES / ScriptedReader.CHUNK_BYTES);
+    assertThat(reader.peer().readsUnderWay())
+        .isEqualTo(BLOCKS * BLOCK_BYTES / ScriptedReader.CHUNK_BYTES);
   }
 
   @AfterEach

@@ -134,8 +134,7 @@ final class ScriptedReader {
             settings(0).locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE,
             this::deliver,
             lengths);
-    Delivery delivery =
-        TestDelivery.on(new DeliveryExecutor(), new SameThreadExecutor(), counters);
+    Delivery delivery = TestDelivery.on(new DeliveryExecutor(), new SameThreadExecutor(), counters);
     server = UnusedBlockServer.of(device, memory.domain(), memory.budget(), () -> nowNs);
     MemoryQueue queue =
         new MemoryQueue(memory.receive(), reads, delivery, counters::waitedForMemory, () -> nowNs);
