@@ -30,7 +30,7 @@ final class MatrixPage {
   private static final String RUN = "kernel, Java, commit, date";
 
   /** Columns of the results of a cell. */
-  private static final List<String> OF_CELL = List.of("bytes", "by TCP, because", RUN);
+  static final List<String> OF_CELL = List.of("bytes", "by TCP, because", RUN);
 
   /** Columns of the results of a lost message. */
   private static final List<String> OF_LOST =
@@ -116,7 +116,16 @@ final class MatrixPage {
     page.append(row(names)).append(row(names.stream().map(name -> "---").toList()));
   }
 
-  private static String row(
+  /**
+   * A row with its result.
+   *
+   * @param before lines of the page as it is
+   * @param values of the first columns
+   * @param result null when this build has not started the row, a null node when it has not passed
+   * @param columns of results
+   * @param words the result as the values of these columns
+   */
+  static String row(
       List<String> before,
       List<String> values,
       JsonNode result,
