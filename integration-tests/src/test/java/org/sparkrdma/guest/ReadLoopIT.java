@@ -41,7 +41,7 @@ final class ReadLoopIT {
     GuestResult result =
         Guest.nodes(2)
             .memory("512M")
-            .timeout(Duration.ofSeconds(120))
+            .timeout(Duration.ofMinutes(2))
             .with("--transport", "iwarp")
             .with("--mtu", Integer.toString(mtu))
             .run(SCRIPT);
