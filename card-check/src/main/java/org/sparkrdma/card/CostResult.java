@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /**
- * What registering ranges of a file costs on the device, against copying them.
+ * The costs of registering ranges of a file on the device, against copying them.
  *
  * @param figures those of {@link CostMain}; empty when they were not measured
  * @param error a sentence; empty after a measurement

@@ -96,7 +96,7 @@ final class GuestMatrixIT {
       }
       case "back" ->
           assertThat(logs)
-              .contains(
+              .containsPattern(
                   "RDMA is not used in this executor until it can be started: "
                       + cell.reasonOfLoss());
       default -> throw new IllegalStateException("bad table: expected=" + cell.expected());

@@ -49,7 +49,8 @@ final class MatrixReport {
       Network `vlan`: the address of RoCE is that of a VLAN interface. `netns`: `rdma system set netns exclusive`, the executor in the first network
       namespace. `own-netns`: the wire, its device `siw0` and all processes of the node are in a network namespace of their own, with
       `rdma system set netns shared`, the kernel's default ([why not exclusive](guest.md#network-namespaces)).
-      `device-return`: the log must say that the port of the device is down.
+      `device-return`: the log must say that the port of the device is down, or that an address was removed: the kernel removes the IPv6 address of a
+      wire that goes down, and reports both.
       `bond-failover`: the bond takes over the hardware address of the wire that carries its packets (`fail_over_mac active`), and the log must
       say that the listener's address moved. `bond-keeps`: the bond keeps one hardware address (`fail_over_mac none`, the kernel's default), so that
       no address moves. RDMA must go on: all bytes of a job after the fault come by READ.
