@@ -208,7 +208,8 @@ record MatrixCell(
   String reasonOfLoss() {
     return switch (fault) {
       case "failover" -> "the listener's address moved to another link";
-      case "device-return" -> "(an address of the listeners was removed|a port of the device is down): device=rxe0";
+      case "device-return" ->
+          "(an address of the listeners was removed|a port of the device is down): device=rxe0";
       case "address-change" -> "an address of the listeners was removed";
       default -> "";
     };
