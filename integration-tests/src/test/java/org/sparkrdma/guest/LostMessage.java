@@ -25,8 +25,8 @@ enum LostMessage {
       defaults of the plug-in (`connect.timeout`, `request.timeout` and `peer.timeout` are not set; the other settings are those of `test`). The first job has one
       reader, so one executor connects. Each row asserts right answers, no quarantined peer, the first job as expected (`tcp`: all bytes by TCP), and all
       bytes of the next job by READ. RoCE's kernel repeats a REQ after 6.1 s; blocks wait 5 s (`connect.timeout`), and the attempt goes on for 15 s. A REP is
-      repeated earlier: in the run below in time for READ (with `connect.timeout` of 3 s blocks used TCP), so `once` is asserted. The initiator's first
-      message stands for a lost RTU. TCP repeats the messages of iWARP. `.ci/run` runs the row REQ.
+      repeated at about the time when the blocks stop to wait: of two runs on 2026-11-25 one had all bytes by READ and the other all by TCP, so `once` is
+      asserted. The initiator's first message stands for a lost RTU. TCP repeats the messages of iWARP. `.ci/run` runs the row REQ.
 
       """;
 
