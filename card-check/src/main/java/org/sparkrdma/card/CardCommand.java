@@ -288,9 +288,12 @@ final class CardCommand implements Callable<Integer> {
         return folder;
       }
     } catch (InvalidPathException e) {
-      // The sentence below says it.
+      // Reported below.
     }
-    throw wrong("--files is no folder that can be written: " + name);
+    throw wrong(
+        files == null
+            ? "the folder for temporary files cannot be written, give --files: " + name
+            : "--files is no folder that can be written: " + name);
   }
 
   private ParameterException wrong(String sentence) {

@@ -20,7 +20,8 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * Measures on a device what registering a range of a file costs, against copying it into registered
  * memory. Cold pages have never been touched: they are those of a file that was just extended, so
- * the kernel clears each and reads no disk. Warm pages are in the page cache. Confined to its
+ * no disk is read. A registration makes the kernel clear each; a copy does on most disk file
+ * systems, and not in a file system in memory. Warm pages are in the page cache. Confined to its
  * creator, who closes it.
  */
 final class CostMeter implements AutoCloseable {
@@ -61,14 +62,8 @@ final class CostMeter implements AutoCloseable {
       memory = device.allocate(lengthBytes);
       MemoryRegion buffer = domain.register(memory, 0, lengthBytes, REMOTE_READ);
       return new CostMeter(domain, memory, buffer, lengthBytes, file);
-    } catch (VerbsException | RuntimeException e) {
-      if (memory != null) {
-        memory.close();
-      }
-      if (domain != null) {
-        domain.close();
-      }
-      Files.delete(file);
+    } catch (VerbsException | RuntimeException | Error e) {
+      closeAll(null, memory, domain, file);
       throw e;
     }
   }
@@ -134,9 +129,32 @@ final class CostMeter implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    buffer.close();
-    memory.close();
-    domain.close();
-    Files.delete(file);
+    closeAll(buffer, memory, domain, file);
+  }
+
+  /** Goes on where one fails; null for those that were not created. */
+  private static void closeAll(
+      MemoryRegion buffer, HostMemory memory, ProtectionDomain domain, Path file)
+      throws IOException {
+    try {
+      close(buffer, memory, domain);
+    } finally {
+      Files.deleteIfExists(file);
+    }
+  }
+
+  private static void close(MemoryRegion buffer, HostMemory memory, ProtectionDomain domain) {
+    try {
+      if (buffer != null) {
+        buffer.close();
+      }
+      if (memory != null) {
+        memory.close();
+      }
+    } finally {
+      if (domain != null) {
+        domain.close();
+      }
+    }
   }
 }

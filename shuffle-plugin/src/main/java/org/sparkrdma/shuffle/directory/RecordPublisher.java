@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The records that this executor publishes, each later than the one before. Only the latest is
- * retried: by the directory's thread, and by {@link #retry} where there was no memory to schedule
- * that; at most one try is queued or runs. The directory's thread calls the driver; everything else
- * is safe for any thread.
+ * tried, and retried: by the directory's thread, and by {@link #retry} where there was no memory to
+ * schedule that; of each record at most one try is queued or runs. The directory's thread calls the
+ * driver; everything else is safe for any thread.
  */
 final class RecordPublisher {
   static final long FIRST_RETRY_MS = 50;
@@ -45,6 +45,11 @@ final class RecordPublisher {
     /** Returns the time until the next try. */
     private long tryOnce() {
       if (taken.isDone()) {
+        return QueuedWork.NOT_AGAIN;
+      }
+      if (!isLatest(this)) {
+        // While no thread could be started, several may have been queued.
+        taken.complete(false);
         return QueuedWork.NOT_AGAIN;
       }
       try {

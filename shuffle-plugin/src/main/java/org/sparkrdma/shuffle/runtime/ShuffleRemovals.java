@@ -10,16 +10,16 @@ import org.slf4j.LoggerFactory;
  * files. A hand-over that has failed for lack of memory is repeated at the next removal and each
  * second.
  *
- * <p>At most {@value #MAX} shuffles wait for that, in memory of the start. The windows of a further
- * one are deregistered after the idle time-out. Safe for any thread.
+ * <p>At most {@value #MAX_WAITING} shuffles wait for that, in memory of the start. The windows of a
+ * further one are deregistered after the idle time-out. Safe for any thread.
  */
 final class ShuffleRemovals {
-  static final int MAX = 256;
+  static final int MAX_WAITING = 256;
 
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleRemovals.class);
 
   private final IntConsumer transport;
-  private final int[] waiting = new int[MAX];
+  private final int[] waiting = new int[MAX_WAITING];
   private int count;
 
   /**
@@ -31,12 +31,9 @@ final class ShuffleRemovals {
 
   /** Spark has removed a shuffle. Never throws: Spark's part of the removal has succeeded. */
   synchronized void remove(int shuffleId) {
-    if (count < MAX) {
+    retry();
+    if (!tryHandOver(shuffleId) && count < MAX_WAITING) {
       waiting[count++] = shuffleId;
-      retry();
-    } else {
-      retry();
-      var unused = tryHandOver(shuffleId);
     }
   }
 

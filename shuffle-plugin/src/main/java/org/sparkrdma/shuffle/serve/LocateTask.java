@@ -25,10 +25,10 @@ final class LocateTask {
   /** Time for which threads of disks have worked for it. */
   private long diskNs;
 
-  /** Whether one has, and the end of the last such time. */
-  private boolean onDisk;
+  /** Number of threads of disks that work for it now, and the time since which one does. */
+  private int onDisk;
 
-  private long diskUntilNs;
+  private long onDiskSinceNs;
   private boolean ended;
 
   private boolean aborted;
@@ -150,18 +150,26 @@ final class LocateTask {
     return heldBack;
   }
 
-  /**
-   * The thread of a disk has worked for it until now. A time in which threads of several disks have
-   * worked counts once.
-   */
-  void addDiskTime(long fromNs, long nowNs) {
-    long beginNs = onDisk && diskUntilNs - fromNs > 0 ? diskUntilNs : fromNs;
-    diskNs += nowNs - beginNs;
-    diskUntilNs = nowNs;
-    onDisk = true;
+  /** The thread of a disk begins to work for it. */
+  void beginDisk(long nowNs) {
+    if (onDisk == 0) {
+      onDiskSinceNs = nowNs;
+    }
+    onDisk++;
   }
 
-  /** Time for which threads of disks have worked for it, without the waits for them. */
+  /** The thread of a disk has worked for it. */
+  void endDisk(long nowNs) {
+    onDisk--;
+    if (onDisk == 0) {
+      diskNs += nowNs - onDiskSinceNs;
+    }
+  }
+
+  /**
+   * Time in which at least one thread of a disk has worked for it, and none does any more. The
+   * waits for such a thread are not in it, those of the thread itself are.
+   */
   long diskNs() {
     return diskNs;
   }

@@ -136,8 +136,7 @@ final class Locator {
       } else if (lane.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs)) {
         answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
       } else {
-        locateWaiting(lane);
-        task.addDiskTime(nowNs, nanoClock.getAsLong());
+        work(lane, nowNs);
       }
     } catch (Throwable e) {
       if (!lane.isAbandoned()) {
@@ -254,6 +253,18 @@ final class Locator {
       if (next != BlockLocator.NEXT) {
         passOn(ready, next, i, from);
       }
+    }
+  }
+
+  private void work(LocateLane lane, long nowNs) {
+    lane.task().beginDisk(nowNs);
+    long endNs = nowNs;
+    try {
+      locateWaiting(lane);
+      endNs = nanoClock.getAsLong();
+    } finally {
+      // Without the time of a lane that has ended by an Error.
+      lane.task().endDisk(endNs);
     }
   }
 

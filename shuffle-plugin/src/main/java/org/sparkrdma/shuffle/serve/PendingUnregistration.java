@@ -8,6 +8,7 @@ package org.sparkrdma.shuffle.serve;
 final class PendingUnregistration {
   private final Runnable done;
   private int outputs = 1;
+  private boolean isDone;
 
   /** Starts with a count of one, so that the caller must call {@link #onOutputGone} once. */
   PendingUnregistration(Runnable done) {
@@ -19,10 +20,12 @@ final class PendingUnregistration {
     outputs++;
   }
 
+  /** A call after the last one repeats the callback if that has ended by an Error. */
   void onOutputGone() {
-    outputs--;
-    if (outputs == 0) {
+    outputs = Math.max(0, outputs - 1);
+    if (outputs == 0 && !isDone) {
       done.run();
+      isDone = true;
     }
   }
 }

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 final class RepeatedCommands {
   private static final long PAUSE_NS = 10_000_000;
 
-  /** By then the peer has timed out. */
+  /** Thirty seconds: by then a peer has timed out. */
   private static final int MAX_FAILURES = 3_000;
 
   private Command first;

@@ -13,7 +13,7 @@ import java.util.function.LongPredicate;
  * where an Error has ended it. Safe for any thread.
  */
 final class ShortageCommand implements LongConsumer {
-  /** Maximum number of Errors in a row after which a command is repeated. */
+  /** Number of Errors in a row after which a command is not repeated. */
   static final int MAX_FAILURES = 8;
 
   private final Consumer<Runnable> submit;

@@ -48,7 +48,7 @@ final class ConnectionCompletions {
   void onCompletion(WorkCompletion completion, long nowNs) {
     long id = completion.requestId();
     if (!completion.succeeded()) {
-      // No blocks are at fault that were read before.
+      // Whole blocks that were read before, if they are worth a hand-over, are not at fault.
       fetches.deliverRead();
       fail(completion.status(), id);
     } else if (WorkIds.isReceive(id)) {

@@ -197,7 +197,7 @@ public final class Located {
       return (in.get(piece + 3) & HELD_BACK) != 0;
     }
 
-    /** Whether the answer has waited behind other requests, and is not complete; likewise. */
+    /** Whether the answer is late and not complete, and no disk was slow; of the first piece. */
     public boolean isDelayedByLoad() {
       return (in.get(piece + 3) & LOAD) != 0;
     }

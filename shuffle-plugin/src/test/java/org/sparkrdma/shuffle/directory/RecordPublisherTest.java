@@ -61,6 +61,20 @@ class RecordPublisherTest {
   }
 
   @Test
+  void shouldAskTheDriverOnlyForTheLatestOfSeveralRecordsThatAreQueued() {
+    CompletableFuture<Boolean> first = records.publish(DirectoryServiceTest.endpoint("1", 10));
+    failsLate = true;
+    assertThatThrownBy(this::withdraw).isInstanceOf(OutOfMemoryError.class);
+    failsLate = false;
+    CompletableFuture<Boolean> last = withdraw();
+    tasks.forEach(Runnable::run);
+    assertThat(asked).isEqualTo(1);
+    assertThat(published).containsExactly(false);
+    assertThat(first).isCompletedWithValue(false);
+    assertThat(last).isCompletedWithValue(true);
+  }
+
+  @Test
   void shouldRetryARecordThatWasNotHandedOver() {
     refuses = true;
     assertThatThrownBy(this::withdraw).isInstanceOf(OutOfMemoryError.class);

@@ -51,11 +51,11 @@ class ShuffleRemovalsTest {
   @Test
   void shouldKeepALimitedNumberOfThem() {
     fails = true;
-    IntStream.range(0, ShuffleRemovals.MAX + 10).forEach(removals::remove);
+    IntStream.range(0, ShuffleRemovals.MAX_WAITING + 10).forEach(removals::remove);
     fails = false;
     removals.remove(1_000);
     List<Integer> expected =
-        new ArrayList<>(IntStream.range(0, ShuffleRemovals.MAX).boxed().toList());
+        new ArrayList<>(IntStream.range(0, ShuffleRemovals.MAX_WAITING).boxed().toList());
     expected.add(1_000);
     assertThat(handedOver).containsExactlyInAnyOrderElementsOf(expected);
   }
