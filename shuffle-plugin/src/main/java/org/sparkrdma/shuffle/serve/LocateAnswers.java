@@ -144,6 +144,8 @@ final class LocateAnswers {
     } finally {
       if (!task.isEnded()) {
         refuseAfterError(task);
+      } else if (task.isRefused() && task.ready().lease() != null) {
+        leases.discard(task.ready().lease());
       }
     }
   }
@@ -158,6 +160,7 @@ final class LocateAnswers {
   }
 
   private void refuseAfterError(LocateTask task) {
+    task.markRefused();
     try {
       release(task.ready());
     } finally {

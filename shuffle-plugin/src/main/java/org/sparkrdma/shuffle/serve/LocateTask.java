@@ -33,6 +33,7 @@ final class LocateTask {
 
   private boolean aborted;
   private boolean awaitsAbort;
+  private boolean refused;
 
   /** Number of attempts to abort it that have failed. */
   private int abortsFailed;
@@ -199,6 +200,15 @@ final class LocateTask {
 
   boolean isAborted() {
     return aborted;
+  }
+
+  /** Its answer after an Error has no lease, so all that it still holds may be released. */
+  void markRefused() {
+    refused = true;
+  }
+
+  boolean isRefused() {
+    return refused;
   }
 
   /** Waits for another attempt to abort it. */

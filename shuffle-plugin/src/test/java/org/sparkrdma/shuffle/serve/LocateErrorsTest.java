@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
@@ -117,11 +119,17 @@ class LocateErrorsTest {
     run();
   }
 
+  static Stream<Arguments> errorsThatLast() {
+    return IntStream.of(2, 3, 8, 9, 10)
+        .boxed()
+        .flatMap(errors -> failingSteps().mapToObj(step -> Arguments.of(errors, step)));
+  }
+
   @ParameterizedTest
-  @MethodSource("failingSteps")
-  void shouldAnswerEachRequestAfterErrorsThatLast(int step) {
+  @MethodSource("errorsThatLast")
+  void shouldAnswerEachRequestAfterErrorsThatLast(int errors, int step) {
     failing = steps + step;
-    failures = 10;
+    failures = errors;
     run();
   }
 
