@@ -4,16 +4,12 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.zip.CRC32C;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -23,32 +19,8 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** Blocks without a recorded checksum, or with a wrong one: the server computes checksums. */
 @Timeout(120)
-class ComputedChecksumsTest {
+class ComputedChecksumsTest extends TransportFixture {
   private static final int MIB = 1 << 20;
-  @TempDir private Path directory;
-  private final Random random = new Random(21);
-  private final List<TestExecutor> executors = new ArrayList<>();
-
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor = new TestExecutor(own, options);
-    executors.add(executor);
-    return executor;
-  }
-
-  @AfterEach
-  void closeAllWithoutLeaks() {
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
-  }
-
-  private static CollectedBlocks fetch(
-      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
-    return collected.await();
-  }
 
   @ParameterizedTest
   @EnumSource(ServeSettings.Mode.class)

@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,16 +11,14 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /** Control buffers of connections: few when idle, more under load. */
 @Timeout(60)
-class ControlCreditsTest {
+class ControlCreditsTest extends TransportFixture {
   private static final int MAPS = 8;
   private static final int IDLE_BUFFERS = 2;
   private static final int MAX_LOCATES = 4;
@@ -39,23 +35,6 @@ class ControlCreditsTest {
    * A pause of this JVM must not count as an overload: a garbage collection took 1.1 s in a guest.
    */
   private static final Duration LONG = Duration.ofSeconds(50);
-
-  @TempDir private Path directory;
-  private final List<TestExecutor> executors = new ArrayList<>();
-
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor = new TestExecutor(own, options);
-    executors.add(executor);
-    return executor;
-  }
-
-  @AfterEach
-  void closeAllWithoutLeaks() {
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
-  }
 
   /** Buffers that connections of the executor hold: all but those of the reserve. */
   private static int buffers(TestExecutor executor) {

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,11 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -34,7 +30,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 /** Many tasks on two executors with very little pinned memory. */
 @Tag("slow")
 @Timeout(120)
-class MemoryPressureTest {
+class MemoryPressureTest extends TransportFixture {
   private static final int TASKS = 64;
   private static final int MAPS = 12;
   private static final int PARTITIONS = 16;
@@ -53,8 +49,6 @@ class MemoryPressureTest {
   private static final Set<FallbackReason> EXPECTED =
       EnumSet.of(FallbackReason.POOL_EMPTY, FallbackReason.PEER_BUSY);
 
-  @TempDir private Path directory;
-  private final List<TestExecutor> executors = new ArrayList<>();
   private final AtomicInteger byRead = new AtomicInteger();
   private final AtomicInteger byTcp = new AtomicInteger();
 
@@ -62,21 +56,6 @@ class MemoryPressureTest {
     return new TestExecutor.Options(incarnation)
         .requestTimeout(REQUEST_TIMEOUT)
         .lease(REQUEST_TIMEOUT.multipliedBy(2));
-  }
-
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor = new TestExecutor(own, options);
-    executors.add(executor);
-    return executor;
-  }
-
-  /** Closing fails when anything is still pinned. */
-  @AfterEach
-  void closeAllWithoutLeaks() {
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
   }
 
   @ParameterizedTest
@@ -100,7 +79,7 @@ class MemoryPressureTest {
           TestExecutor reader = pair.get(number % 2);
           TestExecutor server = pair.get(1 - number % 2);
           for (int i = 0; i < 6; i++) {
-            fetch(reader, server, randomBlocks(random));
+            fetchAndCheck(reader, server, randomBlocks(random));
           }
         });
     assertThat(byRead.get() + byTcp.get()).isPositive();
@@ -121,11 +100,11 @@ class MemoryPressureTest {
         7,
         (number, random) -> {
           int partition = random.nextInt(2);
-          fetch(reader, server, List.of(new BlockRange(0, 0, partition, partition + 1)));
+          fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, partition, partition + 1)));
         });
     assertThat(byTcp.get()).isEqualTo(TASKS);
     assertThat(System.nanoTime() - begunNs).isLessThan(TimeUnit.SECONDS.toNanos(60));
-    fetch(reader, server, List.of(new BlockRange(0, 0, 2, 3)));
+    fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 2, 3)));
     assertThat(byRead.get()).as("a block that fits, afterwards").isEqualTo(1);
   }
 
@@ -139,10 +118,10 @@ class MemoryPressureTest {
     }
     other.outputs().write(0, random, 500_000);
     for (int map = 0; map < 8; map++) {
-      fetch(other, full, List.of(new BlockRange(0, map, 0, 1)));
+      fetchAndCheck(other, full, List.of(new BlockRange(0, map, 0, 1)));
     }
     assertThat(full.budget().limitBytes() - full.budget().pinnedBytes()).isLessThan(1 << 20);
-    fetch(full, other, List.of(new BlockRange(0, 0, 0, 1)));
+    fetchAndCheck(full, other, List.of(new BlockRange(0, 0, 0, 1)));
     assertThat(byTcp.get()).isZero();
   }
 
@@ -152,7 +131,7 @@ class MemoryPressureTest {
     TestExecutor reader = start(withoutTimeouts(1).idleTimeout(idle));
     TestExecutor server = start(withoutTimeouts(2).idleTimeout(idle).mode(ServeSettings.Mode.AUTO));
     server.outputs().write(0, new Random(9), 3_000_000);
-    fetch(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
+    fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
     assertThat(reader.budget().highestBytes()).isGreaterThan(3_000_000);
     for (TestExecutor executor : executors) {
       for (int i = 0; i < 10_000 && executor.budget().pinnedBytes() > 0; i++) {
@@ -161,7 +140,7 @@ class MemoryPressureTest {
       assertThat(executor.budget().pinnedBytes()).isZero();
     }
     assertThat(server.count(Counter.WINDOWS_RETURNED)).isPositive();
-    fetch(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
+    fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
     assertThat(byRead.get()).isEqualTo(2);
   }
 
@@ -207,7 +186,7 @@ class MemoryPressureTest {
   /**
    * Fetches, keeps every block until the last was received, as Spark's iterator may, and compares.
    */
-  private void fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
+  private void fetchAndCheck(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
     HoldingHandler handler = new HoldingHandler(blocks.size());
     reader.transport().fetch(server.endpoint(), blocks, null, handler);

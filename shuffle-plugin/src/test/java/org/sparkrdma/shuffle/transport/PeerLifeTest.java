@@ -84,6 +84,18 @@ class PeerLifeTest {
     return startFetch(reader, peer).await();
   }
 
+  private static void awaitConnection(TestExecutor reader) {
+    while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** The scripted server answers that it has no such block. */
+  private void assertAnswersOverAConnection(TestExecutor reader, Endpoint server) throws Exception {
+    awaitConnection(reader);
+    assertThat(fetch(reader, server).reason(0)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+  }
+
   @Test
   void shouldNotConnectToAPeerOfAnotherEngineOrProtocol() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1));
@@ -120,9 +132,7 @@ class PeerLifeTest {
     laterNs.addAndGet(Duration.ofSeconds(10).toNanos());
     // Its quarantine is over: this block does not wait for the connection that tests the peer.
     assertThat(fetch(reader, real).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
-    while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
-      Thread.onSpinWait();
-    }
+    awaitConnection(reader);
     assertThat(fetch(reader, real).bytes(0)).hasSize(1000);
     assertThat(reader.counters().quarantined().shownIds()).isEmpty();
   }
@@ -175,11 +185,7 @@ class PeerLifeTest {
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(fetch(reader, slow.endpoint()).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       slow.acceptHeld();
-      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
-        Thread.onSpinWait();
-      }
-      assertThat(fetch(reader, slow.endpoint()).reason(0))
-          .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertAnswersOverAConnection(reader, slow.endpoint());
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
     }
   }
@@ -220,11 +226,7 @@ class PeerLifeTest {
       assertThat(ofTwo.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).as("only the first").isEqualTo(1);
       two.acceptHeld();
-      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
-        Thread.onSpinWait();
-      }
-      assertThat(fetch(reader, two.endpoint()).reason(0))
-          .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertAnswersOverAConnection(reader, two.endpoint());
     }
   }
 
@@ -250,11 +252,7 @@ class PeerLifeTest {
       assertThat(two.heldRequests()).isZero();
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
       one.acceptHeld();
-      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
-        Thread.onSpinWait();
-      }
-      assertThat(fetch(reader, one.endpoint()).reason(0))
-          .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertAnswersOverAConnection(reader, one.endpoint());
     }
   }
 

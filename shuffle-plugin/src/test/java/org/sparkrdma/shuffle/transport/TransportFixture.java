@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 abstract class TransportFixture {
   @TempDir Path directory;
   final Random random = new Random(7);
-  private final List<TestExecutor> executors = new ArrayList<>();
+  final List<TestExecutor> executors = new ArrayList<>();
   private int started;
 
   TestExecutor start(TestExecutor.Options options) throws Exception {
