@@ -29,7 +29,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -38,8 +41,16 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(name = "quickstart")
 public final class Quickstart implements Callable<Integer> {
+  /**
+   * So many runs of the job before the measured one let the JVMs compile what matters: half of the
+   * CPU time of an executor's first runs is the compiler's (docs/benchmarks.md).
+   */
+  private static final int DEFAULT_WARM_UPS = 5;
+
   private static final Map<ShuffleJob, DataSize> DEFAULT_SIZES =
       Map.of(ShuffleJob.GROUPBY, DataSize.parse("256m"), ShuffleJob.TERASORT, DataSize.parse("1g"));
+
+  @Spec private CommandSpec spec;
 
   @Mixin private ClusterOptions options;
 
@@ -55,6 +66,9 @@ public final class Quickstart implements Callable<Integer> {
       defaultValue = "vanilla,rdma,fallback",
       converter = ShuffleMode.Converter.class)
   private List<ShuffleMode> modes;
+
+  @Option(names = "--warm-ups")
+  private Integer warmUps;
 
   @Option(names = "--kill-executor")
   private boolean killExecutor;
@@ -108,19 +122,30 @@ public final class Quickstart implements Callable<Integer> {
             (cluster, directory) -> run(plan, cluster, directory, installation, progress));
   }
 
-  /** One run under each shuffle. TeraSort has no warm-up, since it takes long. */
-  private BenchmarkPlan plan() {
-    boolean warm = job == ShuffleJob.GROUPBY && !killExecutor;
+  /** One measured run under each shuffle. */
+  BenchmarkPlan plan() {
+    if (warmUps != null && warmUps < 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--warm-ups is %d: give 0 or more".formatted(warmUps));
+    }
     String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
-    return new BenchmarkPlan(
-        job, List.of(shape), List.copyOf(modes), 1, warm ? 1 : 0, "", command());
+    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "", command());
+  }
+
+  /** TeraSort has no warm-up by default, since it takes long. */
+  private int warmUps() {
+    if (warmUps != null) {
+      return warmUps;
+    }
+    return job == ShuffleJob.GROUPBY && !killExecutor ? DEFAULT_WARM_UPS : 0;
   }
 
   private String command() {
-    return "./quickstart --job %s%s%s"
+    return "./quickstart --job %s%s%s%s"
         .formatted(
             job,
             size == null ? "" : " --size " + size.toOption(),
+            warmUps == null ? "" : " --warm-ups " + warmUps,
             killExecutor ? " --kill-executor" : "");
   }
 

@@ -123,6 +123,7 @@ class ScriptsIT {
         "quickstart --modes rdmaa",
         "quickstart --modes vanilla,POOL_1G",
         "quickstart --job pagerank",
+        "quickstart --warm-ups -1",
         "soak --minutes short",
         "soak --minutes 1 --seed 1.5",
         "bench groupby --rounds --keep",
@@ -216,6 +217,7 @@ class ScriptsIT {
           bench groupby --rounds 0 | --rounds must be at least 1, --warm-ups at least 0 (see ./bench groupby --help)
           bench tpch --threads 0   | --threads must be at least 1 (see ./bench tpch --help)
           quickstart --job sort    | --job is 'sort': give one of groupby, terasort (see ./quickstart --help)
+          quickstart --warm-ups -1 | --warm-ups is -1: give 0 or more (see ./quickstart --help)
           """)
   void shouldNameTheWrongArgumentAndTheHelpOfItsCommand(String command, String sentence)
       throws Exception {

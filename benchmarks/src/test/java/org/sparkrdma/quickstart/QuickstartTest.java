@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ScriptHelp;
+import picocli.CommandLine;
 
 @Timeout(60)
 class QuickstartTest {
@@ -31,6 +32,7 @@ class QuickstartTest {
     assertThat(check("--size", "big")).isEqualTo(MISUSE);
     assertThat(check("--job", "pagerank")).isEqualTo(MISUSE);
     assertThat(check("--report", "a.csv")).isEqualTo(MISUSE);
+    assertThat(check("--warm-ups", "-1")).isEqualTo(MISUSE);
     assertThat(check("--job", "terasort", "--size", "2m")).isZero();
     assertThat(check()).isZero();
   }
@@ -44,10 +46,29 @@ class QuickstartTest {
     assertThat(ShuffleJob.TERASORT.shapeOf(DataSize.parse("2048m"))).isEqualTo("2g");
   }
 
+  @Test
+  void shouldWarmUpTheExecutorsUnlessThatTakesLongOrOneIsKilled() {
+    assertThat(warmUps()).isEqualTo(5);
+    assertThat(warmUps("--warm-ups", "2")).isEqualTo(2);
+    assertThat(warmUps("--job", "terasort")).isZero();
+    assertThat(warmUps("--kill-executor")).isZero();
+    assertThat(warmUps("--job", "terasort", "--warm-ups", "1")).isEqualTo(1);
+  }
+
+  private int warmUps(String... arguments) {
+    CommandLine commandLine = Quickstart.commandLine();
+    commandLine.parseArgs(all(arguments));
+    return commandLine.<Quickstart>getCommand().plan().warmUps();
+  }
+
   private int check(String... arguments) {
+    return Quickstart.commandLine().execute(all(arguments));
+  }
+
+  private String[] all(String... arguments) {
     List<String> all = new ArrayList<>(List.of("--project", directory.toString()));
     all.addAll(List.of("--work-dir", directory.toString(), "--check-only"));
     all.addAll(List.of(arguments));
-    return Quickstart.commandLine().execute(all.toArray(new String[0]));
+    return all.toArray(new String[0]);
   }
 }

@@ -15,7 +15,7 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
  * or its ratios to the first shuffle. Label and first heading say of which.
  */
 record DocumentedRow(DocumentedTable table, List<String> cells) {
-  private static final Pattern SIZE = Pattern.compile("\\b\\d+ [KMG]iB\\b");
+  private static final Pattern SIZE = Pattern.compile("\\b(\\d+ [KMG]iB|query \\d+[a-z]?)\\b");
 
   /** Other names of shuffles in labels. */
   private static final Map<ShuffleMode, String> OTHER_NAMES =
@@ -88,7 +88,7 @@ record DocumentedRow(DocumentedTable table, List<String> cells) {
     return Pattern.compile("\\b" + Pattern.quote(word) + "\\b").matcher(text).find();
   }
 
-  /** The shapes with a size that label or heading name; all if none has one. */
+  /** The shapes with a size or query that label or heading name; all if none has one. */
   private List<CaseReport> cases(BenchmarkReport report) {
     List<CaseReport> sized =
         report.cases().stream()
