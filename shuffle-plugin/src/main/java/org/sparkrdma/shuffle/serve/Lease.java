@@ -24,6 +24,10 @@ final class Lease {
   private LeakRecord leakRecord;
   private boolean granted;
   private boolean cancelled;
+
+  /** Whether the reader requests again what this lease, which is cancelled, would have held. */
+  private boolean requestedAgain;
+
   private long registeredBytes;
 
   Lease(long id, long peer, PeerShare share) {
@@ -77,13 +81,25 @@ final class Lease {
     share.beginLease();
   }
 
-  /** Its peer is gone: it must not be granted. */
+  /** Its peer is gone, or its blocks use TCP: it must not be granted. */
   void cancel() {
     cancelled = true;
+    requestedAgain = false;
+  }
+
+  /** The answer leaves its blocks out, and the reader requests them again: not to be granted. */
+  void leaveOut() {
+    cancelled = true;
+    requestedAgain = true;
   }
 
   boolean isCancelled() {
     return cancelled;
+  }
+
+  /** Whether a window is of use that is registered for it: to it, or to the next request. */
+  boolean needsWindows() {
+    return !cancelled || requestedAgain;
   }
 
   /** Counts bytes that were registered for it. */

@@ -80,7 +80,7 @@ final class LocateAnswers {
   void holdBack(LocateTask task) {
     for (LocateLane lane : task.lanes()) {
       if (lane.isRunning()) {
-        lane.abandon();
+        lane.leaveOut();
         task.markHeldBack();
       } else if (!lane.isAbandoned() && !lane.unqueue().isEmpty()) {
         task.markHeldBack();

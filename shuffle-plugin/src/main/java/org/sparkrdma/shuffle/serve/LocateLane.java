@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <pre>
  *  IDLE ──queue──► QUEUED ──begin──► RUNNING ──end──► IDLE
- *    ▲               │ unqueue          │ abandon
+ *    ▲               │ unqueue          │ abandon, leaveOut
  *    └───────────────┘                  ▼
  *                                   ABANDONED   its thread releases what it holds
  * </pre>
@@ -163,12 +163,21 @@ final class LocateLane {
     endWaits();
   }
 
-  /** The answer does without it; its thread releases what it holds. */
+  /** The answer does without it, or there is none; its thread releases what it holds. */
   void abandon() {
     state = State.ABANDONED;
     endWaits();
     if (lease != null) {
       lease.cancel();
+    }
+  }
+
+  /** The same where the reader requests its blocks again. */
+  void leaveOut() {
+    state = State.ABANDONED;
+    endWaits();
+    if (lease != null) {
+      lease.leaveOut();
     }
   }
 

@@ -26,7 +26,7 @@ final class Placement {
   enum Result {
     /** The piece is readable. */
     PLACED,
-    /** There is no memory now. */
+    /** There is no memory now, or its pieces will not be used. */
     NO_ROOM,
     /** The file must be read, which this thread must not do. */
     NEEDS_DISK
@@ -101,9 +101,11 @@ final class Placement {
         && placeInWindow(output, fileOffset, lengthBytes, piece, mayBlock)) {
       piecesFromWindows++;
       piece.copied(false);
-    } else if (slots != null && !mayBlock) {
+    } else if (slots == null || isCancelled()) {
+      return Result.NO_ROOM;
+    } else if (!mayBlock) {
       return Result.NEEDS_DISK;
-    } else if (slots != null && slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
+    } else if (slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();
       piece.copied(true);
@@ -141,11 +143,12 @@ final class Placement {
     boolean needsRoom =
         mayBlock
             && window == null
+            && !isCancelled()
             && lease.share().hasRoomForWindows()
             && !files.isExcluded(output.mapOutput().dataFile());
     if (needsRoom && slots != null && slots.trim(IdleMemory.MAX_REGIONS) > 0) {
       state.letOthersIn();
-      window = lease.isCancelled() ? null : files.lease(output, fileOffset, lease);
+      window = isCancelled() ? null : files.lease(output, fileOffset, lease);
     }
     if (window == null) {
       return false;

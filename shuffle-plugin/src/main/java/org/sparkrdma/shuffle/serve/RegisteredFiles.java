@@ -26,7 +26,8 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
  * idle time-out bound them. They are read from the disk before their registration, as the pinning
- * of others does, so that a slow disk delays the answer, which says so, and not the READs.
+ * of others does, so that a slow disk delays the answer, which says so, and not the READs. One that
+ * nobody needs any more when it is read is not registered.
  *
  * <p>A window with a lease is never deregistered. So leased windows and copy slots together leave
  * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is
@@ -174,6 +175,7 @@ final class RegisteredFiles {
   private FileWindow register(ServedOutput output, int index, Lease lease) {
     FileWindow registered = awaitWindow(output, index);
     if (registered != null
+        || !lease.needsWindows()
         || !output.mayRegister(nanoClock.getAsLong())
         || isExcluded(output.mapOutput().dataFile())) {
       return registered;
@@ -196,7 +198,7 @@ final class RegisteredFiles {
     MemoryRegion region = null;
     FileWindow window = null;
     try {
-      region = registerUnlocked(output, start, lengthBytes);
+      region = registerUnlocked(output, start, lengthBytes, lease);
       if (region != null && !output.isRemoved()) {
         window = new FileWindow(output, index, region, grant);
         output.onRegistered(window);
@@ -254,7 +256,8 @@ final class RegisteredFiles {
   }
 
   /** Pinning reads the file from its disk, so the lock is released. */
-  private MemoryRegion registerUnlocked(ServedOutput output, long start, long lengthBytes) {
+  private MemoryRegion registerUnlocked(
+      ServedOutput output, long start, long lengthBytes, Lease lease) {
     try {
       if (!pinned) {
         state.<Void, IOException>unlocked(
@@ -262,6 +265,9 @@ final class RegisteredFiles {
               outputs.loadPages(output.mapOutput(), start, lengthBytes);
               return null;
             });
+        if (output.isRemoved() || !lease.needsWindows()) {
+          return null;
+        }
       }
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));

@@ -102,7 +102,7 @@ final class DiskServers {
     return new ServerParameters(
         settings,
         outputs,
-        new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
+        new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS, Capability.ON_DEMAND_PAGING)),
         domain,
         budget,
         counters,
@@ -119,6 +119,11 @@ final class DiskServers {
   /** Copies into slots and registers no file. */
   static ServeSettings copies(int slots) {
     return settings(ServeSettings.Mode.COPY, slots, slots);
+  }
+
+  /** Registers windows that page on demand. */
+  static ServeSettings onDemand(int slots) {
+    return settings(ServeSettings.Mode.ODP, slots, 1000);
   }
 
   private static ServeSettings settings(ServeSettings.Mode mode, int slots, int peerLeases) {
