@@ -3,22 +3,18 @@ package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * Answers the LOCATEs of all peers.
  *
- * <p>Other threads submit commands and never block. The server's thread executes them: releases and
- * ends of peers first, then LOCATEs as far as they need no disk. A LOCATE that needs one continues
- * on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold
+ * <p>Other threads submit commands and never block. The server's thread executes them, see {@link
+ * ServerWork}: releases and ends of peers first, then LOCATEs as far as they need no disk. The
+ * agent's thread executes small ones itself, see {@link ImmediateAnswers}. A LOCATE that needs a disk
+ * continues on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold
  * {@link StateLock} while they use windows, slots, leases and indexes. The server's thread sleeps
  * until the next command or deadline. The runtime constructs it, starts it, and closes it after the
  * transport and before the protection domain.
@@ -41,45 +37,15 @@ public final class BlockServer implements AutoCloseable {
   /** Maximum wait of {@link #close} for a disk that hangs. */
   public static final Duration CLOSE_LIMIT = Duration.ofSeconds(30);
 
-  /** Maximum number of commands between two checks of the leases. */
-  private static final int MAX_BATCH = 64;
-
-  /** Maximum number of blocks of a LOCATE that the agent answers itself. */
-  private static final int SMALL_BLOCKS = 8;
-
-  /** Maximum number of leases that such a LOCATE, or a RELEASE that the agent answers, releases. */
-  private static final int SMALL_LEASES = 64;
-
-  /** Maximum number of windows and slots that the leases of such a RELEASE hold. */
-  static final int SMALL_HELD = 64;
-
-  private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
-
   private final StateLock state;
-  private final DiskThreads diskThreads = new DiskThreads();
   private final LongSupplier nanoClock;
   private final long maxWaitNs;
   private final ShuffleCounters counters;
-  private final PinnedBudget budget;
   private final ServingParts parts;
-  private final ServerThread thread = new ServerThread(this);
-  private final LocateSteps.Deadlines deadlines = new ThreadDeadlines();
-  private final LocateSteps steps;
-
-  private final Runnable expireLeases = this::expireLeases;
-  private final Runnable releaseIdle = this::releaseIdle;
-  private final Runnable checkOpen = this::checkOpen;
-  private final Runnable continueShortage;
-
-  /** Time of the last turn of the server's thread, which sets it. */
-  private volatile long tickNs;
-
-  private final ServerCommands commands;
-  private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
-  private volatile boolean ended;
-
-  /** Whether commands and LOCATEs are being executed, of which none must be overtaken. */
-  private volatile boolean busy;
+  private final ServerDeadlines deadlines;
+  private final ServerWork work;
+  private final ImmediateAnswers immediate;
+  private final ServerThread thread;
 
   public BlockServer(ServerParameters parameters) {
     this(parameters, null);
@@ -108,28 +74,22 @@ public final class BlockServer implements AutoCloseable {
       LongSupplier probeClock,
       StateLock state) {
     this.state = state;
-    commands = new ServerCommands(state);
     nanoClock = parameters.nanoClock();
-    tickNs = nanoClock.getAsLong();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
     counters = parameters.counters();
-    budget = parameters.budget();
+    DiskThreads diskThreads = new DiskThreads();
     int count = parameters.outputs().disks();
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
     parts = ServingParts.create(parameters, disks, state, probeClock);
-    steps = new LocateSteps(parts.locator(), disks, state, deadlines);
-    ShortageCommand shortage = new ShortageCommand(this::submit, this::makeRoom);
-    continueShortage = shortage::continueLater;
-    budget.onShortage(shortage);
-  }
-
-  /** A part of the room that a shortage needs; threads that wait for the lock precede the rest. */
-  private boolean makeRoom(long lengthBytes) {
-    boolean isPart = parts.idle().makeRoom(lengthBytes);
-    if (isPart) {
-      state.letOthersIn();
-    }
-    return isPart;
+    ServerCommands commands = new ServerCommands(state);
+    ServerSleep sleep = new ServerSleep();
+    deadlines = new ServerDeadlines(parts, commands, sleep, state, nanoClock);
+    LocateSteps steps = new LocateSteps(parts.locator(), disks, state, deadlines);
+    work =
+        new ServerWork(
+            parts, steps, commands, sleep, diskThreads, parameters.budget(), state, nanoClock);
+    immediate = new ImmediateAnswers(work, steps, parts.leases(), commands, deadlines, state);
+    thread = new ServerThread(work, deadlines, sleep);
   }
 
   /** Starts the thread; once. */
@@ -152,28 +112,20 @@ public final class BlockServer implements AutoCloseable {
    */
   public void locate(LocateCall call, long receivedNs) {
     checkAnswer(call);
-    requests.add(new LocateTask(call, receivedNs));
-    wakeUp();
+    work.submit(new LocateTask(call, receivedNs));
   }
 
   /**
-   * Answers a LOCATE of at most {@value #SMALL_BLOCKS} blocks before it returns, when they need no
-   * disk, nothing else waits for the server's thread and no other thread uses the state. Else like
-   * {@link #locate(LocateCall, long)}. It saves two wake-ups of threads. Any thread; it does not
-   * wait for other LOCATEs.
+   * Answers a LOCATE of at most {@value ImmediateAnswers#MAX_BLOCKS} blocks before it returns, when
+   * they need no disk and {@link ImmediateAnswers} may do so. Else like {@link #locate(LocateCall,
+   * long)}. Any thread; it does not wait for other LOCATEs.
    */
   public void locateSoon(LocateCall call, long receivedNs) {
     checkAnswer(call);
     LocateTask task = new LocateTask(call, receivedNs);
-    if (hasWork() || busy || !isSmall(call) || !steps.tryBegin(task)) {
-      requests.add(task);
-      wakeUp();
+    if (!immediate.tryLocate(task)) {
+      work.submit(task);
     }
-  }
-
-  private static boolean isSmall(LocateCall call) {
-    return Locate.requestedBlocks(call.request()) <= SMALL_BLOCKS
-        && Locate.releasedLeases(call.request()) <= SMALL_LEASES;
   }
 
   private static void checkAnswer(LocateCall call) {
@@ -202,23 +154,19 @@ public final class BlockServer implements AutoCloseable {
    *     it throws
    */
   public void release(long peer, long[] leaseIds, Runnable done) {
-    submit(releaseCommand(peer, leaseIds, done));
+    work.submit(releaseCommand(peer, leaseIds, done));
   }
 
   /**
-   * Releases leases of a peer before it returns, when they are at most {@value #SMALL_LEASES} and
-   * hold at most {@value #SMALL_HELD} windows and slots, nothing else waits for the server's thread
-   * and no other thread uses the state. Else like {@link #release}. It saves two wake-ups of
-   * threads. Any thread; it does not wait for others.
+   * Releases leases of a peer before it returns, when they are at most {@value
+   * ImmediateAnswers#MAX_LEASES}, hold at most {@value ImmediateAnswers#MAX_HELD} windows and slots,
+   * and {@link ImmediateAnswers} may do so. Else like {@link #release}. Any thread; it does not wait
+   * for others.
    */
   public void releaseSoon(long peer, long[] leaseIds, Runnable done) {
     RepeatedCommands.Command command = releaseCommand(peer, leaseIds, done);
-    if (leaseIds.length > SMALL_LEASES
-        || hasWork()
-        || busy
-        || ended
-        || !tryRelease(command, leaseIds)) {
-      submit(command);
+    if (!immediate.tryRelease(command, leaseIds)) {
+      work.submit(command);
     }
   }
 
@@ -230,28 +178,12 @@ public final class BlockServer implements AutoCloseable {
         });
   }
 
-  /** Allocates nothing after an Error: the server's thread runs the command again. */
-  private boolean tryRelease(RepeatedCommands.Command command, long[] leaseIds) {
-    if (!state.tryLock()) {
-      return false;
-    }
-    long deadlineNs;
-    try {
-      if (parts.leases().held(leaseIds) > SMALL_HELD) {
-        return false;
-      }
-      command.run();
-    } catch (Throwable e) {
-      commands.onFailure(command, e, tickNs);
-    } finally {
-      try {
-        deadlineNs = deadlines.nextNs();
-      } finally {
-        state.unlock();
+  private void releaseLeases(long peer, long[] leaseIds) {
+    for (long leaseId : leaseIds) {
+      if (!parts.leases().release(peer, leaseId)) {
+        counters.increment(Counter.PROTOCOL_ERRORS);
       }
     }
-    deadlines.onChange(deadlineNs);
-    return true;
   }
 
   /**
@@ -259,7 +191,7 @@ public final class BlockServer implements AutoCloseable {
    * follow; each connection has a number of its own.
    */
   public void onPeerGone(long peer) {
-    submit(new RepeatedCommands.Command(() -> parts.leases().onPeerGone(peer)));
+    work.submit(new RepeatedCommands.Command(() -> parts.leases().onPeerGone(peer)));
   }
 
   /**
@@ -272,86 +204,12 @@ public final class BlockServer implements AutoCloseable {
    */
   public void unregisterShuffle(int shuffleId, Runnable done) {
     PendingUnregistration pending = new PendingUnregistration(done);
-    submit(
+    work.submit(
         new RepeatedCommands.Command(
             () -> {
               parts.outputs().unregister(shuffleId, pending);
               pending.onOutputGone();
             }));
-  }
-
-  private void releaseLeases(long peer, long[] leaseIds) {
-    for (long leaseId : leaseIds) {
-      if (!parts.leases().release(peer, leaseId)) {
-        counters.increment(Counter.PROTOCOL_ERRORS);
-      }
-    }
-  }
-
-  private void submit(Runnable command) {
-    commands.add(command);
-    wakeUp();
-  }
-
-  private void wakeUp() {
-    thread.wakeUp();
-    if (ended) {
-      drain();
-    }
-  }
-
-  private static long until(OptionalLong deadlineNs, long nowNs) {
-    return deadlineNs.isEmpty() ? MAX_SLEEP_NS : deadlineNs.getAsLong() - nowNs;
-  }
-
-  /**
-   * Executes commands and a batch of LOCATEs, and removes expired leases. The server's thread;
-   * after its end callers execute their commands themselves.
-   *
-   * @return number of executed commands and LOCATEs
-   */
-  int doWork() {
-    busy = true;
-    try {
-      return work();
-    } finally {
-      busy = false;
-    }
-  }
-
-  private int work() {
-    int done = commands.executeAll(tickNs);
-    LocateTask task = requests.poll();
-    while (task != null) {
-      steps.begin(task);
-      done += 1 + commands.executeAll(tickNs);
-      task = done < MAX_BATCH ? requests.poll() : null;
-    }
-    tickNs = nanoClock.getAsLong();
-    commands.repeat(tickNs);
-    commands.execute(expireLeases, tickNs);
-    commands.execute(releaseIdle, tickNs);
-    commands.execute(checkOpen, tickNs);
-    commands.execute(continueShortage, tickNs);
-    steps.handOver();
-    return done;
-  }
-
-  private void expireLeases() {
-    parts.leases().expire(tickNs);
-  }
-
-  private void releaseIdle() {
-    parts.idle().release(tickNs);
-  }
-
-  private void checkOpen() {
-    parts.locator().open().check(tickNs);
-  }
-
-  /** Logs an unexpected failure; never throws. */
-  void log(Throwable e) {
-    commands.log(e);
   }
 
   /**
@@ -362,8 +220,7 @@ public final class BlockServer implements AutoCloseable {
    *     the lock
    */
   public long requestTurn() {
-    thread.wakeUp();
-    return thread.turns();
+    return thread.requestTurn();
   }
 
   /** The thread that uses the server's state: its own, or a disk thread; for logs. Any thread. */
@@ -372,80 +229,19 @@ public final class BlockServer implements AutoCloseable {
     return holder == null ? thread.thread() : holder;
   }
 
+  /** {@link ServerWork#doWork}, for a server whose thread was not started. */
+  int doWork() {
+    return work.doWork();
+  }
+
   /** Whether commands or LOCATEs are waiting. Takes no lock. */
   boolean hasWork() {
-    return !commands.isEmpty() || !requests.isEmpty();
+    return work.hasWork();
   }
 
   /** Time until {@link #doWork} has something to do even if no command is received. */
   long untilNextDeadlineNs() {
-    state.lock();
-    try {
-      return untilNextDeadlineNs(nanoClock.getAsLong());
-    } finally {
-      state.unlock();
-    }
-  }
-
-  private long untilNextDeadlineNs(long nowNs) {
-    long untilNs =
-        Math.min(
-            until(parts.leases().nextDeadlineNs(), nowNs),
-            Math.min(
-                until(parts.idle().nextDeadlineNs(), nowNs),
-                until(commands.nextDeadlineNs(), nowNs)));
-    return Math.min(untilNs, until(parts.locator().open().nextDeadlineNs(), nowNs));
-  }
-
-  /** Time by the server's clock. */
-  long nowNs() {
-    return nanoClock.getAsLong();
-  }
-
-  /** Deadlines of the server's thread, for other threads that locate blocks. */
-  private final class ThreadDeadlines implements LocateSteps.Deadlines {
-    @Override
-    public long nextNs() {
-      try {
-        long nowNs = nanoClock.getAsLong();
-        return nowNs + untilNextDeadlineNs(nowNs);
-      } catch (Throwable e) {
-        // The server's thread will find out.
-        return thread.beforeWakeNs();
-      }
-    }
-
-    @Override
-    public void onChange(long nextNs) {
-      thread.onDeadline(nextNs);
-    }
-  }
-
-  private void drain() {
-    while (doWork() > 0) {
-      // More commands may have been submitted.
-    }
-  }
-
-  /** Ends the work, also after an Error; a second call does nothing. */
-  void shutDown() {
-    if (ended) {
-      return;
-    }
-    budget.onShortage(lengthBytes -> {});
-    commands.execute(parts.locator()::stop, tickNs);
-    drain();
-    // Reads into slots and registrations must have ended before their memory is unmapped.
-    diskThreads.close();
-    commands.execute(parts.locator().open()::abortAgain, tickNs);
-    state.lock();
-    try {
-      parts.close();
-      ended = true;
-    } finally {
-      state.unlock();
-    }
-    drain();
+    return deadlines.untilNextNs();
   }
 
   /**
@@ -465,6 +261,6 @@ public final class BlockServer implements AutoCloseable {
 
   /** Whether everything is deregistered, and no thread uses registered memory any more. */
   public boolean hasEnded() {
-    return ended;
+    return work.hasEnded();
   }
 }

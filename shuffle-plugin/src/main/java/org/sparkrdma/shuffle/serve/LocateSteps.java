@@ -18,21 +18,12 @@ final class LocateSteps {
     GIVE_UP
   }
 
-  /** The deadlines of the server's thread. */
-  interface Deadlines {
-    /** Time of the next one; with the server's lock. Never throws. */
-    long nextNs();
-
-    /** The next one may be earlier than before; without the lock. */
-    void onChange(long nextNs);
-  }
-
   private final Locator locator;
   private final List<DiskQueue> disks;
   private final StateLock state;
-  private final Deadlines deadlines;
+  private final ServerDeadlines deadlines;
 
-  LocateSteps(Locator locator, List<DiskQueue> disks, StateLock state, Deadlines deadlines) {
+  LocateSteps(Locator locator, List<DiskQueue> disks, StateLock state, ServerDeadlines deadlines) {
     this.locator = locator;
     this.disks = disks;
     this.state = state;

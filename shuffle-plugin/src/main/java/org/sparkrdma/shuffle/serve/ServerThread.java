@@ -10,8 +10,9 @@ import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
- * The thread of a {@link BlockServer}: works, and sleeps until the next deadline or {@link
- * #wakeUp}. The server starts and closes it. Safe for any thread.
+ * The thread of a {@link BlockServer}: does its {@link ServerWork}, and sleeps until the next
+ * deadline or until another thread wakes it up. The server starts and closes it. Safe for any
+ * thread.
  */
 final class ServerThread {
   private static final Logger LOG = LoggerFactory.getLogger(ServerThread.class);
@@ -19,22 +20,19 @@ final class ServerThread {
   /** Pause after an Error. */
   private static final long PAUSE_NS = 10_000_000;
 
-  private final BlockServer server;
+  private final ServerWork work;
+  private final ServerDeadlines deadlines;
+  private final ServerSleep sleep;
   private final Thread thread = new Thread(this::run, "rdma-block-server");
-  private volatile boolean asleep;
-  private volatile boolean mayHaveNewDeadline;
-
-  /** Whether {@link #wakesAtNs} is the end of its sleep. */
-  private volatile boolean planned;
-
-  private volatile long wakesAtNs;
   private volatile boolean closing;
 
   /** Written by the thread only. */
   private final AtomicLong turns = new AtomicLong();
 
-  ServerThread(BlockServer server) {
-    this.server = server;
+  ServerThread(ServerWork work, ServerDeadlines deadlines, ServerSleep sleep) {
+    this.work = work;
+    this.deadlines = deadlines;
+    this.sleep = sleep;
     thread.setDaemon(true);
   }
 
@@ -43,33 +41,14 @@ final class ServerThread {
     ThreadShortageException.start(thread);
   }
 
-  /** Ends its sleep, to be called after {@link BlockServer#hasWork} has become true. */
-  void wakeUp() {
-    if (asleep) {
-      LockSupport.unpark(thread);
-    }
-  }
-
-  /** Number of turns so far. */
-  long turns() {
+  /** Ends its sleep; returns the number of turns so far. */
+  long requestTurn() {
+    sleep.wakeUp();
     return turns.get();
   }
 
   Thread thread() {
     return thread;
-  }
-
-  /** A time before the end of its sleep. */
-  long beforeWakeNs() {
-    return wakesAtNs - 1;
-  }
-
-  /** Another thread has set the next deadline: ends a sleep that would last longer. */
-  void onDeadline(long deadlineNs) {
-    if (!planned || deadlineNs - wakesAtNs < 0) {
-      mayHaveNewDeadline = true;
-      wakeUp();
-    }
   }
 
   private void run() {
@@ -79,7 +58,7 @@ final class ServerThread {
       }
     } finally {
       // Also after an Error: every call is answered and all memory is deregistered.
-      server.shutDown();
+      work.shutDown();
     }
   }
 
@@ -87,36 +66,31 @@ final class ServerThread {
   private void turn() {
     turns.lazySet(turns.getPlain() + 1);
     try {
-      if (server.doWork() == 0) {
-        sleep();
+      if (work.doWork() == 0) {
+        sleepUntilDeadline();
       }
     } catch (Throwable e) {
-      asleep = false;
-      server.log(e);
+      sleep.end();
+      work.log(e);
       LockSupport.parkNanos(this, PAUSE_NS);
     }
   }
 
-  private void sleep() {
-    mayHaveNewDeadline = false;
-    planned = false;
-    long sleepNs = server.untilNextDeadlineNs();
-    wakesAtNs = server.nowNs() + sleepNs;
-    planned = true;
-    // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
-    // of a wake-up.
-    asleep = true;
-    if (!server.hasWork() && !mayHaveNewDeadline && !closing) {
+  private void sleepUntilDeadline() {
+    sleep.plan();
+    long sleepNs = deadlines.untilNextNs();
+    sleep.begin(work.nowNs() + sleepNs);
+    if (!work.hasWork() && !sleep.mayHaveNewDeadline() && !closing) {
       LockSupport.parkNanos(this, sleepNs);
     }
-    asleep = false;
+    sleep.end();
   }
 
   /** Ends the work. Returns when that is done, or with a warning after the limit. */
   void close(Duration limit) {
     closing = true;
     if (thread.getState() == Thread.State.NEW) {
-      server.shutDown();
+      work.shutDown();
       return;
     }
     LockSupport.unpark(thread);

@@ -81,6 +81,11 @@ final class ServerFixture implements AutoCloseable {
     return nowNs;
   }
 
+  /** Time by the server's clock. */
+  long nowNs() {
+    return nowNs;
+  }
+
   /** Number of times that the server has read its clock. */
   int clockReadings() {
     return clockReadings;

@@ -86,7 +86,7 @@ class SmallLocateTest {
   @Test
   void shouldReleaseTheLockAfterAMalformedRequest() throws Exception {
     Call call = new Call(8, ByteBuffer.allocate(3));
-    on.server.locateSoon(call, on.server.nowNs());
+    on.server.locateSoon(call, on.nowNs());
     assertThat(call.reason).isNotNull();
     assertThat(ServerLock.of(on.server).tryLock()).isTrue();
     ServerLock.of(on.server).unlock();
@@ -108,7 +108,7 @@ class SmallLocateTest {
 
   @Test
   void shouldBeRefusedAsOverloadWhenItHasWaitedTooLong() {
-    long receivedNs = on.server.nowNs();
+    long receivedNs = on.nowNs();
     on.sleep(Duration.ofNanos(on.server.maxWaitNs() + 1));
     Call call = call(1, 0);
     on.server.locateSoon(call, receivedNs);
@@ -117,7 +117,7 @@ class SmallLocateTest {
 
   private Call locateSoon(int blocks, long lease) {
     Call call = call(blocks, lease);
-    on.server.locateSoon(call, on.server.nowNs());
+    on.server.locateSoon(call, on.nowNs());
     return call;
   }
 

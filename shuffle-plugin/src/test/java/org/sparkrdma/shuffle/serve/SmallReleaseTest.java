@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 class SmallReleaseTest {
   private static final long PEER = 9;
   private static final int SHUFFLE = 1;
-  private static final int MAPS = BlockServer.SMALL_HELD + 1;
+  private static final int MAPS = ImmediateAnswers.MAX_HELD + 1;
 
   @TempDir Path folder;
   private ServerFixture on;
@@ -75,7 +75,7 @@ class SmallReleaseTest {
 
   @Test
   void shouldBeLeftToTheServersThreadWithMoreLeases() {
-    releaseSoon(new long[65]);
+    releaseSoon(new long[ImmediateAnswers.MAX_LEASES + 1]);
     assertThat(answers).isZero();
     on.server.doWork();
     assertThat(answers).isEqualTo(1);
@@ -84,10 +84,10 @@ class SmallReleaseTest {
   /** The agent must not be held up by them. */
   @Test
   void shouldBeLeftToTheServersThreadWithMoreWindows() {
-    long few = lease(BlockServer.SMALL_HELD);
+    long few = lease(ImmediateAnswers.MAX_HELD);
     releaseSoon(few);
     assertThat(answers).isEqualTo(1);
-    long many = lease(BlockServer.SMALL_HELD + 1);
+    long many = lease(ImmediateAnswers.MAX_HELD + 1);
     releaseSoon(many);
     assertThat(answers).isEqualTo(1);
     on.server.doWork();
