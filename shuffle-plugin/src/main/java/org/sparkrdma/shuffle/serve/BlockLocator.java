@@ -8,8 +8,8 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Locates single blocks of LOCATEs, in lanes: opens the map output, loads the offsets of the block,
- * writes its pieces. Used with the server's lock.
+ * Locates single blocks for the parts of LOCATEs: opens the map output, loads the offsets of the
+ * block, writes its pieces. Used with the server's lock.
  */
 final class BlockLocator {
   /** The block is answered. */
@@ -27,51 +27,51 @@ final class BlockLocator {
   }
 
   /**
-   * Locates a block, as far as the lane may. When the lane is abandoned meanwhile, the request must
+   * Locates a block, as far as the part may. When the part is abandoned meanwhile, the request must
    * not be read any more.
    *
    * @return {@link #NEXT}, {@link #FULL} or the disk that is needed
    */
-  int locate(LocateLane lane, int block, long from) {
-    Locate request = lane.task().request();
+  int locate(LocatePart part, int block, long from) {
+    Locate request = part.task().request();
     int shuffleId = request.shuffleId(block);
     long mapId = request.mapId(block);
-    if (!lane.uses(shuffleId, mapId)) {
+    if (!part.uses(shuffleId, mapId)) {
       ServedOutput output = outputs.cached(shuffleId, mapId);
       if (output == null) {
-        lane.use(null);
+        part.use(null);
         int indexDisk = outputs.indexDisk(shuffleId, mapId);
-        if (lane.disk() != indexDisk) {
+        if (part.disk() != indexDisk) {
           return indexDisk;
         }
         output = outputs.open(shuffleId, mapId);
-        if (lane.isAbandoned()) {
+        if (part.isAbandoned()) {
           return NEXT;
         }
       }
-      lane.use(output);
+      part.use(output);
     }
-    ServedOutput output = lane.output();
+    ServedOutput output = part.output();
     if (output != null && !isLoaded(output, request, block)) {
       int indexDisk = outputs.indexDisk(shuffleId, mapId);
-      if (lane.disk() != indexDisk) {
+      if (part.disk() != indexDisk) {
         return indexDisk;
       }
       boolean loaded = load(output, request, block);
-      if (lane.isAbandoned()) {
+      if (part.isAbandoned()) {
         return NEXT;
       }
       output = loaded ? output : null;
     }
-    return write(lane, block, from, output);
+    return write(part, block, from, output);
   }
 
-  private static int write(LocateLane lane, int block, long from, ServedOutput output) {
-    Locate request = lane.task().request();
+  private static int write(LocatePart part, int block, long from, ServedOutput output) {
+    Locate request = part.task().request();
     BlockWriter.Step step =
         output == null || request.endReduceId(block) > output.mapOutput().partitions()
-            ? lane.writer().byTcp(block, Located.Kind.UNKNOWN)
-            : lane.writer()
+            ? part.writer().byTcp(block, Located.Kind.UNKNOWN)
+            : part.writer()
                 .block(
                     block,
                     output,
@@ -79,7 +79,7 @@ final class BlockLocator {
                     request.endReduceId(block),
                     from,
                     request.freshSums(block),
-                    lane.disk() == output.disk());
+                    part.disk() == output.disk());
     return switch (step) {
       case NEXT -> NEXT;
       case FULL -> FULL;
@@ -102,17 +102,17 @@ final class BlockLocator {
     }
   }
 
-  /** Whether the lane has pieces of a block that another disk is needed for. */
-  static boolean hasBegun(LocateLane lane, WaitingBlock block) {
-    return reachedIn(lane, block.index(), block.from()) > block.from();
+  /** Whether the part has pieces of a block that another disk is needed for. */
+  static boolean hasBegun(LocatePart part, WaitingBlock block) {
+    return reachedIn(part, block.index(), block.from()) > block.from();
   }
 
-  /** The offset up to which a lane has located a block that it began at an offset. */
-  static long reachedIn(LocateLane lane, int block, long from) {
-    Locate request = lane.task().request();
-    return lane.uses(request.shuffleId(block), request.mapId(block))
-            && isLoaded(lane.output(), request, block)
-        ? lane.writer().reached()
+  /** The offset up to which a part has located a block that it began at an offset. */
+  static long reachedIn(LocatePart part, int block, long from) {
+    Locate request = part.task().request();
+    return part.uses(request.shuffleId(block), request.mapId(block))
+            && isLoaded(part.output(), request, block)
+        ? part.writer().reached()
         : from;
   }
 }

@@ -26,7 +26,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
- * located {@value Placement#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
+ * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
  * answer's own among them. It then has at least one piece, and the reader requests the rest again.
  */
 public final class BlockServer implements AutoCloseable {

@@ -28,7 +28,7 @@ final class BlockWriter {
   }
 
   private final StateLock state;
-  private final Placement placement;
+  private final PiecePlacer placer;
   private final Piece piece = new Piece();
   private final RecordedChecksums recorded = new RecordedChecksums();
   private final ComputedChecksums computed;
@@ -43,9 +43,9 @@ final class BlockWriter {
   /**
    * @param computed checksums for blocks without usable recorded ones; null for none
    */
-  BlockWriter(Placement placement, ComputedChecksums computed, StateLock state) {
+  BlockWriter(PiecePlacer placer, ComputedChecksums computed, StateLock state) {
     this.state = state;
-    this.placement = placement;
+    this.placer = placer;
     this.computed = computed;
   }
 
@@ -112,18 +112,18 @@ final class BlockWriter {
         long longest = sums.endOfFittingSums(at, end, room);
         if (room < 0
             || longest == at
-            || placement.answerLimitReached()
-            || placement.isCancelled()) {
+            || placer.answerLimitReached()
+            || placer.isCancelled()) {
           return Step.FULL;
         }
-        switch (placement.place(output, at, longest - at, piece, mayBlock)) {
+        switch (placer.place(output, at, longest - at, piece, mayBlock)) {
           case PLACED -> writePiece(block, start, end, sums);
           case NEEDS_DISK -> {
             return Step.NEEDS_DISK;
           }
           case NO_ROOM -> {
             // Leases of this answer may use up the budget: the reader releases them and asks again.
-            return placement.hasPlaced() ? Step.FULL : byTcp(block, Located.Kind.BUSY);
+            return placer.hasPlaced() ? Step.FULL : byTcp(block, Located.Kind.BUSY);
           }
         }
       }

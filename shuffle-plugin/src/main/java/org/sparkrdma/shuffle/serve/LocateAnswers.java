@@ -11,8 +11,8 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.LocatedMerge;
 
 /**
- * Ends LOCATEs: refuses blocks, puts the pieces of the lanes into one answer, grants its lease. A
- * lane in which a disk's thread still works is left out. Used with the server's lock.
+ * Ends LOCATEs: refuses blocks, puts the pieces of the parts into one answer, grants its lease. A
+ * part in which a disk's thread still works is left out. Used with the server's lock.
  */
 final class LocateAnswers {
   private static final long NS_PER_MS = 1_000_000;
@@ -67,22 +67,22 @@ final class LocateAnswers {
     }
   }
 
-  /** Sends the blocks to TCP for which a disk keeps a lane waiting or hangs. */
-  void overload(LocateLane lane) {
-    LocateTask task = lane.task();
-    refuse(task, lane.isRunning() ? lane.blocks() : lane.unqueue(), Located.Kind.OVERLOADED);
-    if (lane.isRunning()) {
-      lane.abandon();
+  /** Sends the blocks to TCP for which a disk keeps a part waiting or hangs. */
+  void overload(LocatePart part) {
+    LocateTask task = part.task();
+    refuse(task, part.isRunning() ? part.blocks() : part.unqueue(), Located.Kind.OVERLOADED);
+    if (part.isRunning()) {
+      part.abandon();
     }
   }
 
   /** Leaves out the blocks that need a disk. */
   void holdBack(LocateTask task) {
-    for (LocateLane lane : task.lanes()) {
-      if (lane.isRunning()) {
-        lane.leaveOut();
+    for (LocatePart part : task.parts()) {
+      if (part.isRunning()) {
+        part.leaveOut();
         task.markHeldBack();
-      } else if (!lane.isAbandoned() && !lane.unqueue().isEmpty()) {
+      } else if (!part.isAbandoned() && !part.unqueue().isEmpty()) {
         task.markHeldBack();
       }
     }
@@ -92,39 +92,39 @@ final class LocateAnswers {
    * Sends all blocks of a request to TCP after an error on a thread that must not wait for a disk.
    */
   void fail(LocateTask task) {
-    LocateLane ready = task.ready();
-    task.lanes().forEach(LocateLane::clearWaiting);
+    LocatePart ready = task.ready();
+    task.parts().forEach(LocatePart::clearWaiting);
     leases.discard(ready.lease());
     ready.beginPieces(checksumKind);
     refuseAll(task, Located.Kind.BUSY);
   }
 
-  /** Sends all blocks of a lane to TCP after an error on a thread of its disk. */
-  void fail(LocateLane lane) {
-    List<Integer> blocks = lane.blocks();
-    lane.clearWaiting();
-    release(lane);
-    lane.reset();
-    refuse(lane.task(), blocks, Located.Kind.BUSY);
+  /** Sends all blocks of a part to TCP after an error on a thread of its disk. */
+  void fail(LocatePart part) {
+    List<Integer> blocks = part.blocks();
+    part.clearWaiting();
+    release(part);
+    part.reset();
+    refuse(part.task(), blocks, Located.Kind.BUSY);
   }
 
-  /** Releases all that a lane holds. */
-  void release(LocateLane lane) {
-    lane.endWork(counters);
-    if (lane.lease() != null) {
-      leases.discard(lane.lease());
+  /** Releases all that a part holds. */
+  void release(LocatePart part) {
+    part.endWork(counters);
+    if (part.lease() != null) {
+      leases.discard(part.lease());
     }
   }
 
   /** Drops a LOCATE of a connection that has ended. */
   void drop(LocateTask task) {
     counters.increment(Counter.LOCATES_DROPPED);
-    for (LocateLane lane : task.lanes()) {
-      if (lane.isRunning()) {
-        lane.abandon();
-      } else if (!lane.isAbandoned()) {
-        lane.unqueue();
-        release(lane);
+    for (LocatePart part : task.parts()) {
+      if (part.isRunning()) {
+        part.abandon();
+      } else if (!part.isAbandoned()) {
+        part.unqueue();
+        release(part);
       }
     }
     release(task.ready());
@@ -138,8 +138,8 @@ final class LocateAnswers {
    */
   void abort(LocateTask task) {
     try {
-      for (int i = 0; i < task.lanes().size(); i++) {
-        abort(task.lanes().get(i));
+      for (int i = 0; i < task.parts().size(); i++) {
+        abort(task.parts().get(i));
       }
     } finally {
       if (!task.isEnded()) {
@@ -150,12 +150,12 @@ final class LocateAnswers {
     }
   }
 
-  private void abort(LocateLane lane) {
-    if (lane.isRunning()) {
-      lane.abandon();
-    } else if (!lane.isAbandoned()) {
-      lane.abort();
-      release(lane);
+  private void abort(LocatePart part) {
+    if (part.isRunning()) {
+      part.abandon();
+    } else if (!part.isAbandoned()) {
+      part.abort();
+      release(part);
     }
   }
 
@@ -182,10 +182,10 @@ final class LocateAnswers {
     task.end();
   }
 
-  /** Answers a request for which no disk works, apart from abandoned lanes. */
+  /** Answers a request for which no disk works, apart from abandoned parts. */
   void finish(LocateTask task) {
-    LocateLane ready = task.ready();
-    int sentToTcp = task.lanes().isEmpty() ? ready.writer().sentToTcp() : mergeLanes(task, ready);
+    LocatePart ready = task.ready();
+    int sentToTcp = task.parts().isEmpty() ? ready.writer().sentToTcp() : mergeParts(task, ready);
     if (ready.hasPieces()) {
       markDelay(task, ready.pieces());
     }
@@ -224,18 +224,18 @@ final class LocateAnswers {
     }
   }
 
-  private int mergeLanes(LocateTask task, LocateLane ready) {
+  private int mergeParts(LocateTask task, LocatePart ready) {
     LocatedMerge merge = new LocatedMerge();
     ByteBuffer message = ready.message();
     merge.add(ByteBuffer.allocate(message.remaining()).put(message).flip());
-    for (LocateLane lane : task.lanes()) {
-      if (lane.isAbandoned()) {
+    for (LocatePart part : task.parts()) {
+      if (part.isAbandoned()) {
         continue;
       }
-      lane.endWork(counters);
-      if (lane.isPrepared()) {
-        merge.add(lane.message());
-        leases.merge(lane.lease(), ready.lease());
+      part.endWork(counters);
+      if (part.isPrepared()) {
+        merge.add(part.message());
+        leases.merge(part.lease(), ready.lease());
       }
     }
     ready.beginPieces(checksumKind);

@@ -12,9 +12,9 @@ final class LocateSteps {
   private enum Step {
     /** The first steps of a LOCATE. */
     BEGIN,
-    /** A lane, on a thread of its disk. */
+    /** A part, on a thread of its disk. */
     RUN,
-    /** No thread can be had for a lane. */
+    /** No thread can be had for a part. */
     GIVE_UP
   }
 
@@ -45,24 +45,24 @@ final class LocateSteps {
     return true;
   }
 
-  private void run(LocateLane lane) {
+  private void run(LocatePart part) {
     state.lock();
-    deadlines.onChange(runLocked(Step.RUN, lane.task(), lane));
+    deadlines.onChange(runLocked(Step.RUN, part.task(), part));
   }
 
   /**
    * Runs one step with the lock, which this thread has taken, and releases the lock.
    *
-   * @param lane null at the beginning
+   * @param part null at the beginning
    * @return time of the next deadline
    */
-  private long runLocked(Step step, LocateTask task, LocateLane lane) {
-    List<LocateLane> next = List.of();
+  private long runLocked(Step step, LocateTask task, LocatePart part) {
+    List<LocatePart> next = List.of();
     long deadlineNs;
     try {
-      next = step(step, task, lane);
+      next = step(step, task, part);
     } catch (Throwable e) {
-      locator.abort(task, step == Step.RUN ? lane : null, e);
+      locator.abort(task, step == Step.RUN ? part : null, e);
     } finally {
       try {
         deadlineNs = deadlines.nextNs();
@@ -77,27 +77,27 @@ final class LocateSteps {
   }
 
   /** No objects for steps: a thread that has taken the lock must not need memory to release it. */
-  private List<LocateLane> step(Step step, LocateTask task, LocateLane lane) {
+  private List<LocatePart> step(Step step, LocateTask task, LocatePart part) {
     return switch (step) {
       case BEGIN -> locator.begin(task);
-      case RUN -> locator.run(lane);
-      case GIVE_UP -> locator.giveUp(lane);
+      case RUN -> locator.run(part);
+      case GIVE_UP -> locator.giveUp(part);
     };
   }
 
-  /** Runs lanes that need not wait any longer because those before them take long. Never throws. */
+  /** Runs parts that need not wait any longer because those before them take long. Never throws. */
   void handOver() {
     for (int i = 0; i < disks.size(); i++) {
       disks.get(i).handOver();
     }
   }
 
-  private void queue(LocateLane lane) {
+  private void queue(LocatePart part) {
     try {
-      disks.get(lane.disk()).execute(lane.task().call().peer(), () -> run(lane));
+      disks.get(part.disk()).execute(part.task().call().peer(), () -> run(part));
     } catch (Throwable e) {
       state.lock();
-      runLocked(Step.GIVE_UP, lane.task(), lane);
+      runLocked(Step.GIVE_UP, part.task(), part);
     }
   }
 }

@@ -6,15 +6,15 @@ import java.util.List;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
- * A LOCATE in progress: a lane of blocks that need no disk, and one for each disk that is needed.
+ * A LOCATE in progress: a part of blocks that need no disk, and one for each disk that is needed.
  * Used with the server's lock.
  */
 final class LocateTask {
   private final LocateCall call;
   private final long arrivedNs;
-  private final LocateLane ready = new LocateLane(this, LocateLane.NO_DISK);
-  private final Placement.Total total = new Placement.Total();
-  private List<LocateLane> lanes = List.of();
+  private final LocatePart ready = new LocatePart(this, LocatePart.NO_DISK);
+  private final PiecePlacer.Total total = new PiecePlacer.Total();
+  private List<LocatePart> parts = List.of();
   private Locate request;
   private boolean overloaded;
   private boolean located;
@@ -66,39 +66,39 @@ final class LocateTask {
   }
 
   /** Bytes of the whole answer. */
-  Placement.Total total() {
+  PiecePlacer.Total total() {
     return total;
   }
 
   /** Blocks that need no disk; its pieces are in the answer's buffer. */
-  LocateLane ready() {
+  LocatePart ready() {
     return ready;
   }
 
-  /** The lanes of disks, in the order in which they were needed. */
-  List<LocateLane> lanes() {
-    return lanes;
+  /** The parts of disks, in the order in which they were needed. */
+  List<LocatePart> parts() {
+    return parts;
   }
 
-  /** The lane of a disk, created when needed. */
-  LocateLane lane(int disk) {
-    for (LocateLane lane : lanes) {
-      if (lane.disk() == disk) {
-        return lane;
+  /** The part of a disk, created when needed. */
+  LocatePart part(int disk) {
+    for (LocatePart part : parts) {
+      if (part.disk() == disk) {
+        return part;
       }
     }
-    if (lanes.isEmpty()) {
-      lanes = new ArrayList<>();
+    if (parts.isEmpty()) {
+      parts = new ArrayList<>();
     }
-    LocateLane lane = new LocateLane(this, disk);
-    lanes.add(lane);
-    return lane;
+    LocatePart part = new LocatePart(this, disk);
+    parts.add(part);
+    return part;
   }
 
   /** Whether disks work for it. */
   boolean isActive() {
-    for (LocateLane lane : lanes) {
-      if (lane.isActive()) {
+    for (LocatePart part : parts) {
+      if (part.isActive()) {
         return true;
       }
     }
@@ -107,28 +107,28 @@ final class LocateTask {
 
   /** Notes the time of the first pieces that wait for other blocks. */
   void noteLocated(long nowNs) {
-    if (!located && (hasPieces(ready) || lanes.stream().anyMatch(LocateTask::hasPieces))) {
+    if (!located && (hasPieces(ready) || parts.stream().anyMatch(LocateTask::hasPieces))) {
       located = true;
       locatedSinceNs = nowNs;
     }
   }
 
-  private static boolean hasPieces(LocateLane lane) {
-    return lane.isIdle() && lane.hasPieces();
+  private static boolean hasPieces(LocatePart part) {
+    return part.isIdle() && part.hasPieces();
   }
 
   /**
-   * Whether pieces have been waiting for longer than this for other blocks, and some are in lanes
+   * Whether pieces have been waiting for longer than this for other blocks, and some are in parts
    * that no thread works on: an answer would have those.
    */
   boolean holds(long maxHoldNs, long nowNs) {
     return located
         && nowNs - locatedSinceNs > maxHoldNs
-        && (ready.hasPieces() || lanes.stream().anyMatch(LocateTask::keepsPieces));
+        && (ready.hasPieces() || parts.stream().anyMatch(LocateTask::keepsPieces));
   }
 
-  private static boolean keepsPieces(LocateLane lane) {
-    return !lane.isRunning() && !lane.isAbandoned() && lane.hasPieces();
+  private static boolean keepsPieces(LocatePart part) {
+    return !part.isRunning() && !part.isAbandoned() && part.hasPieces();
   }
 
   /**

@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * Locates the blocks of LOCATEs. Those that need no disk are located at once, those that need one
- * in a {@link LocateLane} of that disk, so that no disk delays the blocks of another. Used with the
+ * in a {@link LocatePart} of that disk, so that no disk delays the blocks of another. Used with the
  * server's lock.
  */
 final class Locator {
@@ -90,9 +90,9 @@ final class Locator {
   /**
    * Locates the blocks that need no disk. On the server's thread or the agent's.
    *
-   * @return lanes to run on the threads of their disks
+   * @return parts to run on the threads of their disks
    */
-  List<LocateLane> begin(LocateTask task) {
+  List<LocatePart> begin(LocateTask task) {
     assert state.isHeld();
     if (!start(task)) {
       return List.of();
@@ -116,60 +116,60 @@ final class Locator {
   }
 
   /**
-   * Locates the blocks of a lane. On a thread of its disk.
+   * Locates the blocks of a part. On a thread of its disk.
    *
-   * @return lanes to run on the threads of their disks
+   * @return parts to run on the threads of their disks
    */
-  List<LocateLane> run(LocateLane lane) {
+  List<LocatePart> run(LocatePart part) {
     assert state.isHeld();
-    if (!lane.isQueued()) {
+    if (!part.isQueued()) {
       return List.of();
     }
-    LocateTask task = lane.task();
-    lane.begin();
+    LocateTask task = part.task();
+    part.begin();
     try {
       long nowNs = nanoClock.getAsLong();
       if (answers.isAbandoned(task)) {
         answers.drop(task);
       } else if (stopped) {
-        answers.refuse(task, lane.clearWaiting(), Located.Kind.BUSY);
-      } else if (lane.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs)) {
-        answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
+        answers.refuse(task, part.clearWaiting(), Located.Kind.BUSY);
+      } else if (part.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs)) {
+        answers.refuse(task, part.clearWaiting(), Located.Kind.OVERLOADED);
       } else {
-        work(lane, nowNs);
+        work(part, nowNs);
       }
     } catch (Throwable e) {
-      if (!lane.isAbandoned()) {
-        answers.fail(lane);
+      if (!part.isAbandoned()) {
+        answers.fail(part);
       }
       log(task, e);
     }
-    if (lane.isAbandoned()) {
-      answers.release(lane);
+    if (part.isAbandoned()) {
+      answers.release(part);
     } else {
-      lane.end();
+      part.end();
     }
     return goOn(task);
   }
 
-  /** No thread can be had for a lane: its blocks are fetched by TCP. */
-  List<LocateLane> giveUp(LocateLane lane) {
+  /** No thread can be had for a part: its blocks are fetched by TCP. */
+  List<LocatePart> giveUp(LocatePart part) {
     assert state.isHeld();
-    if (lane.isQueued()) {
-      answers.refuse(lane.task(), lane.unqueue(), Located.Kind.BUSY);
+    if (part.isQueued()) {
+      answers.refuse(part.task(), part.unqueue(), Located.Kind.BUSY);
     }
-    return goOn(lane.task());
+    return goOn(part.task());
   }
 
   /**
    * Ends a LOCATE after an Error that a step has not handled. Never throws.
    *
-   * @param lane in which this thread was working on a thread of its disk; null for none
+   * @param part in which this thread was working on a thread of its disk; null for none
    */
-  void abort(LocateTask task, LocateLane lane, Throwable why) {
+  void abort(LocateTask task, LocatePart part, Throwable why) {
     assert state.isHeld();
-    if (lane != null) {
-      lane.end();
+    if (part != null) {
+      part.end();
     }
     open.abort(task, why);
   }
@@ -214,15 +214,15 @@ final class Locator {
     return true;
   }
 
-  private void prepare(LocateLane lane, ByteBuffer buffer) {
-    LocateTask task = lane.task();
+  private void prepare(LocatePart part, ByteBuffer buffer) {
+    LocateTask task = part.task();
     Lease lease = leases.draft(task.call().peer());
     boolean prepared = false;
     try {
-      Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
+      PiecePlacer placer = new PiecePlacer(mode, files, slots, lease, task.total(), state);
       ComputedChecksums computed = computeSums ? new ComputedChecksums(checksumKind) : null;
-      lane.prepare(
-          buffer, checksumKind, lease, placement, new BlockWriter(placement, computed, state));
+      part.prepare(
+          buffer, checksumKind, lease, placer, new BlockWriter(placer, computed, state));
       prepared = true;
     } finally {
       if (!prepared) {
@@ -240,7 +240,7 @@ final class Locator {
   }
 
   private void locateReady(LocateTask task) {
-    LocateLane ready = task.ready();
+    LocatePart ready = task.ready();
     Locate request = task.request();
     for (int i = 0; i < request.blockCount(); i++) {
       long from = request.startOffset(i);
@@ -256,75 +256,75 @@ final class Locator {
     }
   }
 
-  private void work(LocateLane lane, long nowNs) {
-    lane.task().beginDisk(nowNs);
+  private void work(LocatePart part, long nowNs) {
+    part.task().beginDisk(nowNs);
     long endNs = nowNs;
     try {
-      locateWaiting(lane);
+      locateWaiting(part);
       endNs = nanoClock.getAsLong();
     } finally {
-      // Without the time of a lane that has ended by an Error.
-      lane.task().endDisk(endNs);
+      // Without the time of a part that has ended by an Error.
+      part.task().endDisk(endNs);
     }
   }
 
-  private void locateWaiting(LocateLane lane) {
-    if (!lane.isPrepared()) {
-      prepare(lane, ByteBuffer.allocate(lane.task().call().answer().capacity()));
+  private void locateWaiting(LocatePart part) {
+    if (!part.isPrepared()) {
+      prepare(part, ByteBuffer.allocate(part.task().call().answer().capacity()));
     }
     boolean first = true;
-    while (lane.hasWaiting()) {
-      if (!first && isTooOld(lane.task(), nanoClock.getAsLong())) {
-        answers.refuse(lane.task(), lane.clearWaiting(), Located.Kind.OVERLOADED);
+    while (part.hasWaiting()) {
+      if (!first && isTooOld(part.task(), nanoClock.getAsLong())) {
+        answers.refuse(part.task(), part.clearWaiting(), Located.Kind.OVERLOADED);
         return;
       }
       first = false;
-      WaitingBlock block = lane.next();
-      int next = blocks.locate(lane, block.index(), block.from());
-      if (lane.isAbandoned()) {
+      WaitingBlock block = part.next();
+      int next = blocks.locate(part, block.index(), block.from());
+      if (part.isAbandoned()) {
         return;
       }
       if (next == BlockLocator.FULL) {
-        lane.task().markEndsEarly();
-        lane.clearWaiting();
-      } else if (next != BlockLocator.NEXT && BlockLocator.hasBegun(lane, block)) {
-        // Its rest would be answered without its beginning when this lane is abandoned. The reader
+        part.task().markEndsEarly();
+        part.clearWaiting();
+      } else if (next != BlockLocator.NEXT && BlockLocator.hasBegun(part, block)) {
+        // Its rest would be answered without its beginning when this part is abandoned. The reader
         // requests the rest later.
-        lane.task().markHeldBack();
+        part.task().markHeldBack();
       } else if (next != BlockLocator.NEXT) {
-        lane.handOver(block.index());
-        passOn(lane, next, block.index(), block.from());
+        part.handOver(block.index());
+        passOn(part, next, block.index(), block.from());
       }
     }
   }
 
-  /** A block goes on in the lane of a disk, from where the other lane has ended. */
-  private static void passOn(LocateLane by, int disk, int block, long from) {
+  /** A block goes on in the part of a disk, from where the other part has ended. */
+  private static void passOn(LocatePart by, int disk, int block, long from) {
     LocateTask task = by.task();
     Locate request = task.request();
     ServedOutput output =
         by.uses(request.shuffleId(block), request.mapId(block)) ? by.output() : null;
     long reached = BlockLocator.reachedIn(by, block, from);
-    task.lane(disk).add(WaitingBlock.begin(block, reached, output));
+    task.part(disk).add(WaitingBlock.begin(block, reached, output));
   }
 
   /**
-   * Answers a request for which no disk works any more; else returns the lanes that need a thread.
+   * Answers a request for which no disk works any more; else returns the parts that need a thread.
    */
-  private List<LocateLane> goOn(LocateTask task) {
+  private List<LocatePart> goOn(LocateTask task) {
     if (task.isEnded() || task.isAborted()) {
       open.remove(task);
       return List.of();
     }
     long nowNs = nanoClock.getAsLong();
-    List<LocateLane> next = new ArrayList<>();
-    for (LocateLane lane : task.lanes()) {
-      if (lane.isIdle() && lane.hasWaiting()) {
-        if (disks.get(lane.disk()).waitNs(task.call().peer(), nowNs) > limits.maxWaitNs()) {
-          answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
+    List<LocatePart> next = new ArrayList<>();
+    for (LocatePart part : task.parts()) {
+      if (part.isIdle() && part.hasWaiting()) {
+        if (disks.get(part.disk()).waitNs(task.call().peer(), nowNs) > limits.maxWaitNs()) {
+          answers.refuse(task, part.clearWaiting(), Located.Kind.OVERLOADED);
         } else {
-          lane.queue(nowNs);
-          next.add(lane);
+          part.queue(nowNs);
+          next.add(part);
         }
       }
     }

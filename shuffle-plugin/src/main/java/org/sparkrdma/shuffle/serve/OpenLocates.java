@@ -139,11 +139,11 @@ final class OpenLocates {
   }
 
   private void check(LocateTask task, long nowNs) {
-    for (LocateLane lane : task.lanes()) {
-      boolean late = lane.isQueued() && lane.waitNs(nowNs) > limits.maxWaitNs();
-      boolean hangs = lane.isActive() && task.ageNs(nowNs) > limits.maxHangNs();
+    for (LocatePart part : task.parts()) {
+      boolean late = part.isQueued() && part.waitNs(nowNs) > limits.maxWaitNs();
+      boolean hangs = part.isActive() && task.ageNs(nowNs) > limits.maxHangNs();
       if (late || hangs) {
-        answers.overload(lane);
+        answers.overload(part);
       }
     }
     if (task.isActive() && task.holds(limits.maxHoldNs(), nowNs)) {

@@ -26,7 +26,7 @@ import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * Map outputs whose index and data are on different disks, as Spark puts them: a block moves from
- * the lane of one disk to that of another. A server in virtual time; closing checks for leaks.
+ * the part of one disk to that of another. A server in virtual time; closing checks for leaks.
  */
 @Timeout(60)
 class SplitFilesTest {
@@ -102,7 +102,7 @@ class SplitFilesTest {
   }
 
   @Test
-  void shouldNotRefuseBlocksWhileTheOnlyLocatedOnesAreInALaneThatWorksAgain() throws Exception {
+  void shouldNotRefuseBlocksWhileTheOnlyLocatedOnesAreInAPartThatWorksAgain() throws Exception {
     Call call = ask(new Range(ON_0, 1), new Range(FROM_1_TO_0, 1));
     runOne(0);
     pass(LoadLimits.of(TIMEOUT).maxHoldNs() / 2);
@@ -124,7 +124,7 @@ class SplitFilesTest {
   }
 
   @Test
-  void shouldNotSendTheRestOfABlockWhoseBeginningIsInALaneThatIsLeft() throws Exception {
+  void shouldNotSendTheRestOfABlockWhoseBeginningIsInAPartThatIsLeft() throws Exception {
     Call first = ask(new Range(FROM_0_TO_1, 1));
     Call call = ask(new Range(FROM_0_TO_1, 2), new Range(SLOW_INDEX, 1), new Range(ON_1, 1));
     // Both LOCATEs wait for the index on disk 0. The first one's block goes on to disk 1, which

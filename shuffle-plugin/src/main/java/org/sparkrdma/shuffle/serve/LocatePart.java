@@ -10,8 +10,8 @@ import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * The part of a LOCATE that one thread works on at a time: the blocks that need no disk, or those
- * that need a certain disk. It has pieces and a lease of its own, which become part of the answer,
- * so a lane that hangs can be left out.
+ * that need a certain disk. It has pieces and a lease of its own, which the answer takes over, so
+ * a part that hangs can be left out.
  *
  * <pre>
  *  IDLE ──queue──► QUEUED ──begin──► RUNNING ──end──► IDLE
@@ -22,8 +22,8 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <p>Used with the server's lock. While it runs, pieces and lease belong to its thread.
  */
-final class LocateLane {
-  /** The lane on the server's thread or the agent's, which must not wait for a disk. */
+final class LocatePart {
+  /** The part on the server's thread or the agent's, which must not wait for a disk. */
   static final int NO_DISK = -1;
 
   private enum State {
@@ -45,11 +45,11 @@ final class LocateLane {
   private long queuedSinceNs;
   private ByteBuffer buffer;
   private Lease lease;
-  private Placement placement;
+  private PiecePlacer placer;
   private BlockWriter writer;
   private ServedOutput output;
 
-  LocateLane(LocateTask task, int disk) {
+  LocatePart(LocateTask task, int disk) {
     this.task = task;
     this.disk = disk;
   }
@@ -63,7 +63,7 @@ final class LocateLane {
     return disk;
   }
 
-  /** A block needs this lane's disk. */
+  /** A block needs this part's disk. */
   void add(WaitingBlock block) {
     waiting.add(block);
     blocks.add(block.index());
@@ -81,7 +81,7 @@ final class LocateLane {
     return next;
   }
 
-  /** A block goes on in another lane. */
+  /** A block goes on in another part. */
   void handOver(int block) {
     blocks.remove((Integer) block);
   }
@@ -194,11 +194,11 @@ final class LocateLane {
       ByteBuffer newBuffer,
       int checksumKind,
       Lease newLease,
-      Placement newPlacement,
+      PiecePlacer newPlacer,
       BlockWriter newWriter) {
     buffer = newBuffer;
     lease = newLease;
-    placement = newPlacement;
+    placer = newPlacer;
     writer = newWriter;
     beginPieces(checksumKind);
   }
@@ -249,7 +249,7 @@ final class LocateLane {
   void endWork(ShuffleCounters counters) {
     use(null);
     if (writer != null) {
-      placement.endAnswer(counters);
+      placer.endAnswer(counters);
       writer.endAnswer();
     }
   }
@@ -258,7 +258,7 @@ final class LocateLane {
   void reset() {
     buffer = null;
     lease = null;
-    placement = null;
+    placer = null;
     writer = null;
     blocks.clear();
   }

@@ -10,19 +10,18 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * as the mode allows.
  *
  * <p>The bytes registered for one answer are limited, so that other peers wait only a few
- * milliseconds. Made for the part of one answer that one thread writes; used with the server's
- * lock.
+ * milliseconds. Made for one {@link LocatePart}; used with the server's lock.
  */
-final class Placement {
+final class PiecePlacer {
   /** Enough for a request of Spark's usual size; the reader requests the rest again. */
   static final long MAX_ANSWER_BYTES = 64L << 20;
 
-  /** Bytes of an answer that several threads write, each with a placement of its own. */
+  /** Bytes of an answer that several threads write, each with a placer of its own. */
   static final class Total {
     private long placedBytes;
   }
 
-  /** Result of a placement. */
+  /** Whether a piece is readable now. */
   enum Result {
     /** The piece is readable. */
     PLACED,
@@ -48,7 +47,7 @@ final class Placement {
    * @param lease holds the pieces
    * @param total of the answer
    */
-  Placement(
+  PiecePlacer(
       ServingMode mode,
       RegisteredFiles files,
       CopySlots slots,
