@@ -101,11 +101,6 @@ final class TwoDisks implements AutoCloseable {
     pass(OpenLocates.CHECK_NS);
   }
 
-  /** Runs one job of disk 1. */
-  void runOneJob() {
-    jobs.remove().run();
-  }
-
   /** Runs all jobs of disk 1. */
   void runJobs() {
     for (Runnable job = jobs.poll(); job != null; job = jobs.poll()) {
