@@ -4,8 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -20,11 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -39,7 +35,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
  */
 @Tag("slow")
 @Timeout(180)
-class FullExecutorsTest {
+class FullExecutorsTest extends TransportFixture {
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final Duration MAX_WAIT = Duration.ofSeconds(5);
   private static final long LIMIT = 1 << 20;
@@ -53,38 +49,24 @@ class FullExecutorsTest {
   private static final Set<FallbackReason> FULL =
       EnumSet.of(FallbackReason.POOL_EMPTY, FallbackReason.PEER_BUSY);
 
-  @TempDir private Path directory;
-  private final List<TestExecutor> executors = new ArrayList<>();
   private final ConcurrentLinkedQueue<FallbackReason> reasons = new ConcurrentLinkedQueue<>();
   private final AtomicInteger byRead = new AtomicInteger();
   private final AtomicLong longestNs = new AtomicLong();
 
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor =
-        new TestExecutor(
-            own,
-            options
-                .mode(ServeSettings.Mode.WINDOW)
-                .requestTimeout(TIMEOUT)
-                .lease(TIMEOUT.multipliedBy(2)));
-    executors.add(executor);
+  private TestExecutor startWithOutputs(TestExecutor.Options options) throws Exception {
+    TestExecutor executor = start(options);
     for (int map = 0; map < MAPS; map++) {
-      executor.outputs().write(map, new Random(executors.size() * 100L + map), BLOCK_BYTES);
+      executor.outputs().write(map, random, BLOCK_BYTES);
     }
     return executor;
   }
 
-  /** Closing fails when anything is still pinned. */
-  @AfterEach
-  void closeAllWithoutLeaks() {
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
-  }
-
   private static TestExecutor.Options small(long incarnation) {
-    return new TestExecutor.Options(incarnation).pinned(LIMIT, LIMIT / 2);
+    return new TestExecutor.Options(incarnation)
+        .pinned(LIMIT, LIMIT / 2)
+        .mode(ServeSettings.Mode.WINDOW)
+        .requestTimeout(TIMEOUT)
+        .lease(TIMEOUT.multipliedBy(2));
   }
 
   private static long leases() {
@@ -106,20 +88,20 @@ class FullExecutorsTest {
   private static List<BlockRange> blocks(long... maps) {
     List<BlockRange> blocks = new ArrayList<>();
     for (long map : maps) {
-      blocks.add(new BlockRange(0, map, 0, 1));
+      blocks.add(block(map, 0, 1));
     }
     return blocks;
   }
 
   @Test
   void shouldAnswerEveryBlockSoonWhenTheMemoryOfBothIsFull() throws Exception {
-    TestExecutor one = start(small(1));
-    TestExecutor other = start(small(2));
+    TestExecutor one = startWithOutputs(small(1));
+    TestExecutor other = startWithOutputs(small(2));
     runTasks(
         (number, random) -> {
           for (int round = 0; round < ROUNDS; round++) {
             long[] maps = random.longs(BLOCKS, 0, MAPS).toArray();
-            fetch(number % 2 == 0 ? one : other, number % 2 == 0 ? other : one, blocks(maps));
+            fetchAndCompare(number % 2 == 0 ? one : other, number % 2 == 0 ? other : one, blocks(maps));
           }
         });
     assertThat(byRead.get() + reasons.size()).isEqualTo(TASKS * ROUNDS * BLOCKS);
@@ -134,16 +116,16 @@ class FullExecutorsTest {
       assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
       assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).isZero();
     }
-    fetch(one, other, blocks(0));
-    fetch(other, one, blocks(0));
+    fetchAndCompare(one, other, blocks(0));
+    fetchAndCompare(other, one, blocks(0));
   }
 
   @Test
   void shouldReleaseLeasesOfEachOtherWithoutMemoryForMessages() throws Exception {
-    TestExecutor one = start(small(1).acknowledgeDelay("300ms"));
-    TestExecutor other = start(small(2).acknowledgeDelay("300ms"));
-    fetch(one, other, blocks(0));
-    fetch(other, one, blocks(0));
+    TestExecutor one = startWithOutputs(small(1).acknowledgeDelay("300ms"));
+    TestExecutor other = startWithOutputs(small(2).acknowledgeDelay("300ms"));
+    fetchAndCompare(one, other, blocks(0));
+    fetchAndCompare(other, one, blocks(0));
     await("idle", () -> leases() == 0 && executors.stream().allMatch(this::isIdle));
     List<RegisteredChunk> taken = new ArrayList<>();
     try {
@@ -171,8 +153,8 @@ class FullExecutorsTest {
     }
     await(
         "unused memory of messages deregistered", () -> executors.stream().noneMatch(this::isFull));
-    fetch(one, other, blocks(2));
-    fetch(other, one, blocks(2));
+    fetchAndCompare(one, other, blocks(2));
+    fetchAndCompare(other, one, blocks(2));
     assertThat(reasons).as("all by READ again").isEmpty();
     for (TestExecutor executor : executors) {
       assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).as("ended for a lease").isZero();
@@ -231,7 +213,7 @@ class FullExecutorsTest {
   }
 
   /** Fetches, keeps every block until the last was answered, and compares. */
-  private void fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
+  private void fetchAndCompare(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
     HoldingHandler handler = new HoldingHandler(blocks.size());
     long beginNs = System.nanoTime();

@@ -4,18 +4,14 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -31,37 +27,31 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
  * both ends are proven nothing else is sent or accepted, and nothing lasts.
  */
 @Timeout(60)
-class HelloBySendTest {
-  private static final BlockRange BLOCK = new BlockRange(0, 1, 0, 1);
+class HelloBySendTest extends TransportFixture {
+  private static final BlockRange BLOCK = block(1, 0, 1);
   private static final Duration SHORT = Duration.ofSeconds(1);
 
   /** Limit of {@link TestExecutor}, which allows few connections. */
   private static final int MAX_UNCONFIRMED = 8;
 
-  @TempDir private Path directory;
-  private final List<TestExecutor> executors = new ArrayList<>();
   private final List<HostilePeer> peers = new ArrayList<>();
   private TestExecutor server;
 
   @BeforeEach
   void startServer() throws Exception {
-    server = executor(new TestExecutor.Options(2).connectTimeout(SHORT));
-    server.outputs().write(BLOCK.mapId(), new Random(1), 1_000);
+    server = startLimited(new TestExecutor.Options(2).connectTimeout(SHORT));
+    server.outputs().write(BLOCK.mapId(), random, 1_000);
   }
 
   @AfterEach
-  void closeAllWithoutLeaks() {
+  void closePeers() {
     peers.forEach(HostilePeer::close);
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps unreachable mappings only.
+    // JUnit may hold this instance, see TransportFixture.
     peers.clear();
-    executors.clear();
   }
 
-  private TestExecutor executor(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    executors.add(new TestExecutor(own, options.limited()));
-    return executors.get(executors.size() - 1);
+  private TestExecutor startLimited(TestExecutor.Options options) throws Exception {
+    return start(options.limited());
   }
 
   private HostilePeer peer() throws VerbsException {
@@ -70,11 +60,8 @@ class HelloBySendTest {
   }
 
   private void assertHonestPeerReads() throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(List.of(BLOCK));
-    executor(new TestExecutor.Options(1))
-        .transport()
-        .fetch(server.endpoint(), List.of(BLOCK), null, collected);
-    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(BLOCK));
+    List<BlockRange> blocks = List.of(BLOCK);
+    assertRight(server, blocks, fetch(startLimited(new TestExecutor.Options(1)), server, blocks));
   }
 
   /** Connected, without a request. */
@@ -101,7 +88,7 @@ class HelloBySendTest {
 
   @Test
   void shouldBoundTheConnectionsWithoutRequestFromTheDevicesEventOn() throws Exception {
-    server = executor(new TestExecutor.Options(3).connectTimeout(Duration.ofSeconds(50)));
+    server = startLimited(new TestExecutor.Options(3).connectTimeout(Duration.ofSeconds(50)));
     for (int i = 0; i < MAX_UNCONFIRMED; i++) {
       silentPeer();
     }
@@ -171,9 +158,7 @@ class HelloBySendTest {
       throws Exception {
     try (HostileServer hostile =
         new HostileServer(LimitedEngine.over(TestEngine.load(Map.of())), 7, script)) {
-      CollectedBlocks collected = new CollectedBlocks(List.of(BLOCK));
-      reader.transport().fetch(hostile.endpoint(), List.of(BLOCK), null, collected);
-      return collected.await();
+      return fetch(reader, hostile.endpoint(), List.of(BLOCK));
     }
   }
 
@@ -192,7 +177,7 @@ class HelloBySendTest {
 
   @Test
   void shouldGiveUpOnAServerThatDoesNotAnswerTheRequest() throws Exception {
-    TestExecutor reader = executor(new TestExecutor.Options(1).connectTimeout(SHORT));
+    TestExecutor reader = startLimited(new TestExecutor.Options(1).connectTimeout(SHORT));
     assertThat(fetchFrom(new NoAnswer() {}, reader).reason(0))
         .isEqualTo(FallbackReason.CONNECT_FAILED);
     while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
@@ -202,7 +187,7 @@ class HelloBySendTest {
 
   @Test
   void shouldQuarantineAServerThatSendsSomethingElseThanTheAnswer() throws Exception {
-    TestExecutor reader = executor(new TestExecutor.Options(1));
+    TestExecutor reader = startLimited(new TestExecutor.Options(1));
     NoAnswer script =
         new NoAnswer() {
           @Override
@@ -217,7 +202,7 @@ class HelloBySendTest {
 
   @Test
   void shouldNotTryAgainAtOnceWhenAServerDisconnectsInsteadOfAnswering() throws Exception {
-    TestExecutor reader = executor(new TestExecutor.Options(1));
+    TestExecutor reader = startLimited(new TestExecutor.Options(1));
     NoAnswer script =
         new NoAnswer() {
           @Override

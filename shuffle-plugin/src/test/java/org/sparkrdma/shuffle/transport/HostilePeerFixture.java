@@ -4,19 +4,14 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -26,13 +21,10 @@ import org.sparkrdma.shuffle.metrics.Counter;
  * A server with an honest peer, which must go on, and a hostile one. Each fault from which the
  * honest peer reads is a row of the fault table.
  */
-abstract class HostilePeerFixture {
+abstract class HostilePeerFixture extends TransportFixture {
   static final int MAPS = 32;
   private static final HostilityRows ROWS = new HostilityRows("hostile-peer.json");
 
-  @TempDir private Path directory;
-  final Random random = new Random(5);
-  private final List<TestExecutor> executors = new ArrayList<>();
   TestExecutor server;
   TestExecutor honest;
   HostilePeer hostile;
@@ -48,14 +40,14 @@ abstract class HostilePeerFixture {
     HostilePeer.takeAttempts();
   }
 
-  void start(TestExecutor.Options options) throws Exception {
+  void startAndConnect(TestExecutor.Options options) throws Exception {
     startServer(options);
     hostile.connect(server.endpoint());
   }
 
   void startServer(TestExecutor.Options options) throws Exception {
-    honest = executor(new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(2)));
-    server = executor(options);
+    honest = start(new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(2)));
+    server = start(options);
     for (int map = 0; map < MAPS; map++) {
       server.outputs().write(map, random, 200_000, 1_000);
     }
@@ -69,26 +61,13 @@ abstract class HostilePeerFixture {
     beginNs = System.nanoTime();
   }
 
-  TestExecutor executor(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor = new TestExecutor(own, options);
-    executors.add(executor);
-    return executor;
-  }
-
   @AfterEach
-  void closeAllWithoutLeaks(TestInfo test) {
+  void addRowAndCloseTheHostilePeer(TestInfo test) {
     try {
       addRow(test);
     } finally {
       ROWS.end();
-      try {
-        hostile.close();
-      } finally {
-        executors.forEach(TestExecutor::close);
-        // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-        executors.clear();
-      }
+      hostile.close();
     }
   }
 
@@ -112,7 +91,7 @@ abstract class HostilePeerFixture {
   }
 
   static BlockRange block(long map) {
-    return new BlockRange(0, map, 0, 1);
+    return block(map, 0, 1);
   }
 
   /** The honest peer reads a block by RDMA, on its first connection. */
@@ -124,10 +103,8 @@ abstract class HostilePeerFixture {
   /** The honest peer reads a block by RDMA. */
   void assertBytes(long map) throws Exception {
     List<BlockRange> blocks = List.of(block(map));
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    honest.transport().fetch(server.endpoint(), blocks, null, collected);
     byte[] expected = server.outputs().expected(blocks.get(0));
-    byte[] bytes = collected.await().bytes(0);
+    byte[] bytes = fetch(honest, server, blocks).bytes(0);
     honestReads = honestReads.plus(Comparison.of(Arrays.equals(bytes, expected)));
     assertThat(bytes).isEqualTo(expected);
   }

@@ -36,7 +36,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerWithTooManyOpenRequests() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     assumeFalse(
         hostile.isOnIwarp(), "there the first answer without a receive ends the connection");
     // It receives no answers, so that their buffers stay used and later requests stay open.
@@ -63,7 +63,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatReleasesFasterThanTheServerCanFollow() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     CountDownLatch goOn = new CountDownLatch(1);
     stallServer(goOn);
     try {
@@ -84,7 +84,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatUsesMoreCreditsThanItHas() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     CountDownLatch goOn = server.outputs().blockUntil(3);
     try {
       hostile.locateAndReceive(block(3));
@@ -98,14 +98,14 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatReturnsACreditItWasNotGranted() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     hostile.send(RETURN);
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
   void shouldEndTheConnectionOfAPeerThatReturnsMoreCreditsThanItWasGranted() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
     for (int i = 0; i < MAX_LOCATES; i++) {
       hostile.send(RETURN);
@@ -115,7 +115,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldGrantAPeerThatReturnsNoCreditsNoMoreThanRequestsMayBeOpen() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
     for (int map = 1; map < MAPS; map++) {
       assertThat(hostile.askForCredits()).isZero();
@@ -125,7 +125,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldGrantCreditsAgainToAPeerThatHasReturnedThem() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     for (int round = 0; round < 3; round++) {
       assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
       for (int i = 1; i < MAX_LOCATES; i++) {
@@ -157,14 +157,14 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerWhoseMessageIsLongerThanTheBuffer() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     hostile.send(new byte[MESSAGE_BYTES + 1]);
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
   void shouldCountAMalformedLocateOnce() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     byte[] withoutBlocks = new byte[16];
     withoutBlocks[0] = 1;
     hostile.send(withoutBlocks);
@@ -173,7 +173,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatSendsInvalidMessages() throws Exception {
-    start(new TestExecutor.Options(2));
+    startAndConnect(new TestExecutor.Options(2));
     byte[] nonsense = new byte[100];
     random.nextBytes(nonsense);
     hostile.send(nonsense);
@@ -182,7 +182,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldAnswerBusyToAPeerThatKeepsAllItsLeases() throws Exception {
-    start(new TestExecutor.Options(2).peerLeases(8));
+    startAndConnect(new TestExecutor.Options(2).peerLeases(8));
     for (int i = 0; i < 8; i++) {
       assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.LOCATED);
     }
@@ -193,7 +193,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldLeaveRoomForOthersWhenAPeerKeepsWindows() throws Exception {
-    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
+    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
     assertThat(hoardedMaps()).isBetween(1, MAPS - 1);
     for (int map = 0; map < MAPS; map++) {
       assertHonestPeerReads(map);
@@ -202,7 +202,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldLeaveRoomForOthersWhenAPeerKeepsSlots() throws Exception {
-    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
+    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
     assertThat(hoardedMaps()).isEqualTo(8);
     for (int map = 0; map < MAPS; map++) {
       assertHonestPeerReads(map);
@@ -222,7 +222,7 @@ class HostilePeerTest extends HostilePeerFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
     boundSeconds = FaultBound.OF_A_TIMEOUT;
-    start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
+    startAndConnect(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
     assertThat(hostile.hoard(block(3))).isEqualTo(Located.Kind.LOCATED);
     hostile.awaitEnd();
     // The server counts after it has ended the connection.
@@ -236,7 +236,7 @@ class HostilePeerTest extends HostilePeerFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverReceivesItsAnswer() throws Exception {
     boundSeconds = FaultBound.OF_A_TIMEOUT;
-    start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
+    startAndConnect(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
     // Without a receive the answer waits at the server, or ends the connection.
     hostile.locate(block(3));
     assertItsConnectionEnds();
@@ -255,7 +255,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldAcceptAnExecutorWhoseIncarnationAnotherExecutorClaims() throws Exception {
-    server = executor(new TestExecutor.Options(2));
+    server = start(2);
     server.outputs().write(0, random, 200_000, 1_000);
     beginFault();
     List<HostilePeer> claiming = new ArrayList<>();
@@ -269,7 +269,7 @@ class HostilePeerTest extends HostilePeerFixture {
           claiming.get(i).connectAs(1, server.endpoint());
         }
       }
-      honest = executor(new TestExecutor.Options(1));
+      honest = start(1);
       assertHonestPeerReads(0);
     } finally {
       claiming.forEach(HostilePeer::close);
@@ -298,7 +298,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldGrantNoAccessToAPeerThatHasNotConfirmed() throws Exception {
-    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
+    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(hostile.isAccessWithheld(), "there the device cannot withhold access");
     Located.Decoder located = hostile.locateAndAwait(block(0));
     try (HostilePeer unconfirmed = new HostilePeer()) {
@@ -334,7 +334,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldRefuseReadsOfAStrangerWithAddressAndKey() throws Exception {
-    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
+    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     Located.Decoder piece = hostile.locateAndAwait(block(0));
     assertThat(piece.kind()).isEqualTo(Located.Kind.LOCATED);
     try (HostilePeer refused = new HostilePeer();
@@ -345,7 +345,7 @@ class HostilePeerTest extends HostilePeerFixture {
         assertThat(refused.read(piece.address(), piece.remoteKey(), READ_BYTES)).isFalse();
       }
 
-      ofAnotherApplication.connect(executor(new TestExecutor.Options(3)).endpoint());
+      ofAnotherApplication.connect(start(3).endpoint());
       assertThat(ofAnotherApplication.read(piece.address(), piece.remoteKey(), READ_BYTES))
           .isFalse();
     }

@@ -5,19 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -38,11 +33,9 @@ import org.sparkrdma.verbs.device.Capability;
 
 /** Only a peer that proves for each connection that it knows the driver's token is accepted. */
 @Timeout(60)
-class ProofTest {
+class ProofTest extends TransportFixture {
+  private static final List<BlockRange> BLOCKS = List.of(block(1, 0, 1));
 
-  @TempDir private Path directory;
-  private final Random random = new Random(3);
-  private final List<TestExecutor> executors = new ArrayList<>();
   private VerbsEngine engine;
   private Device device;
   private CompletionChannel channel;
@@ -63,19 +56,16 @@ class ProofTest {
   }
 
   @AfterEach
-  void closeAllWithoutLeaks() {
+  void closeTheDevice() {
     manager.close();
     initiator.close();
     device.close();
     engine.close();
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
   }
 
   @Test
   void shouldRefuseARequestThatWasMadeForAnotherQueuePair() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     assumeTrue(
         device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR),
         "the request has no queue pair number");
@@ -99,7 +89,7 @@ class ProofTest {
 
   @Test
   void shouldRefuseARequestThatWasMadeForAnotherAddress() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     InetAddress elsewhere = InetAddress.getByName("192.0.2.1");
     ConnectionEvent event =
         connect(
@@ -116,7 +106,7 @@ class ProofTest {
 
   @Test
   void shouldBoundUnconfirmedConnections() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     ConnectionEvent event = null;
     for (int i = 0; event == null || event.type() == ConnectionEvent.Type.ESTABLISHED; i++) {
       assertThat(i).as("connections that are not confirmed").isLessThan(16);
@@ -135,7 +125,7 @@ class ProofTest {
 
   @Test
   void shouldRefuseItsOwnRequestWhenItIsSentBack() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     // Made for another callee, as the server itself makes it.
     ConnectionEvent event =
         connect(
@@ -150,7 +140,7 @@ class ProofTest {
 
   @Test
   void shouldRefuseAnInvalidRequest() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     byte[] garbage = new byte[Hello.LENGTH_BYTES];
     random.nextBytes(garbage);
 
@@ -162,7 +152,7 @@ class ProofTest {
 
   @Test
   void shouldRefuseAnotherVersionOfTheProtocol() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
     ConnectionEvent event =
         connect(
             server,
@@ -180,7 +170,7 @@ class ProofTest {
 
   @Test
   void shouldRefuseARequestWithoutPrivateData() throws Exception {
-    TestExecutor server = start(new TestExecutor.Options(2));
+    TestExecutor server = start(2);
 
     ConnectionEvent event = connect(server, new byte[0]);
 
@@ -193,7 +183,7 @@ class ProofTest {
     TestExecutor reader = start(new TestExecutor.Options(1).secret("one"));
     TestExecutor server = start(new TestExecutor.Options(2).secret("two"));
 
-    assertThat(fetch(reader, server).reason(0)).isEqualTo(FallbackReason.REFUSED);
+    assertThat(fetch(reader, server, BLOCKS).reason(0)).isEqualTo(FallbackReason.REFUSED);
     assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
   }
 
@@ -203,22 +193,7 @@ class ProofTest {
     TestExecutor server = start(new TestExecutor.Options(2).secret("same"));
     server.outputs().write(1, random, 1_000);
 
-    assertThat(fetch(reader, server).bytes(0))
-        .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
-  }
-
-  private CollectedBlocks fetch(TestExecutor reader, TestExecutor server) throws Exception {
-    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
-    return collected.await();
-  }
-
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
-    TestExecutor executor = new TestExecutor(own, options);
-    executors.add(executor);
-    return executor;
+    assertRight(server, BLOCKS, fetch(reader, server, BLOCKS));
   }
 
   private Hello hello(Endpoint callee) {
