@@ -13,11 +13,11 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <p>Other threads submit commands and never block. The server's thread executes them, see {@link
  * ServerWork}: releases and ends of peers first, then LOCATEs as far as they need no disk. The
- * agent's thread executes small ones itself, see {@link ImmediateAnswers}. A LOCATE that needs a disk
- * continues on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold
- * {@link StateLock} while they use windows, slots, leases and indexes. The server's thread sleeps
- * until the next command or deadline. The runtime constructs it, starts it, and closes it after the
- * transport and before the protection domain.
+ * agent's thread executes small ones itself, see {@link ImmediateAnswers}. A LOCATE that needs a
+ * disk continues on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of
+ * them hold {@link StateLock} while they use windows, slots, leases and indexes. The server's
+ * thread sleeps until the next command or deadline. The runtime constructs it, starts it, and
+ * closes it after the transport and before the protection domain.
  *
  * <p>A LOCATE of a closed connection is dropped. Blocks that have waited too long for a disk, see
  * {@link LoadLimits}, are answered with {@link Located.Kind#OVERLOADED} by the server's thread, so
@@ -26,8 +26,9 @@ import org.sparkrdma.shuffle.wire.Located;
  * own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
- * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
- * answer's own among them. It then has at least one piece, and the reader requests the rest again.
+ * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases,
+ * this answer's own among them. It then has at least one piece, and the reader requests the rest
+ * again.
  */
 public final class BlockServer implements AutoCloseable {
   /** Minimum length of an answer buffer: one piece with one checksum. */
@@ -159,9 +160,9 @@ public final class BlockServer implements AutoCloseable {
 
   /**
    * Releases leases of a peer before it returns, when they are at most {@value
-   * ImmediateAnswers#MAX_LEASES}, hold at most {@value ImmediateAnswers#MAX_HELD} windows and slots,
-   * and {@link ImmediateAnswers} may do so. Else like {@link #release}. Any thread; it does not wait
-   * for others.
+   * ImmediateAnswers#MAX_LEASES}, hold at most {@value ImmediateAnswers#MAX_HELD} windows and
+   * slots, and {@link ImmediateAnswers} may do so. Else like {@link #release}. Any thread; it does
+   * not wait for others.
    */
   public void releaseSoon(long peer, long[] leaseIds, Runnable done) {
     RepeatedCommands.Command command = releaseCommand(peer, leaseIds, done);

@@ -110,10 +110,7 @@ final class BlockWriter {
       while (at < end) {
         int room = answer.roomForSums();
         long longest = sums.endOfFittingSums(at, end, room);
-        if (room < 0
-            || longest == at
-            || placer.answerLimitReached()
-            || placer.isCancelled()) {
+        if (room < 0 || longest == at || placer.answerLimitReached() || placer.isCancelled()) {
           return Step.FULL;
         }
         switch (placer.place(output, at, longest - at, piece, mayBlock)) {

@@ -10,8 +10,8 @@ import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * The part of a LOCATE that one thread works on at a time: the blocks that need no disk, or those
- * that need a certain disk. It has pieces and a lease of its own, which the answer takes over, so
- * a part that hangs can be left out.
+ * that need a certain disk. It has pieces and a lease of its own, which the answer takes over, so a
+ * part that hangs can be left out.
  *
  * <pre>
  *  IDLE ──queue──► QUEUED ──begin──► RUNNING ──end──► IDLE

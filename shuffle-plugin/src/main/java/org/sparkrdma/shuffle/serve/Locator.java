@@ -221,8 +221,7 @@ final class Locator {
     try {
       PiecePlacer placer = new PiecePlacer(mode, files, slots, lease, task.total(), state);
       ComputedChecksums computed = computeSums ? new ComputedChecksums(checksumKind) : null;
-      part.prepare(
-          buffer, checksumKind, lease, placer, new BlockWriter(placer, computed, state));
+      part.prepare(buffer, checksumKind, lease, placer, new BlockWriter(placer, computed, state));
       prepared = true;
     } finally {
       if (!prepared) {

@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 
 /**
- * The work of the server's thread, in turns: commands, LOCATEs as far as they need no disk, and what
- * is due by time; then its end. Any thread submits work. The server's thread does it, and after its
- * end the submitting threads do it themselves.
+ * The work of the server's thread, in turns: commands, LOCATEs as far as they need no disk, and
+ * what is due by time; then its end. Any thread submits work. The server's thread does it, and
+ * after its end the submitting threads do it themselves.
  */
 final class ServerWork {
   /** Maximum number of commands between two checks of the leases. */

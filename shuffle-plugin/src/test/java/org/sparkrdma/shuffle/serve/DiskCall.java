@@ -27,8 +27,7 @@ final class DiskCall extends TestLocateCall {
    * @param piecesBytes room of the answer for pieces
    */
   DiskCall(long peer, int[] shuffles, int piecesBytes) {
-    super(
-        peer, ByteBuffer.allocate(1000), ByteBuffer.allocate(Located.HEADER_BYTES + piecesBytes));
+    super(peer, ByteBuffer.allocate(1000), ByteBuffer.allocate(Located.HEADER_BYTES + piecesBytes));
     Locate.Encoder encoder = new Locate.Encoder().begin(request(), 1);
     for (int i = 0; i < shuffles.length; i++) {
       encoder.block(shuffles[i], i, 0, 1, 0, false);

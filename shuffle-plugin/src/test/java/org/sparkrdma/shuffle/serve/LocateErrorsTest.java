@@ -29,8 +29,8 @@ import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * An Error at the first, second, ... step of the server that a test can let fail: a reading of the
- * clock, a question to a request, or its answer. Two disks as in {@link TwoDisks}. Closing
- * checks that no request has left a lease.
+ * clock, a question to a request, or its answer. Two disks as in {@link TwoDisks}. Closing checks
+ * that no request has left a lease.
  */
 @Tag("slow")
 @Timeout(60)

@@ -101,7 +101,8 @@ class FullExecutorsTest extends TransportFixture {
         (number, random) -> {
           for (int round = 0; round < ROUNDS; round++) {
             long[] maps = random.longs(BLOCKS, 0, MAPS).toArray();
-            fetchAndCompare(number % 2 == 0 ? one : other, number % 2 == 0 ? other : one, blocks(maps));
+            fetchAndCompare(
+                number % 2 == 0 ? one : other, number % 2 == 0 ? other : one, blocks(maps));
           }
         });
     assertThat(byRead.get() + reasons.size()).isEqualTo(TASKS * ROUNDS * BLOCKS);

@@ -193,7 +193,8 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldLeaveRoomForOthersWhenAPeerKeepsWindows() throws Exception {
-    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
+    startAndConnect(
+        new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
     assertThat(hoardedMaps()).isBetween(1, MAPS - 1);
     for (int map = 0; map < MAPS; map++) {
       assertHonestPeerReads(map);
