@@ -8,7 +8,7 @@ import org.sparkrdma.memory.PinnedBudget;
 
 /**
  * The work of the server's thread, in turns: commands, LOCATEs as far as they need no disk, and
- * what is due by time; then its end. Any thread submits work. The server's thread does it, and
+ * checks that are due; then its end. Any thread submits work. The server's thread does it, and
  * after its end the submitting threads do it themselves.
  */
 final class ServerWork {
@@ -40,7 +40,7 @@ final class ServerWork {
 
   /**
    * @param diskThreads closed at the end
-   * @param budget whose shortages it is told of until the end
+   * @param budget reports shortages to it until the end
    */
   ServerWork(
       ServingParts parts,

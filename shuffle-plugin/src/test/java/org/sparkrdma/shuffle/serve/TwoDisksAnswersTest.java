@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.wire.Located;
 
-/** What is in the answer to a request for blocks of two disks, and in which order and lease. */
+/** Blocks, order and lease of the answer to a request for blocks of two disks. */
 @Timeout(60)
 class TwoDisksAnswersTest {
   @TempDir Path folder;

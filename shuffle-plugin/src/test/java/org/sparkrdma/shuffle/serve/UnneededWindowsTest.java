@@ -16,8 +16,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Windows that page on demand, which a slow disk reads before their registration: one that nobody
- * needs any more is not registered.
+ * Windows that page on demand, which a slow disk reads before their registration: one that no
+ * request needs any more is not registered.
  */
 @Timeout(60)
 class UnneededWindowsTest {
