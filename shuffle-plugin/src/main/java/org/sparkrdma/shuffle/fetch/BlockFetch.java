@@ -53,6 +53,19 @@ public final class BlockFetch {
     }
   }
 
+  /**
+   * A fetch that tests a peer: the first bytes of a block are read and dropped, and nothing is
+   * delivered.
+   */
+  public static BlockFetch test(Endpoint peer, BlockRange block, Consumer<BlockFetch> allAnswered) {
+    return new BlockFetch(peer, List.of(block), null, NoAnswers.ONLY, allAnswered);
+  }
+
+  /** Whether it is a {@link #test}. */
+  boolean isTest() {
+    return handler == NoAnswers.ONLY;
+  }
+
   public Endpoint peer() {
     return peer;
   }

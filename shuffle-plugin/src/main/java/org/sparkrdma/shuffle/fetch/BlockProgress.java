@@ -10,6 +10,9 @@ public final class BlockProgress extends Reservation {
   private static final int MAX_WAITS_FOR_ROOM = 100;
   private static final int MAX_SMALL_PROGRESS = 100;
 
+  /** A test of a peer reads at most this of a block: more than a packet of any network. */
+  private static final int TEST_BYTES = 64 << 10;
+
   private static final byte UNDECIDED = 0;
   private static final byte RECORDED_SUMS = 1;
   private static final byte FRESH_SUMS = 2;
@@ -114,6 +117,11 @@ public final class BlockProgress extends Reservation {
     return fetch.files() != null;
   }
 
+  /** Whether it only tests its peer: its first bytes are read and dropped. */
+  public boolean isTest() {
+    return fetch.isTest();
+  }
+
   /** Its file; null unless it is written to disk. Any thread. */
   DiskBlock disk() {
     return rare == null ? null : rare.disk;
@@ -131,6 +139,9 @@ public final class BlockProgress extends Reservation {
   /** Bytes of memory that its next READs need, after {@link #acceptLayout}. */
   public long neededBytes(ReceiveMemory memory) {
     long rest = blockBytes - bytesRead;
+    if (isTest()) {
+      return Math.min(rest, TEST_BYTES);
+    }
     return toDisk() ? Math.min(rest, memory.diskPartBytes()) : rest;
   }
 
@@ -260,13 +271,19 @@ public final class BlockProgress extends Reservation {
     return bytesRead == blockBytes;
   }
 
+  /** The READs of a test have completed, or it needed none: releases its memory. */
+  public void endTest() {
+    releaseMemory();
+    claimAnswer();
+  }
+
   /**
-   * Uses its one reissue after its connection broke.
+   * Uses its one reissue after its connection broke; a test has none.
    *
    * @return false when it was used before; the block is then not requested again
    */
   public boolean tryUseReissue() {
-    boolean first = !rare().reissued;
+    boolean first = !rare().reissued && !isTest();
     rare.reissued = true;
     return first;
   }

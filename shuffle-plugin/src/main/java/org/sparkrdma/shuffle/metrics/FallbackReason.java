@@ -19,7 +19,7 @@ public enum FallbackReason {
    * waited for its turn ({@code attempts.max}).
    */
   CONNECT_FAILED("connect-failed"),
-  /** The peer is quarantined. */
+  /** The peer is quarantined, or is tested after that. */
   QUARANTINED("quarantined"),
   /**
    * A work request completed with an error, or the fetch failed inside the executor (see its log).

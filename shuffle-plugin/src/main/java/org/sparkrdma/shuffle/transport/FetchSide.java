@@ -296,6 +296,10 @@ final class FetchSide {
     List<BlockProgress> read = batch.blocks();
     for (int i = 0; i < read.size(); i++) {
       BlockProgress block = read.get(i);
+      if (block.isTest()) {
+        block.endTest();
+        continue;
+      }
       block.commitPart();
       if (!block.isComplete() && deadlines.failIfOverdue(block, batch)) {
         continue;

@@ -12,9 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -34,13 +36,21 @@ final class Peers {
 
   private final TransportContext context;
   private final ConnectionTable table;
+  private final BiFunction<Endpoint, BlockRange, BlockFetch> openTest;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
   private final Set<Peer> waiting = new LinkedHashSet<>();
   private boolean stopped;
 
-  Peers(TransportContext context, ConnectionTable table) {
+  /**
+   * @param openTest opens a fetch that tests a peer by a block of it, see {@link BlockFetch#test}
+   */
+  Peers(
+      TransportContext context,
+      ConnectionTable table,
+      BiFunction<Endpoint, BlockRange, BlockFetch> openTest) {
     this.context = context;
     this.table = table;
+    this.openTest = openTest;
     // Of the transport before the loss of a device.
     context.counters().quarantined().clear();
   }
@@ -158,7 +168,7 @@ final class Peers {
     }
   }
 
-  /** Blocks do not wait for a peer that failed before, but for one at a time that tests it. */
+  /** No block waits for a peer that failed before: a connection tests it, and then a request. */
   private void test(Peer peer, List<BlockProgress> blocks, long nowNs) {
     PeerConnection connection = peer.established();
     if (peer.isQuarantined(nowNs)) {
@@ -167,12 +177,12 @@ final class Peers {
       fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a connection");
       startWaiting(peer, nowNs);
     } else {
-      int tests = connection.fetches().isIdle() ? 1 : 0;
-      connection.fetch(blocks.subList(0, tests));
-      fail(
-          blocks.subList(tests, blocks.size()),
-          FallbackReason.QUARANTINED,
-          "peer is tested by one block");
+      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a request");
+      if (connection.fetches().isIdle()) {
+        BlockFetch test = openTest.apply(peer.endpoint(), blocks.get(0).range());
+        test.begin(nowNs);
+        connection.fetch(test.blocks());
+      }
     }
   }
 

@@ -4,8 +4,9 @@ package org.sparkrdma.shuffle.transport;
 /**
  * The quarantine of a peer, and the tests of the peer after it. Owned by the agent.
  *
- * <p>A connection tests the peer first, and then one block at a time. Only data shows that the peer
- * serves, so the time doubles with each quarantine until an answer of the peer was read.
+ * <p>A connection tests the peer first, and then a request that reads the beginning of a block and
+ * drops it; all blocks use TCP meanwhile. Only data shows that the peer serves, so the time doubles
+ * with each quarantine until an answer of the peer was read.
  */
 final class Quarantine {
   /** Length of the last one; 0 when data was read since. */

@@ -189,7 +189,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.nanoClock(),
             new PeerLog(env.nanoClock()));
     table = new ConnectionTable(context, settings.maxConnections());
-    peers = new Peers(context, table);
+    peers = new Peers(context, table, this::openTest);
     agent.init(
         table,
         peers,
@@ -260,6 +260,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       log.notHandedToAgent(fetch, e);
       failRest(fetch, FallbackReason.READ_ERROR, FailureText.of(e));
     }
+  }
+
+  /** Opens a fetch that tests a peer; its memory is released as that of others. */
+  private BlockFetch openTest(Endpoint peer, BlockRange block) {
+    BlockFetch test = BlockFetch.test(peer, block, this::onAllAnswered);
+    open.add(test);
+    return test;
   }
 
   private void onAllAnswered(BlockFetch fetch) {

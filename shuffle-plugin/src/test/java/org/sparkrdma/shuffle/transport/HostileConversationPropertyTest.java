@@ -193,7 +193,8 @@ class HostileConversationPropertyTest {
               () -> nowNs,
               new PeerLog(() -> nowNs));
       table = new ConnectionTable(context, 4);
-      peers = new Peers(context, table);
+      peers =
+          new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
       Peer peer = peers.of(SERVER.incarnation());
       peer.endpoint(SERVER);
       connection = table.initiate(peer, wire);

@@ -12,6 +12,7 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.TestDelivery;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -161,7 +162,8 @@ final class ScriptedReader {
             () -> nowNs,
             new PeerLog(() -> nowNs));
     table = new ConnectionTable(context, MAX_CONNECTIONS);
-    peers = new Peers(context, table);
+    peers =
+        new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
     Peer serving = peers.of(SERVER.incarnation());
     serving.endpoint(SERVER);
     connection = table.initiate(serving, wire);

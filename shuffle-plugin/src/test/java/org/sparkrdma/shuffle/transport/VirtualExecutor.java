@@ -176,7 +176,8 @@ final class VirtualExecutor implements AutoCloseable {
             fabric::nowNs,
             new PeerLog(fabric::nowNs));
     table = new ConnectionTable(context, transport.maxConnections());
-    peers = new Peers(context, table);
+    peers =
+        new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
     agent.init(
         table,
         peers,

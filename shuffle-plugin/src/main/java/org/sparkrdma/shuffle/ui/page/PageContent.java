@@ -155,7 +155,7 @@ final class PageContent {
                 "Pinned / budget|Registered memory now, and its maximum",
                 "Connections|Established now",
                 "Quarantines|Of peers, since the start of the executor",
-                "Quarantined peers|Executors whose blocks use TCP until one block was read again",
+                "Quarantined peers|Executors whose blocks use TCP until a test has read data of them",
                 "READ|Bytes that tasks of this executor received by READ",
                 "Copy mode|Bytes that this executor served to peers from its copy pool",
                 "TCP|Bytes that tasks of this executor received by TCP",

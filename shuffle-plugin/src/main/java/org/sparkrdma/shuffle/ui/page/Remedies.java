@@ -36,7 +36,7 @@ final class Remedies {
       case REFUSED -> "The peer refused the connection, or its proof failed.";
       case CONNECT_FAILED ->
           "No connection within connect.timeout: it failed, goes on, or waits (attempts.max).";
-      case QUARANTINED -> "The peer was quarantined after a failure.";
+      case QUARANTINED -> "The peer was quarantined after a failure, or tested after that.";
       case READ_ERROR -> "A READ completed with an error, or the fetch failed in the executor.";
       case TIMEOUT -> "The request timed out.";
       case LOST_PEER -> "The connection was lost twice during the request.";
