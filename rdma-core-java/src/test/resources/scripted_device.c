@@ -50,7 +50,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
 
-enum { RING = 1024, MAX_IDS = 1024, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64 };
+enum { RING = 1024, MAX_IDS = 1024, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64, MAX_ELEMENTS = 16 };
 
 struct completions {
   struct ibv_cq base;
@@ -72,8 +72,8 @@ struct receive {
 };
 
 struct held {
-  uint64_t id;
-  enum ibv_wc_opcode opcode;
+  struct ibv_send_wr request;
+  struct ibv_sge elements[MAX_ELEMENTS];
 };
 
 struct pair {
@@ -82,7 +82,7 @@ struct pair {
   struct completions *send_cq, *recv_cq;
   struct receive receives[RING];
   unsigned head, tail;
-  /* Requests that do not complete before the queue pair breaks. */
+  /* Requests that do not complete before the queue pair breaks, or the script releases them. */
   struct held held[RING];
   unsigned held_head, held_tail;
   struct message *early;
@@ -319,14 +319,18 @@ static void complete_with(struct completions *cq, struct pair *of, uint64_t id, 
                                .qp_num = of->base.qp_num});
 }
 
+static enum ibv_wc_opcode completed_as(const struct ibv_send_wr *request) {
+  return request->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_SEND;
+}
+
 static void break_pair(struct pair *pair) {
   if (!pair || pair->broken) {
     return;
   }
   pair->broken = 1;
   while (pair->held_head != pair->held_tail) {
-    struct held held = pair->held[pair->held_head++ % RING];
-    complete_with(pair->send_cq, pair, held.id, IBV_WC_WR_FLUSH_ERR, held.opcode, 0);
+    struct ibv_send_wr *request = &pair->held[pair->held_head++ % RING].request;
+    complete_with(pair->send_cq, pair, request->wr_id, IBV_WC_WR_FLUSH_ERR, completed_as(request), 0);
   }
   while (pair->head != pair->tail) {
     uint64_t id = pair->receives[pair->head++ % RING].id;
@@ -396,11 +400,33 @@ static int is_held(struct pair *pair, const struct ibv_send_wr *request, int rea
     return 0;
   }
   hit();
-  pair->held[pair->held_tail++ % RING] = (struct held){request->wr_id, read ? IBV_WC_RDMA_READ : IBV_WC_SEND};
+  struct held *held = &pair->held[pair->held_tail++ % RING];
+  held->request = *request;
+  memcpy(held->elements, request->sg_list, request->num_sge * sizeof *held->elements);
+  held->request.sg_list = held->elements;
   if (!read) {
     send_message(pair->peer, request);
   }
   return 1;
+}
+
+/* A READ reads the memory of the peer as it is now. */
+static void complete_held(struct pair *pair) {
+  while (pair->held_head != pair->held_tail) {
+    struct ibv_send_wr *request = &pair->held[pair->held_head++ % RING].request;
+    int read = request->opcode == IBV_WR_RDMA_READ, status = IBV_WC_SUCCESS;
+    if (!pair->peer || pair->peer->broken) {
+      status = IBV_WC_RETRY_EXC_ERR;
+    } else if (read) {
+      status = read_remote(pair->peer, request);
+    }
+    if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
+      complete_with(pair->send_cq, pair, request->wr_id, status, completed_as(request), total(request));
+    }
+    if (status != IBV_WC_SUCCESS) {
+      break_pair(pair);
+    }
+  }
 }
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad) {
@@ -431,7 +457,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
     }
     if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
       complete_with(pair->send_cq, pair, request->wr_id, status,
-                    read ? IBV_WC_RDMA_READ : IBV_WC_SEND, total(request));
+                    completed_as(request), total(request));
     }
     if (status != IBV_WC_SUCCESS) {
       break_pair(pair);
@@ -626,6 +652,18 @@ void script_cm(int type, int on_listeners) {
     if (ids[i] && !ids[i]->listening == !on_listeners) {
       notify(ids[i], type, 0);
       hit();
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Ends held_reads, and completes the requests that were held. */
+void script_release_reads(void) {
+  pthread_mutex_lock(&lock);
+  limits[LIMIT_held_reads] = 0;
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] && ids[i]->base.qp) {
+      complete_held((struct pair *)ids[i]->base.qp);
     }
   }
   pthread_mutex_unlock(&lock);

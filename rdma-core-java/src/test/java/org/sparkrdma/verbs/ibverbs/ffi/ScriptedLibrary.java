@@ -121,18 +121,18 @@ public final class ScriptedLibrary {
    * kernel refuses all commands; removal_after is the number, not 0, of the event of enum
    * rdma_cm_event_type right after which the device is removed, once: in the same batch the
    * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
-   * completes before its queue pair breaks; connect_event is the number of the event that answers
-   * the next connection request, which the peer does not get; address_error is the errno with which
-   * the next address is not resolved; with without_af_ib librdmacm refuses addresses by GID, as on
-   * a kernel that lacks AF_IB; with odd_gid requests by GID come from a GID of zeros. With iwarp,
-   * set before the engine is used, the device is one of iWARP: calls that end a connection wait
-   * until it has its outcome, at most for outcome_ms. While held_port is the port of a listener,
-   * rdma_connect to it does not return. IPv4 addresses whose first partition_bits bits differ
-   * belong to interfaces of different partitions: no neighbour answers between them, or with
-   * foreign_answers another interface of the peer's host does, which then rejects the request.
-   * route_error is the errno with which the next route is not resolved. With second_device there is
-   * another device, scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO,
-   * and 3 cannot be opened.
+   * completes before its queue pair breaks, or {@link #releaseReads}; connect_event is the number
+   * of the event that answers the next connection request, which the peer does not get;
+   * address_error is the errno with which the next address is not resolved; with without_af_ib
+   * librdmacm refuses addresses by GID, as on a kernel that lacks AF_IB; with odd_gid requests by
+   * GID come from a GID of zeros. With iwarp, set before the engine is used, the device is one of
+   * iWARP: calls that end a connection wait until it has its outcome, at most for outcome_ms. While
+   * held_port is the port of a listener, rdma_connect to it does not return. IPv4 addresses whose
+   * first partition_bits bits differ belong to interfaces of different partitions: no neighbour
+   * answers between them, or with foreign_answers another interface of the peer's host does, which
+   * then rejects the request. route_error is the errno with which the next route is not resolved.
+   * With second_device there is another device, scripted1, that is used for nothing: 1 is well, of
+   * 2 each query fails with EIO, and 3 cannot be opened.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
@@ -181,6 +181,11 @@ public final class ScriptedLibrary {
    */
   public void raiseOutcome(int event) {
     Downcalls.call(symbols.get("script_outcome"), event);
+  }
+
+  /** Ends the limit held_reads: the READs read the memory of the peer as it is now. */
+  public void releaseReads() {
+    Downcalls.call(symbols.get("script_release_reads"));
   }
 
   /** The device's descriptors report errors from now on. */
