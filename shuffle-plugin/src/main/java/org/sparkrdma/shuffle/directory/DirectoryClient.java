@@ -59,7 +59,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs) {
-    this(driver, timeout, nowNs, new ScheduledThreadPoolExecutor(1, DirectoryClient::newThread));
+    this(driver, timeout, nowNs, new DirectoryThread(DirectoryClient::newThread));
   }
 
   /**
@@ -71,8 +71,6 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     this.timeout = timeout;
     this.nowNs = nowNs;
     this.asker = asker;
-    asker.setRemoveOnCancelPolicy(true);
-    asker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.records = new RecordPublisher(driver, this::schedule);
     this.endpoints = new EndpointCache(driver, timeout, nowNs, query -> schedule(query, 0));
   }

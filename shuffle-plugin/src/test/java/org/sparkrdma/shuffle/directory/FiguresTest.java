@@ -252,6 +252,36 @@ class FiguresTest {
     }
   }
 
+  /** The executor of such a system reads on: the end of each task hands the report over again. */
+  @Test
+  void shouldKeepNoReportsInTheQueueWhileNoThreadCanBeStarted() throws Exception {
+    LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
+    DirectoryService service = new DirectoryService("");
+    service.setFiguresConsumer((executorId, figures) -> received.add(figures));
+    AtomicBoolean refuses = new AtomicBoolean(true);
+    DirectoryThread thread =
+        new DirectoryThread(
+            task -> {
+              if (refuses.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              return DirectoryClient.newThread(task);
+            });
+    try (DirectoryClient client =
+        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime, thread)) {
+      assertThatThrownBy(() -> client.report("7", present::get, () -> false))
+          .isInstanceOf(OutOfMemoryError.class);
+      for (int task = 0; task < 100; task++) {
+        assertThatThrownBy(client::reportSoon).isInstanceOf(OutOfMemoryError.class);
+      }
+      assertThat(thread.getQueue()).isEmpty();
+
+      refuses.set(false);
+      client.reportSoon();
+      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
+    }
+  }
+
   @Test
   void shouldCloseWhenTheDriverDoesNotAnswer() {
     DirectoryClient client =
