@@ -105,12 +105,21 @@ class DeviceLossTest extends ScriptedExecutors {
     return Arguments.of(new Loss(name, reason, event));
   }
 
+  /**
+   * Starts an executor for which a millisecond takes a second, so that nothing times out: a busy
+   * machine may take seconds for a step. The clock does not stand still, because an agent with open
+   * requests sleeps only when time passes.
+   */
+  private TestExecutor startWithSlowClock(long incarnation) throws Exception {
+    return start(incarnation, options -> options.nanoClock(() -> System.nanoTime() / 1_000));
+  }
+
   @ParameterizedTest(name = "{0}")
   @MethodSource("losses")
   @ScriptedCase("READ before the loss, READ or TCP after it")
   void shouldReportTheLossOfTheDevice(Loss loss) throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
+    TestExecutor reader = startWithSlowClock(1);
+    TestExecutor server = startWithSlowClock(2);
     server.outputs().write(1, new Random(1), 1000);
     assertThat(fetch(reader, server, BLOCKS).await().bytes(0)).hasSize(1000);
 
@@ -129,8 +138,8 @@ class DeviceLossTest extends ScriptedExecutors {
   @MethodSource("losses")
   @ScriptedCase("TCP (lost-peer, stopped)")
   void shouldAnswerTheBlocksOfReadsInFlightOnce(Loss loss) throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
+    TestExecutor reader = startWithSlowClock(1);
+    TestExecutor server = startWithSlowClock(2);
     server.outputs().write(1, new Random(1), 1000);
     awaitReads(reader, server, BLOCKS);
     library.limit("held_reads", 1);
@@ -172,7 +181,7 @@ class DeviceLossTest extends ScriptedExecutors {
   }
 
   /** Waits until both executors know, and requires that both agents are idle then. */
-  private static void awaitLoss(TestExecutor reader, TestExecutor server) throws Exception {
+  private void awaitLoss(TestExecutor reader, TestExecutor server) throws Exception {
     while (reader.outOfService().isEmpty() || server.outOfService().isEmpty()) {
       Thread.onSpinWait();
     }
@@ -209,8 +218,8 @@ class DeviceLossTest extends ScriptedExecutors {
 
   /** The device of two connected executors is removed after a step of the script. */
   private void connectAndClose(Runnable script) throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
+    TestExecutor reader = startWithSlowClock(1);
+    TestExecutor server = startWithSlowClock(2);
     server.outputs().write(1, new Random(1), 1000);
     assertThat(fetch(reader, server, BLOCKS).await().bytes(0)).hasSize(1000);
     script.run();

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -14,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -26,6 +27,12 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @Tag("slow")
 @Timeout(60)
 abstract class ScriptedExecutors {
+  /** An agent wakes up at ticks of 5 ms at most, for two iterations. */
+  private static final int MAX_ITERATIONS_PER_SECOND = 1_000;
+
+  private static final int MEASURED_MS = 200;
+  private static final int MEASUREMENTS = 25;
+
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
   /** The device's script. */
@@ -95,7 +102,29 @@ abstract class ScriptedExecutors {
     }
   }
 
-  static void assertAgentsIdle() throws InterruptedException {
-    IdleThreads.assertIdle();
+  /**
+   * Requires that the agents sleep until something happens. Counts their iterations, of which a
+   * busy machine leaves fewer, and not their CPU time, of which it makes each wake-up take more. An
+   * agent that waits on a descriptor that is always ready has no pause between two of them.
+   */
+  final void assertAgentsIdle() throws InterruptedException {
+    for (TestExecutor executor : executors) {
+      double lowest = Double.MAX_VALUE;
+      // An attempt of a connection may outlast its blocks.
+      for (int i = 0; i < MEASUREMENTS && lowest >= MAX_ITERATIONS_PER_SECOND; i++) {
+        lowest = Math.min(lowest, iterationsPerSecond(executor.transport().agent));
+      }
+      assertThat(lowest)
+          .as("iterations of the agent of executor %s in a second", executor.endpoint())
+          .isLessThan(MAX_ITERATIONS_PER_SECOND);
+    }
+  }
+
+  private static double iterationsPerSecond(TransportAgent agent) throws InterruptedException {
+    long startNs = System.nanoTime();
+    long start = agent.allIterations();
+    new CountDownLatch(1).await(MEASURED_MS, TimeUnit.MILLISECONDS);
+    long iterations = agent.allIterations() - start;
+    return iterations * 1e9 / (System.nanoTime() - startNs);
   }
 }
