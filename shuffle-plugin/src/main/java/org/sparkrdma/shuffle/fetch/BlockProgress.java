@@ -319,15 +319,15 @@ public final class BlockProgress extends Reservation {
   /**
    * The same.
    *
-   * @param byLoad whether load or a slow disk has delayed the peer, as it says
+   * @param byPeerLoad whether load or a slow disk has delayed the peer, as it says
    */
-  public void addPeerTime(long fromNs, long untilNs, boolean byLoad) {
+  public void addPeerTime(long fromNs, long untilNs, boolean byPeerLoad) {
     RareState all = rare();
     long countedNs = all.peerTimed ? all.peerUntilNs : fetch.begunNs();
     long beginNs = countedNs - fromNs > 0 ? countedNs : fromNs;
     if (untilNs - beginNs > 0) {
       all.peerNs += untilNs - beginNs;
-      all.peerLoadNs += byLoad ? untilNs - beginNs : 0;
+      all.peerLoadNs += byPeerLoad ? untilNs - beginNs : 0;
       all.peerUntilNs = untilNs;
       all.peerTimed = true;
     }

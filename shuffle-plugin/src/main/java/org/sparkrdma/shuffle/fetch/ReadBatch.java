@@ -18,7 +18,7 @@ public final class ReadBatch {
   private long leaseId;
   private long askedNs;
   private long deadlineNs;
-  private boolean delayedByLoad;
+  private boolean delayedByPeerLoad;
   private int readsLeft;
 
   /** Bytes that have been read of the blocks that are still in the batch. */
@@ -36,7 +36,7 @@ public final class ReadBatch {
     leaseId = newLeaseId;
     askedNs = newAskedNs;
     deadlineNs = newDeadlineNs;
-    delayedByLoad = false;
+    delayedByPeerLoad = false;
     readsLeft = 0;
     bytesRead = 0;
     anyRead = false;
@@ -57,12 +57,12 @@ public final class ReadBatch {
   }
 
   /** The LOCATED says that load or a slow disk of the peer has delayed it. */
-  public void markDelayedByLoad() {
-    delayedByLoad = true;
+  public void markDelayedByPeerLoad() {
+    delayedByPeerLoad = true;
   }
 
-  public boolean isDelayedByLoad() {
-    return delayedByLoad;
+  public boolean isDelayedByPeerLoad() {
+    return delayedByPeerLoad;
   }
 
   /** The blocks with a part in it, in their order, without those taken out. */

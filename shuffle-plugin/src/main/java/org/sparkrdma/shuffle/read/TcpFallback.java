@@ -15,10 +15,10 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
  * Fetches blocks through Spark's own client when RDMA cannot.
  *
  * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
- * alive. So each address has its own lane, on a bounded number of threads: an address that does not
- * answer delays no other, see {@link TcpLanes}. No request is refused, not even after close,
- * because Spark would count the refusal as a failure of the executor. The runtime owns, starts and
- * closes it. Safe for any thread.
+ * alive. So each address has its own queue, on a bounded number of threads: an address that does
+ * not answer delays no other, see {@link TcpRequestQueues}. No request is refused, not even after
+ * close, because Spark would count the refusal as a failure of the executor. The runtime owns,
+ * starts and closes it. Safe for any thread.
  *
  * <p>Many addresses without an answer can hold all these threads, until Spark's time-out of a
  * connect. Healthy ones must not wait for them: peers that have just answered have a few threads of
@@ -35,10 +35,10 @@ public final class TcpFallback implements AutoCloseable {
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
 
-  /** Lanes of peers that have just answered, so that Spark's client should connect soon. */
-  private final TcpLanes answering;
+  /** Queues of peers that have just answered, so that Spark's client should connect soon. */
+  private final TcpRequestQueues answering;
 
-  private final TcpLanes others;
+  private final TcpRequestQueues others;
 
   private final ComparisonThreads comparisons = new ComparisonThreads();
 
@@ -66,19 +66,20 @@ public final class TcpFallback implements AutoCloseable {
    * @param answeringThreads for peers that have just answered; started and closed here
    * @param otherThreads for all other peers
    * @param pause before a request is issued again
-   * @param otherLanes lanes of these peers by address; no lane at first; safe for any thread
+   * @param otherQueues queues of these peers by address; no queue at first; safe for any thread
    */
   TcpFallback(
       BlockStoreClient client,
       ShuffleCounters counters,
       TaskThreads answeringThreads,
       TaskThreads otherThreads,
-      TcpLanes.Pause pause,
-      Map<String, TcpLane> otherLanes) {
+      TcpRequestQueues.Pause pause,
+      Map<String, TcpRequestQueue> otherQueues) {
     this.client = client;
     this.counters = counters;
-    this.answering = new TcpLanes(answeringThreads, this::issue, pause, new ConcurrentHashMap<>());
-    this.others = new TcpLanes(otherThreads, this::issue, pause, otherLanes);
+    this.answering =
+        new TcpRequestQueues(answeringThreads, this::issue, pause, new ConcurrentHashMap<>());
+    this.others = new TcpRequestQueues(otherThreads, this::issue, pause, otherQueues);
   }
 
   /**
@@ -100,7 +101,7 @@ public final class TcpFallback implements AutoCloseable {
     }
   }
 
-  /** Issues a request on the caller's thread; false after an Error, when a lane must issue it. */
+  /** Issues a request on the caller's thread; false after an Error, when a queue must issue it. */
   private boolean tryIssue(TcpRequest request) {
     try {
       issue(request);

@@ -18,7 +18,7 @@ final class TcpRequest {
   private BlockFetchingListener listener;
   private boolean peerHasAnswered;
 
-  /** The thread of the task that asked for all its blocks; null where a lane must issue it. */
+  /** The thread of the task that asked for all its blocks; null where a queue must issue it. */
   private Thread asking;
 
   /** Null until the blocks are taken. */
@@ -27,7 +27,7 @@ final class TcpRequest {
   /** Null until Spark's client can be called. */
   private TcpAnswers answers;
 
-  /** The next one in a lane; guarded by the lane. */
+  /** The next one in a queue; guarded by the queue. */
   TcpRequest next;
 
   /**

@@ -220,7 +220,7 @@ final class LocateAnswers {
     if (task.isHeldBack() || (task.endsEarly() && task.diskNs() > limits.maxHoldNs())) {
       answer.markHeldBack();
     } else if (task.endsEarly() && task.ageNs(nanoClock.getAsLong()) > limits.maxHoldNs()) {
-      answer.markDelayedByLoad();
+      answer.markDelayedByServerLoad();
     }
   }
 

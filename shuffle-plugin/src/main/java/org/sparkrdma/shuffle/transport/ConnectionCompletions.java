@@ -49,7 +49,7 @@ final class ConnectionCompletions {
     long id = completion.requestId();
     if (!completion.succeeded()) {
       // Whole blocks that were read before, if they are worth a hand-over, are not at fault.
-      fetches.deliverRead();
+      fetches.deliverWholeBlocks();
       fail(completion.status(), id);
     } else if (WorkIds.isReceive(id)) {
       ControlBuffer received = queues.receives().completed(id);

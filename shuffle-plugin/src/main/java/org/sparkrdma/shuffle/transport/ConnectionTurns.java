@@ -243,7 +243,7 @@ final class ConnectionTurns {
   }
 
   private long idleLimitNs() {
-    return idleLimit.ns(table.size() - ends.size());
+    return idleLimit.limitNs(table.size() - ends.size());
   }
 
   private long sleepNs(PeerConnection connection) {

@@ -39,7 +39,7 @@ final class FetchDeadlines {
   private final long timeoutNs;
 
   /** Longest time of an answer for which the peer may name load or a disk as the cause. */
-  private final long maxLoadNs;
+  private final long maxPeerLoadNs;
 
   /** The cause when data of a block has come too slowly, else null. */
   private String tooSlow;
@@ -56,7 +56,7 @@ final class FetchDeadlines {
     this.batches = batches;
     this.reads = reads;
     this.timeoutNs = context.settings().requestTimeout().toNanos();
-    this.maxLoadNs = timeoutNs - timeoutNs / LATE_PART;
+    this.maxPeerLoadNs = timeoutNs - timeoutNs / LATE_PART;
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -132,8 +132,9 @@ final class FetchDeadlines {
 
   private void addAnswerTime(BlockProgress block, ReadBatch batch) {
     long locatedNs = locatedNs(batch);
-    boolean byLoad = batch.isDelayedByLoad() && locatedNs - batch.askedNs() <= maxLoadNs;
-    block.addPeerTime(batch.askedNs(), locatedNs, byLoad);
+    boolean byPeerLoad =
+        batch.isDelayedByPeerLoad() && locatedNs - batch.askedNs() <= maxPeerLoadNs;
+    block.addPeerTime(batch.askedNs(), locatedNs, byPeerLoad);
   }
 
   private boolean isOverdue(BlockProgress block, long takenNs) {
@@ -144,14 +145,14 @@ final class FetchDeadlines {
     if (!isOverdue(block, block.peerNs())) {
       return false;
     }
-    boolean byLoad = !isOverdue(block, block.peerNs() - block.peerLoadNs());
+    boolean byPeerLoad = !isOverdue(block, block.peerNs() - block.peerLoadNs());
     String detail =
-        (byLoad ? "the peer is overloaded or its disk is slow" : "too many slow answers")
+        (byPeerLoad ? "the peer is overloaded or its disk is slow" : "too many slow answers")
             + ": bytesRead="
             + block.bytesRead();
     context
         .delivery()
-        .fail(block, byLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
+        .fail(block, byPeerLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
     return true;
   }
 

@@ -214,8 +214,8 @@ final class FetchSide {
     batch.takeWithoutMemory(waitForMemory);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
-    if (outcome.isDelayedByLoad()) {
-      batch.markDelayedByLoad();
+    if (outcome.isDelayedByPeerLoad()) {
+      batch.markDelayedByPeerLoad();
     }
     if (outcome.isHeldBack()) {
       wanted.addApart(outcome.askAgain());
@@ -270,7 +270,7 @@ final class FetchSide {
    * need not wait for these. Called when all completions of a poll are handled: each hand-over may
    * wake up two threads, and an agent that was not scheduled for a while finds several completions.
    */
-  void deliverRead() {
+  void deliverWholeBlocks() {
     assert context.owner().holds();
     if (partlyRead != null && partlyRead.bytesRead() >= EARLY_BYTES) {
       List<BlockProgress> whole = context.delivery().emptyList();
@@ -348,7 +348,7 @@ final class FetchSide {
    */
   List<BlockProgress> abandon() {
     assert context.owner().holds();
-    deliverRead();
+    deliverWholeBlocks();
     List<BlockProgress> left = wanted.takeAll();
     left.addAll(context.memoryQueue().takeAll(this));
     left.addAll(deadlines.blocksUnderWay());

@@ -42,7 +42,7 @@ final class IdleLimit {
    * @param staying number of connections that are not about to end: those that end count as free,
    *     so that those of a stage, which become idle together, do not all end together
    */
-  long ns(int staying) {
+  long limitNs(int staying) {
     if (freeShare < 0) {
       freeShare = freeMemory.getAsDouble();
     }

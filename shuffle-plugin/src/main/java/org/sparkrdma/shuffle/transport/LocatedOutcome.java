@@ -22,7 +22,7 @@ final class LocatedOutcome {
   private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
   private boolean peerBusy;
   private boolean heldBack;
-  private boolean delayedByLoad;
+  private boolean delayedByPeerLoad;
 
   /** READs to post, in this order. The reader adds to the last one, and divides short ones. */
   List<ReadOperation> reads() {
@@ -84,12 +84,12 @@ final class LocatedOutcome {
   }
 
   /** Whether the server says that load or a slow disk has delayed the answer. */
-  boolean isDelayedByLoad() {
-    return heldBack || delayedByLoad;
+  boolean isDelayedByPeerLoad() {
+    return heldBack || delayedByPeerLoad;
   }
 
-  void markDelayedByLoad() {
-    delayedByLoad = true;
+  void markDelayedByPeerLoad() {
+    delayedByPeerLoad = true;
   }
 
   /** Makes it empty, so that it keeps no block. */
@@ -100,6 +100,6 @@ final class LocatedOutcome {
     tooLong.clear();
     peerBusy = false;
     heldBack = false;
-    delayedByLoad = false;
+    delayedByPeerLoad = false;
   }
 }

@@ -120,8 +120,8 @@ final class LocatedReader {
     if (message.isHeldBack()) {
       outcome.markHeldBack();
     }
-    if (message.isDelayedByLoad()) {
-      outcome.markDelayedByLoad();
+    if (message.isDelayedByServerLoad()) {
+      outcome.markDelayedByPeerLoad();
     }
     boolean first = index != current;
     current = index;

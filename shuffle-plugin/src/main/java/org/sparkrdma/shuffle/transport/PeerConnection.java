@@ -347,7 +347,7 @@ final class PeerConnection {
   /** All completions of a poll are handled, also of a connection that is broken. */
   void onPolled() {
     if (fetches != null) {
-      fetches.deliverRead();
+      fetches.deliverWholeBlocks();
     }
   }
 

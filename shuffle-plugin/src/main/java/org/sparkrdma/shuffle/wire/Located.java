@@ -77,7 +77,7 @@ public final class Located {
   private static final int LEASE_AT = 16;
   private static final byte COPIED = 1;
   private static final byte HELD_BACK = 2;
-  private static final byte LOAD = 4;
+  private static final byte SERVER_LOAD = 4;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
@@ -198,8 +198,8 @@ public final class Located {
     }
 
     /** Whether the answer is late and not complete, and no disk was slow; of the first piece. */
-    public boolean isDelayedByLoad() {
-      return (in.get(piece + 3) & LOAD) != 0;
+    public boolean isDelayedByServerLoad() {
+      return (in.get(piece + 3) & SERVER_LOAD) != 0;
     }
 
     /** Index of the first byte of this piece. */
@@ -318,8 +318,8 @@ public final class Located {
      * Marks the answer: it has waited behind other requests, and is not complete. It must have a
      * piece.
      */
-    public void markDelayedByLoad() {
-      mark(LOAD);
+    public void markDelayedByServerLoad() {
+      mark(SERVER_LOAD);
     }
 
     private void mark(byte flag) {

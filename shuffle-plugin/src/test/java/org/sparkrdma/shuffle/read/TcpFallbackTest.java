@@ -24,9 +24,9 @@ class TcpFallbackTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final VirtualPause pause = new VirtualPause();
-  private final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
+  private final Map<String, TcpRequestQueue> queues = new ConcurrentHashMap<>();
   private final TcpFallback tcp =
-      VirtualPause.tcp(spark, counters, TaskThreads.named("rdma-tcp-fallback"), pause, lanes);
+      VirtualPause.tcp(spark, counters, TaskThreads.named("rdma-tcp-fallback"), pause, queues);
 
   @AfterEach
   void close() {
@@ -117,8 +117,8 @@ class TcpFallbackTest {
       fetch("host" + i, "shuffle_0_0_0", listener);
       listener.awaitAnswers(1);
     }
-    // The last lane may still be ending.
-    assertThat(lanes).hasSizeLessThanOrEqualTo(4);
+    // The last queue may still be ending.
+    assertThat(queues).hasSizeLessThanOrEqualTo(4);
   }
 
   @Test
@@ -174,12 +174,12 @@ class TcpFallbackTest {
     }
     assertThat(listener.awaitAnswers(10)).doesNotHaveDuplicates();
     assertThat(listener.failures().values()).hasSize(10).containsOnly(spark.thrown);
-    // The lane may have become idle between two requests.
-    assertThat(pause.totalMs()).isBetween(3_100L, 31_000L).isEqualTo(3_100 * lanesUsed());
+    // The queue may have become idle between two requests.
+    assertThat(pause.totalMs()).isBetween(3_100L, 31_000L).isEqualTo(3_100 * queuesUsed());
   }
 
-  private long lanesUsed() {
-    return (spark.calls().size() - 10L) / TcpLane.MAX_PAUSES;
+  private long queuesUsed() {
+    return (spark.calls().size() - 10L) / TcpRequestQueue.MAX_PAUSES;
   }
 
   @Test
@@ -198,9 +198,9 @@ class TcpFallbackTest {
   @Test
   void shouldEndAPauseWhenTheExecutorStops() throws InterruptedException {
     CountDownLatch paused = new CountDownLatch(1);
-    TcpLanes.Pause anHour =
-        (threads, lane, ms) -> {
-          boolean started = threads.tryExecuteAfter(lane, TimeUnit.HOURS.toMillis(1));
+    TcpRequestQueues.Pause anHour =
+        (threads, queue, ms) -> {
+          boolean started = threads.tryExecuteAfter(queue, TimeUnit.HOURS.toMillis(1));
           paused.countDown();
           return started;
         };
@@ -288,14 +288,14 @@ class TcpFallbackTest {
   }
 
   @Test
-  void shouldFetchWithoutMemoryForALane() throws InterruptedException {
-    Map<String, TcpLane> noMemory =
+  void shouldFetchWithoutMemoryForAQueue() throws InterruptedException {
+    Map<String, TcpRequestQueue> noMemory =
         new ConcurrentHashMap<>() {
           private static final long serialVersionUID = 1L;
 
           @Override
-          public TcpLane computeIfAbsent(
-              String key, Function<? super String, ? extends TcpLane> create) {
+          public TcpRequestQueue computeIfAbsent(
+              String key, Function<? super String, ? extends TcpRequestQueue> create) {
             throw new OutOfMemoryError("thrown by the test");
           }
         };

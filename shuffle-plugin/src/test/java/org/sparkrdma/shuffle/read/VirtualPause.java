@@ -9,15 +9,15 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /** Pauses that take no time. Safe for any thread. */
-final class VirtualPause implements TcpLanes.Pause {
+final class VirtualPause implements TcpRequestQueues.Pause {
   /** Number of threads of these fallbacks for peers that have not answered. */
   static final int THREADS = 4;
 
   private long totalMs;
 
   @Override
-  public synchronized boolean tryStart(TaskThreads threads, TaskThreads.Task lane, long ms) {
-    boolean started = threads.tryExecuteAfter(lane, 0);
+  public synchronized boolean tryStart(TaskThreads threads, TaskThreads.Task queue, long ms) {
+    boolean started = threads.tryExecuteAfter(queue, 0);
     totalMs += started ? ms : 0;
     return started;
   }
@@ -38,14 +38,14 @@ final class VirtualPause implements TcpLanes.Pause {
       FakeSparkClient spark,
       ShuffleCounters counters,
       ThreadFactory factory,
-      TcpLanes.Pause pause,
-      Map<String, TcpLane> lanes) {
+      TcpRequestQueues.Pause pause,
+      Map<String, TcpRequestQueue> queues) {
     return new TcpFallback(
         spark,
         counters,
         new TaskThreads(TaskThreads.named("rdma-tcp-fallback"), 1, THREADS, Duration.ofSeconds(30)),
         new TaskThreads(factory, 1, THREADS, Duration.ofSeconds(30)),
         pause,
-        lanes);
+        queues);
   }
 }

@@ -39,7 +39,7 @@ import org.sparkrdma.verbs.device.PortState;
 @Timeout(60)
 class DrainTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
-  private static final String LANE = "rdma-tcp-fallback-";
+  private static final String FALLBACK_THREAD = "rdma-tcp-fallback-";
 
   /** This executor, whose endpoint is the only one in the directory. */
   private static final String WITH_RDMA = "driver";
@@ -94,7 +94,7 @@ class DrainTest {
     assertThat(engine.closed()).as("peers may still read registered memory").isEmpty();
     // Requests by RDMA end later, and their connects wait on no other's thread.
     fail(1);
-    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(LANE);
+    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
     assertAllAnswered();
     assertThat(engine.closed()).isEmpty();
     runtime.close();
@@ -119,7 +119,7 @@ class DrainTest {
     fetchWhileEnding(runtime);
     mayGoOn.countDown();
     ending.join();
-    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(LANE);
+    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
     fetchAfter(runtime);
     assertAllAnswered();
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
@@ -135,7 +135,7 @@ class DrainTest {
     awaitOpen(2);
     client.hold("slow");
     fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_2_0");
-    assertThat(client.awaitRequest("shuffle_0_2_0")).startsWith(LANE);
+    assertThat(client.awaitRequest("shuffle_0_2_0")).startsWith(FALLBACK_THREAD);
     fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_3_0");
   }
 
@@ -146,7 +146,7 @@ class DrainTest {
     fetch(runtime, WITHOUT_RDMA, "quick", "shuffle_0_5_0");
     assertThat(client.requester("shuffle_0_5_0")).isEqualTo(task);
     fail(0);
-    assertThat(client.awaitRequest("shuffle_0_0_0")).startsWith(LANE);
+    assertThat(client.awaitRequest("shuffle_0_0_0")).startsWith(FALLBACK_THREAD);
   }
 
   private void fetchAfter(RdmaRuntime runtime) {

@@ -80,9 +80,9 @@ final class DiskCall extends TestLocateCall {
     return in.nextPiece() && in.isHeldBack();
   }
 
-  boolean isDelayedByLoad() {
+  boolean isDelayedByServerLoad() {
     Located.Decoder in = decoder();
-    return in.nextPiece() && in.isDelayedByLoad();
+    return in.nextPiece() && in.isDelayedByServerLoad();
   }
 
   /** Overwrites request and answer, which belong to others once it is answered. */

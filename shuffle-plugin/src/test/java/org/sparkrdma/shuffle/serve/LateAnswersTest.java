@@ -77,6 +77,6 @@ class LateAnswersTest {
   private static void assertCause(DiskCall call, boolean disk, boolean load) {
     assertThat(call.blocks()).containsExactly(0, 1, 2);
     assertThat(call.isHeldBack()).as("the disk").isEqualTo(disk);
-    assertThat(call.isDelayedByLoad()).as("the load").isEqualTo(load);
+    assertThat(call.isDelayedByServerLoad()).as("the load").isEqualTo(load);
   }
 }

@@ -166,8 +166,8 @@ final class HostileServer implements AutoCloseable {
     }
 
     /** Claims that it waited behind other requests; after the first piece. */
-    Answer delayedByLoad() {
-      encoder.markDelayedByLoad();
+    Answer delayedByServerLoad() {
+      encoder.markDelayedByServerLoad();
       return this;
     }
 

@@ -23,7 +23,7 @@ class IdleLimitTest {
     for (int turn = 1; turn <= 3; turn++) {
       limit.beginTurn();
       for (int staying = 0; staying < CONNECTIONS; staying++) {
-        assertThat(limit.ns(staying)).isGreaterThan(TIMEOUT_NS);
+        assertThat(limit.limitNs(staying)).isGreaterThan(TIMEOUT_NS);
       }
       assertThat(looks).isEqualTo(turn);
     }
@@ -38,14 +38,14 @@ class IdleLimitTest {
 
   @Test
   void shouldBeLongerTheMoreConnectionsAndMemoryAreFree() {
-    assertThat(limit.ns(0)).as("all is free").isEqualTo(10 * TIMEOUT_NS);
-    assertThat(limit.ns(CONNECTIONS)).as("no connection is free").isEqualTo(TIMEOUT_NS);
+    assertThat(limit.limitNs(0)).as("all is free").isEqualTo(10 * TIMEOUT_NS);
+    assertThat(limit.limitNs(CONNECTIONS)).as("no connection is free").isEqualTo(TIMEOUT_NS);
     free = 0;
-    assertThat(limit.ns(0)).as("in the same turn").isEqualTo(10 * TIMEOUT_NS);
+    assertThat(limit.limitNs(0)).as("in the same turn").isEqualTo(10 * TIMEOUT_NS);
     limit.beginTurn();
-    assertThat(limit.ns(0)).as("no memory is free").isEqualTo(TIMEOUT_NS);
+    assertThat(limit.limitNs(0)).as("no memory is free").isEqualTo(TIMEOUT_NS);
     limit.beginTurn();
     free = 0.5;
-    assertThat(limit.ns(CONNECTIONS / 4)).isEqualTo(55 * TIMEOUT_NS / 10);
+    assertThat(limit.limitNs(CONNECTIONS / 4)).isEqualTo(55 * TIMEOUT_NS / 10);
   }
 }

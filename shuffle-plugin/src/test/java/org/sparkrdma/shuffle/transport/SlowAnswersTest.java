@@ -90,7 +90,7 @@ class SlowAnswersTest extends StoppedClockFixture {
 
   @Test
   void shouldFetchByTcpALargeBlockOfAPeerThatReportsLoadWithoutAQuarantine() throws Exception {
-    fetchFromAPeerThatNamesACause(HostileServer.Answer::delayedByLoad);
+    fetchFromAPeerThatNamesACause(HostileServer.Answer::delayedByServerLoad);
   }
 
   private void fetchFromAPeerThatNamesACause(Consumer<HostileServer.Answer> cause)

@@ -9,17 +9,17 @@ import org.sparkrdma.shuffle.thread.TaskThreads;
 
 /**
  * Requests to one address, issued in order. Safe for any thread. Uses a thread only while it has
- * requests, and its caller's thread when the threads are closed. A request is added and the lane
+ * requests, and its caller's thread when the threads are closed. A request is added and the queue
  * started without an allocation.
  *
- * <p>A request that ends in an Error is issued again after a pause, in which the lane holds no
+ * <p>A request that ends in an Error is issued again after a pause, in which the queue holds no
  * thread: other addresses may be healthy. Spark takes every failure for one of the executor that
  * serves the blocks, which is healthy: in Spark's own fetch the Error would end the task, or this
- * executor. The pauses are counted from one request to the next until one succeeds. So a lane whose
- * requests all fail ends in bounded time: the later ones in its queue have one attempt each.
+ * executor. The pauses are counted from one request to the next until one succeeds. So a queue
+ * whose requests all fail ends in bounded time: the later ones in its queue have one attempt each.
  */
-final class TcpLane extends TaskThreads.Task {
-  private static final Logger LOG = LoggerFactory.getLogger(TcpLane.class);
+final class TcpRequestQueue extends TaskThreads.Task {
+  private static final Logger LOG = LoggerFactory.getLogger(TcpRequestQueue.class);
 
   /** Maximum number of pauses without a request that succeeds; 3.1 s in all. */
   static final int MAX_PAUSES = 5;
@@ -27,7 +27,7 @@ final class TcpLane extends TaskThreads.Task {
   /** Each pause is twice as long as the one before. */
   static final long FIRST_PAUSE_MS = 100;
 
-  /** Runs a lane again after a time. */
+  /** Runs a queue again after a time. */
   @FunctionalInterface
   interface Pause {
     /**
@@ -35,7 +35,7 @@ final class TcpLane extends TaskThreads.Task {
      *
      * @return false when the executor stops, or no thread lives: nothing is to be repeated
      */
-    boolean tryStart(TcpLane lane, long ms);
+    boolean tryStart(TcpRequestQueue queue, long ms);
   }
 
   private final Executor threads;
@@ -61,7 +61,7 @@ final class TcpLane extends TaskThreads.Task {
    * @param pause before a request is issued again
    * @param idle called when the queue has become empty
    */
-  TcpLane(Executor threads, Consumer<TcpRequest> issue, Pause pause, Runnable idle) {
+  TcpRequestQueue(Executor threads, Consumer<TcpRequest> issue, Pause pause, Runnable idle) {
     this.threads = threads;
     this.issue = issue;
     this.pause = pause;
@@ -71,7 +71,7 @@ final class TcpLane extends TaskThreads.Task {
   /**
    * Queues a request; it is issued once {@link #start} is called.
    *
-   * @return false when the lane has ended
+   * @return false when the queue has ended
    */
   synchronized boolean add(TcpRequest request) {
     if (ended) {
@@ -102,7 +102,7 @@ final class TcpLane extends TaskThreads.Task {
     }
   }
 
-  /** Ends an idle lane, which takes no more requests; false when it has some. */
+  /** Ends an idle queue, which takes no more requests; false when it has some. */
   synchronized boolean endIfIdle() {
     ended |= isIdle();
     return ended;
@@ -118,7 +118,7 @@ final class TcpLane extends TaskThreads.Task {
     repeated = null;
     while (next != null) {
       if (!tryIssue(next)) {
-        // Another thread may run this lane already.
+        // Another thread may run this queue already.
         return;
       }
       next = next();
@@ -127,11 +127,13 @@ final class TcpLane extends TaskThreads.Task {
       idle.run();
     } catch (Throwable e) {
       // Its next request ends it.
-      log("Cannot end an idle lane", e);
+      log("Cannot end an idle queue", e);
     }
   }
 
-  /** Issues a request or fails it; false when a pause has started, after which the lane goes on. */
+  /**
+   * Issues a request or fails it; false when a pause has started, after which the queue goes on.
+   */
   private boolean tryIssue(TcpRequest request) {
     try {
       issue.accept(request);

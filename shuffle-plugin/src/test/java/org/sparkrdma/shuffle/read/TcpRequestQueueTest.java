@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TcpLaneTest {
+class TcpRequestQueueTest {
   private final List<String> issued = new ArrayList<>();
   private final List<Long> pauses = new ArrayList<>();
 
-  /** Lanes that run again after a pause. */
-  private final Queue<TcpLane> paused = new ArrayDeque<>();
+  /** Queues that run again after a pause. */
+  private final Queue<TcpRequestQueue> paused = new ArrayDeque<>();
 
   /** Number of times for which each request throws. */
   private int errors;
@@ -26,8 +26,8 @@ class TcpLaneTest {
   @ParameterizedTest
   @ValueSource(strings = {"closed", "no thread lives"})
   void shouldIssueOnTheCallersThreadWhenThereIsNoOther(String why) {
-    TcpLane lane =
-        lane(
+    TcpRequestQueue queue =
+        queue(
             task -> {
               if (why.equals("closed")) {
                 throw new RejectedExecutionException(why);
@@ -35,20 +35,20 @@ class TcpLaneTest {
               throw new OutOfMemoryError("unable to create native thread");
             });
     for (String block : List.of("a", "b")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
     assertThat(issued).containsExactly("a", "idle", "b", "idle");
-    assertThat(lane.isIdle()).isTrue();
+    assertThat(queue.isIdle()).isTrue();
   }
 
   @Test
   void shouldIssueAllQueuedRequestsOnOneThread() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
+    TcpRequestQueue queue = queue(tasks::add);
     for (String block : List.of("a", "b", "c")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
     assertThat(tasks).hasSize(1);
     run(tasks.get(0));
@@ -58,25 +58,25 @@ class TcpLaneTest {
   @Test
   void shouldIssueTheOtherRequestsWhenOneThrows() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
+    TcpRequestQueue queue = queue(tasks::add);
     for (String block : List.of("a", "broken", "c")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
     run(tasks.get(0));
     assertThat(issued).containsExactly("a", "broken failed", "c", "idle");
     assertThat(pauses).containsExactly(100L, 200L, 400L, 800L, 1_600L);
-    assertThat(lane.isIdle()).isTrue();
-    lane.add(request("d"));
-    lane.start();
+    assertThat(queue.isIdle()).isTrue();
+    queue.add(request("d"));
+    queue.start();
     run(tasks.get(1));
     assertThat(issued).endsWith("d", "idle");
   }
 
   @Test
   void shouldIssueMoreRequestsAfterItsEndHasThrown() {
-    TcpLane lane =
-        new TcpLane(
+    TcpRequestQueue queue =
+        new TcpRequestQueue(
             Runnable::run,
             this::issue,
             this::pause,
@@ -84,8 +84,8 @@ class TcpLaneTest {
               throw new OutOfMemoryError("thrown by the test");
             });
     for (String block : List.of("a", "b")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
     assertThat(issued).containsExactly("a", "b");
   }
@@ -93,10 +93,10 @@ class TcpLaneTest {
   @Test
   void shouldIssueARequestAgainAfterAnErrorAndBeforeLaterOnes() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
+    TcpRequestQueue queue = queue(tasks::add);
     for (String block : List.of("a", "b")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
     errors = 2;
     run(tasks.get(0));
@@ -107,16 +107,16 @@ class TcpLaneTest {
   @Test
   void shouldHoldNoThreadInAPause() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
-    lane.add(request("a"));
-    lane.start();
+    TcpRequestQueue queue = queue(tasks::add);
+    queue.add(request("a"));
+    queue.start();
     errors = 1;
     tasks.get(0).run();
     assertThat(issued).isEmpty();
-    lane.add(request("b"));
-    lane.start();
-    assertThat(tasks).as("the lane waits for the end of its pause").hasSize(1);
-    assertThat(lane.isIdle()).isFalse();
+    queue.add(request("b"));
+    queue.start();
+    assertThat(tasks).as("the queue waits for the end of its pause").hasSize(1);
+    assertThat(queue.isIdle()).isFalse();
     paused.remove().run();
     assertThat(issued).containsExactly("a", "b", "idle");
   }
@@ -124,43 +124,44 @@ class TcpLaneTest {
   @Test
   void shouldGiveLaterRequestsOneAttemptEachWhileAllFail() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
+    TcpRequestQueue queue = queue(tasks::add);
     for (String block : List.of("a", "b", "c", "d")) {
-      lane.add(request(block));
-      lane.start();
+      queue.add(request(block));
+      queue.start();
     }
-    errors = 1 + TcpLane.MAX_PAUSES + 1;
+    errors = 1 + TcpRequestQueue.MAX_PAUSES + 1;
     run(tasks.get(0));
     assertThat(issued).containsExactly("a failed", "b failed", "c", "d", "idle");
-    assertThat(pauses).hasSize(TcpLane.MAX_PAUSES);
+    assertThat(pauses).hasSize(TcpRequestQueue.MAX_PAUSES);
     errors = 1;
-    lane.add(request("e"));
-    lane.start();
+    queue.add(request("e"));
+    queue.start();
     run(tasks.get(1));
     assertThat(issued).as("one has succeeded meanwhile").endsWith("e", "idle");
   }
 
   @Test
   void shouldNotIssueARequestAgainWhenTheExecutorStops() {
-    TcpLane lane = new TcpLane(Runnable::run, this::issue, (paused, ms) -> false, () -> {});
+    TcpRequestQueue queue =
+        new TcpRequestQueue(Runnable::run, this::issue, (paused, ms) -> false, () -> {});
     errors = 1;
-    lane.add(request("a"));
-    lane.start();
+    queue.add(request("a"));
+    queue.start();
     assertThat(issued).containsExactly("a failed");
   }
 
   @Test
   void shouldNotIssueARequestAgainAfterAnException() {
-    TcpLane lane =
-        new TcpLane(
+    TcpRequestQueue queue =
+        new TcpRequestQueue(
             Runnable::run,
             request -> {
               throw new IllegalStateException("thrown by the test");
             },
             this::pause,
             () -> {});
-    lane.add(request("a"));
-    lane.start();
+    queue.add(request("a"));
+    queue.start();
     assertThat(issued).containsExactly("a failed");
     assertThat(pauses).isEmpty();
   }
@@ -168,31 +169,31 @@ class TcpLaneTest {
   @Test
   void shouldTakeNoRequestsAfterItsEnd() {
     List<Runnable> tasks = new ArrayList<>();
-    TcpLane lane = lane(tasks::add);
-    assertThat(lane.add(request("a"))).isTrue();
-    lane.start();
-    assertThat(lane.endIfIdle()).isFalse();
+    TcpRequestQueue queue = queue(tasks::add);
+    assertThat(queue.add(request("a"))).isTrue();
+    queue.start();
+    assertThat(queue.endIfIdle()).isFalse();
     run(tasks.get(0));
-    assertThat(lane.endIfIdle()).isTrue();
-    assertThat(lane.add(request("b"))).isFalse();
-    lane.start();
+    assertThat(queue.endIfIdle()).isTrue();
+    assertThat(queue.add(request("b"))).isFalse();
+    queue.start();
     assertThat(issued).containsExactly("a", "idle");
   }
 
-  private TcpLane lane(Executor threads) {
-    return new TcpLane(threads, this::issue, this::pause, () -> issued.add("idle"));
+  private TcpRequestQueue queue(Executor threads) {
+    return new TcpRequestQueue(threads, this::issue, this::pause, () -> issued.add("idle"));
   }
 
-  private boolean pause(TcpLane lane, long ms) {
+  private boolean pause(TcpRequestQueue queue, long ms) {
     pauses.add(ms);
-    return paused.add(lane);
+    return paused.add(queue);
   }
 
-  /** Runs a lane, and again after each pause. */
+  /** Runs a queue, and again after each pause. */
   private void run(Runnable task) {
     task.run();
-    for (TcpLane lane = paused.poll(); lane != null; lane = paused.poll()) {
-      lane.run();
+    for (TcpRequestQueue queue = paused.poll(); queue != null; queue = paused.poll()) {
+      queue.run();
     }
   }
 

@@ -19,11 +19,11 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 @Outcome(id = "2, true", expect = Expect.ACCEPTABLE, desc = "each issued once, one at a time")
 @Outcome(expect = Expect.FORBIDDEN, desc = "issued twice, or never, or two at a time")
 @State
-public class TcpLaneStress {
+public class TcpRequestQueueStress {
   private final TcpRequest one = new TcpRequest(null, 0, null, null, null);
   private final TcpRequest other = new TcpRequest(null, 0, null, null, null);
-  private final TcpLane lane =
-      new TcpLane(this::execute, this::issue, (lane, ms) -> false, () -> {});
+  private final TcpRequestQueue queue =
+      new TcpRequestQueue(this::execute, this::issue, (queue, ms) -> false, () -> {});
   private final AtomicInteger inside = new AtomicInteger();
   private final AtomicInteger issued = new AtomicInteger();
   private volatile boolean together;
@@ -32,16 +32,16 @@ public class TcpLaneStress {
   /** Adds a request. */
   @Actor
   public void ask() {
-    lane.add(one);
-    lane.start();
+    queue.add(one);
+    queue.start();
   }
 
   /** Closes the thread pool, then adds another request. */
   @Actor
   public void closeAndAsk() {
     closed = true;
-    lane.add(other);
-    lane.start();
+    queue.add(other);
+    queue.start();
   }
 
   /** Results of both requests. */
