@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
@@ -84,6 +85,13 @@ abstract class RuntimeFixture {
         opened = latch.getCount() == 0;
       }
     }
+  }
+
+  /** A driver whose directory the executor uses. */
+  final ScriptedDriver connectedDriver() throws Exception {
+    ScriptedDriver driver = new ScriptedDriver(() -> false);
+    directory = driver.client();
+    return driver;
   }
 
   /** A runtime whose first start has succeeded. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.thread.RefusingThreads;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.PortState;
+
+/** The first start of a runtime fails; a later one follows, unless the cause lasts. */
+class FailedStartTest extends RuntimeFixture {
+  @Test
+  void shouldStartAgainWhenMemoryWasShortAtTheFirstStart() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 1) {
+                throw new OutOfMemoryError("Java heap space");
+              }
+            });
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
+    assertThat(transport.starts()).isEqualTo(2);
+    runtime.close();
+  }
+
+  @Test
+  void shouldNotStartAgainAfterAnotherError() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              throw new NoClassDefFoundError("thrown by the test");
+            });
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime(engine, transport, List.of());
+      runtime.start();
+      assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
+      assertThat(log.warnings())
+          .as("no later start follows")
+          .anyMatch(line -> line.contains("its shuffle reads use TCP: java.lang.NoClassDefFound"))
+          .noneMatch(line -> line.contains("until it can be started"));
+      runtime.close();
+    }
+    assertThat(transport.starts()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 11, 16, 19, 24})
+  void shouldStartLaterWhenACallOfTheDeviceFailsForAMomentAtTheFirstStart(int errno) {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 1) {
+                throw new VerbsException(
+                    "open",
+                    "two devices",
+                    new VerbsException("ibv_alloc_pd", errno, "fails", null));
+              }
+            });
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime(engine, transport, List.of());
+      runtime.start();
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "two devices");
+      runtime.close();
+    }
+    assertThat(transport.starts()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ibv_alloc_pd, 22", "ibv_alloc_pd, 12", "rdma_get_devices, 19"})
+  void shouldNotStartAgainAfterAFailureOfACallThatLasts(String call, int errno) {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              throw new VerbsException(call, errno, "thrown by the test", null);
+            });
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
+    runtime.close();
+    assertThat(transport.starts()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldStartLaterWhenNoEngineCanUseItsDevicesForAMoment() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger starts = new AtomicInteger();
+    RdmaRuntime runtime =
+        runtime(
+            (name, settings) ->
+                starts.incrementAndGet() == 1
+                    ? new Verbs.Choice(null, List.of("ibverbs: no device answers"), true)
+                    : engine.choice(),
+            new LosableTransport(engine),
+            List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
+    runtime.require(WAIT);
+    runtime.close();
+    assertThat(starts).hasValue(2);
+  }
+
+  @Test
+  void shouldStartWhenAPortBecomesActiveLater() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger starts = new AtomicInteger();
+    FakeEngine down = new FakeEngine(PortState.DOWN);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              (name, settings) -> (starts.incrementAndGet() < 4 ? down : engine).choice(),
+              new LosableTransport(engine),
+              List.of());
+      runtime.start();
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "fake0 port 1 is not active: state=DOWN");
+      runtime.close();
+    }
+    assertThat(down.closed()).containsExactly("engine", "engine", "engine");
+  }
+
+  @Test
+  void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart() throws Exception {
+    firstRestart = Duration.ofMillis(1);
+    Thread refused = new RefusingThreads(0).newThread(() -> {});
+    refused.setName("rdma-delivery-2");
+    AtomicInteger starts = new AtomicInteger();
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              if (starts.incrementAndGet() == 1) {
+                ThreadShortageException.start(refused);
+              }
+              return engine.transport();
+            },
+            List.of());
+    try (CapturedLog log = new CapturedLog()) {
+      runtime.start();
+      awaitState(runtime, State.UP);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "cannot start the thread rdma-delivery-2");
+    }
+    assertThat(starts).hasValue(2);
+    runtime.close();
+    assertThat(engine.closed())
+        .containsExactly("device", "engine", "transport", "device", "engine");
+  }
+
+  @Test
+  void shouldNotDelayTasksWhileAnInactivePortMayStillBecomeActive() throws Exception {
+    FakeEngine down = new FakeEngine(PortState.DOWN);
+    RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
+    runtime.start();
+    awaitState(runtime, State.OFF);
+    long startNs = System.nanoTime();
+    runtime.awaitPublished();
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(4));
+    assertThat(runtime.mayFetch()).isFalse();
+    runtime.close();
+  }
+}
