@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
@@ -110,7 +111,7 @@ class InactivePortTest extends RuntimeFixture {
       RdmaRuntime runtime = runtime((name, settings) -> choose(), realTransports(), List.of());
       runtime.start();
       runtime.require(WAIT);
-      runtime.close();
+      closeIdle(runtime);
 
       assertThat(log.warnings())
           .anySatisfy(
@@ -132,6 +133,11 @@ class InactivePortTest extends RuntimeFixture {
         realTransports(),
         "rdma_bind_addr failed: errno=22",
         "the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)");
+  }
+
+  private static void closeIdle(RdmaRuntime runtime) throws InterruptedException {
+    IdleThreads.assertIdle();
+    runtime.close();
   }
 
   private static TransportStart realTransports() {
@@ -167,7 +173,7 @@ class InactivePortTest extends RuntimeFixture {
           .contains("until it can be started", "ibv_open_device failed: errno=5");
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
-      runtime.close();
+      closeIdle(runtime);
     }
   }
 
@@ -188,7 +194,7 @@ class InactivePortTest extends RuntimeFixture {
               line -> line.contains("hca_handle") == (errno == EAGAIN), "names the control group");
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
-      runtime.close();
+      closeIdle(runtime);
     }
   }
 
@@ -223,7 +229,7 @@ class InactivePortTest extends RuntimeFixture {
       awaitState(runtime, State.OFF);
       assertThat(log.awaitWarnings(1)).singleElement().asString().contains(reason);
       assertThat(runtime.mayFetch()).isFalse();
-      runtime.close();
+      closeIdle(runtime);
     }
   }
 
@@ -249,7 +255,7 @@ class InactivePortTest extends RuntimeFixture {
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
       assertThat(runtime.mayFetch()).isTrue();
-      runtime.close();
+      closeIdle(runtime);
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.faults.ScriptedCase;
@@ -19,6 +20,12 @@ class PacketParametersTest extends ScriptedExecutors {
   private static final int ENOSYS = 38;
   private static final int TRAFFIC_CLASS = 104;
   private static final int INITIATOR_AND_RESPONDERS = 3;
+
+  /** Before the executors are closed. */
+  @AfterEach
+  void leaveIdleAgents() throws InterruptedException {
+    assertAgentsIdle();
+  }
 
   @Test
   void shouldPassTheDefaultsToTheDeviceAtBothEnds() throws Exception {

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
@@ -22,6 +23,12 @@ import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 abstract class ScriptedHosts extends ScriptedExecutors {
   /** A block that each executor has. */
   static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  /** Before the executors are closed. */
+  @AfterEach
+  void leaveIdleAgents() throws InterruptedException {
+    assertAgentsIdle();
+  }
 
   /** A host with its own address on Ethernet. */
   final ScriptedHost host(int number) throws Exception {
