@@ -77,6 +77,14 @@ class CostProbeTest {
     assertThat(costs).isEqualTo(new ServingCosts(50_000, 0, 50_000, 52_000 / 8));
   }
 
+  @Test
+  void shouldCountTheEndOfARegistration() {
+    domain.onDeregistration(() -> nowNs += 100_000);
+
+    assertThat(measure(slowClock(1_000)))
+        .hasValue(new ServingCosts(101_000, 0, 12_000 / 8, 52_000 / 8));
+  }
+
   /** An executor has one line at INFO for its start, which is not this one. */
   @Test
   void shouldLogTheCostsAtDebugOnly() {
