@@ -12,8 +12,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Soft devices with {@code rdma system set netns exclusive}: the kernel moves none into another
- * network namespace, and one that is made there belongs to the first. The cell {@code own-netns} of
- * the guest matrix has an executor in a namespace of its own with shared devices.
+ * network namespace, and one that is made there belongs to the first. The cell {@code iwarp-jumbo}
+ * of the guest matrix has an executor in a namespace of its own with shared devices.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(200)
