@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.output;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * One map output: its data file and the offsets of its reduce partitions.
@@ -105,6 +106,16 @@ public final class MapOutput {
   /** The file with all partitions, one after the other. */
   public Path dataFile() {
     return dataFile;
+  }
+
+  /** Whether its data file is in one of the directories or below. */
+  public boolean isIn(List<Path> directories) {
+    for (Path directory : directories) {
+      if (dataFile.startsWith(directory)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Number of reduce partitions, empty ones included. */

@@ -16,11 +16,12 @@ import org.slf4j.LoggerFactory;
  * The writes that a registration of map outputs causes in the kernel. Immutable.
  *
  * <p>Kernels before 6.2 pin pages for writing even when peers may only read them ({@code
- * drivers/infiniband/core/umem.c}), so the pages of a registered file are written again. On NFS
- * that is a second transfer of the file to its server. Where server and client are one host it can
- * also stop both for minutes: the write waits until the client returns its delegation of the file,
- * and the return waits for a thread of the server. Only NFS was tested; other file systems over a
- * network need {@code serve=copy}.
+ * drivers/infiniband/core/umem.c}), so the pages of a registered file are written again. On a local
+ * disk that is a second write, which counts as a cost of the registration. On NFS it is a second
+ * transfer of the file to its server. Where server and client are one host it can also stop both
+ * for minutes: the write waits until the client returns its delegation of the file, and the return
+ * waits for a thread of the server. Only NFS was tested; other file systems over a network need
+ * {@code serve=copy}.
  */
 public final class WritePins {
   private static final Logger LOG = LoggerFactory.getLogger(WritePins.class);
@@ -28,6 +29,7 @@ public final class WritePins {
   private static final int FIRST_MAJOR = 6;
   private static final int FIRST_MINOR = 2;
   private static final Set<String> NFS = Set.of("nfs", "nfs4");
+  private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
 
   private final String release;
   private final Mounts mounts;
@@ -64,6 +66,15 @@ public final class WritePins {
                 release,
                 fileSystem))
         : Optional.empty();
+  }
+
+  /** Those of the directories whose registered files this kernel writes to a disk once more. */
+  public List<Path> writtenAgain(List<Path> directories) {
+    return byKernel(release)
+        ? directories.stream()
+            .filter(directory -> !IN_MEMORY.contains(mounts.holding(directory).type()))
+            .toList()
+        : List.of();
   }
 
   /** Those of the directories whose files are not registered, each with a WARN. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
@@ -26,9 +28,9 @@ import org.sparkrdma.shuffle.wire.Located;
  * own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
- * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases,
- * this answer's own among them. It then has at least one piece, and the reader requests the rest
- * again.
+ * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
+ * answer's own among them, or all slots are used and the kernel would write a registered window to
+ * its disk again. It then has at least one piece, and the reader requests the rest again.
  */
 public final class BlockServer implements AutoCloseable {
   /** Minimum length of an answer buffer: one piece with one checksum. */
@@ -74,6 +76,18 @@ public final class BlockServer implements AutoCloseable {
       List<DiskQueue> diskQueues,
       LongSupplier probeClock,
       StateLock state) {
+    this(parameters, diskQueues, probeClock, state, new SystemFiles(Path.of("/")));
+  }
+
+  /**
+   * @param files of this machine; other ones in tests
+   */
+  BlockServer(
+      ServerParameters parameters,
+      List<DiskQueue> diskQueues,
+      LongSupplier probeClock,
+      StateLock state,
+      SystemFiles files) {
     this.state = state;
     nanoClock = parameters.nanoClock();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
@@ -81,7 +95,7 @@ public final class BlockServer implements AutoCloseable {
     DiskThreads diskThreads = new DiskThreads();
     int count = parameters.outputs().disks();
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
-    parts = ServingParts.create(parameters, disks, state, probeClock);
+    parts = ServingParts.create(parameters, disks, state, probeClock, files);
     ServerCommands commands = new ServerCommands(state);
     ServerSleep sleep = new ServerSleep();
     deadlines = new ServerDeadlines(parts, commands, sleep, state, nanoClock);

@@ -58,6 +58,11 @@ final class PeerShare {
     return !refuse(slots >= maxSlots);
   }
 
+  /** Whether leases of the peer hold a slot, so that waiting for it can help. */
+  boolean holdsSlots() {
+    return slots > 0;
+  }
+
   private boolean refuse(boolean now) {
     refused |= now;
     return now;

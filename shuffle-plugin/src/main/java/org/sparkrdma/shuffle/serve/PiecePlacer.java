@@ -96,6 +96,8 @@ final class PiecePlacer {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();
       piece.copied(true);
+    } else if (mode.copyPolicy() != null && mustAwaitSlots(output, fileOffset, lengthBytes)) {
+      return Result.NO_ROOM;
     } else if (mode.fromWindows()
         && placeInWindow(output, fileOffset, lengthBytes, piece, mayBlock)) {
       piecesFromWindows++;
@@ -125,15 +127,40 @@ final class PiecePlacer {
     if (output.window(index) != null) {
       return false;
     }
-    long start = (long) index * mode.windowBytes();
-    long length = Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
-    long requested = Math.min(lengthBytes, start + length - fileOffset);
-    if (!mode.copyPolicy().shouldCopy(output, index, length, requested)
+    long requested = requested(output, index, fileOffset, lengthBytes);
+    if (!shouldCopy(output, index, requested)
         || !slotWriter.copy(output, fileOffset, requested, lease, piece)) {
       return false;
     }
     mode.copyPolicy().copied(output, index, piece.lengthBytes());
     return true;
+  }
+
+  /**
+   * Whether the answer ends for lack of slots, because a registration makes the kernel write the
+   * window to its disk again. The reader releases the slots that it holds and requests the rest.
+   */
+  private boolean mustAwaitSlots(ServedOutput output, long fileOffset, long lengthBytes) {
+    int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
+    return (hasPlaced() || lease.share().holdsSlots())
+        && output.window(index) == null
+        && mode.copyPolicy().countsWrite(output)
+        && shouldCopy(output, index, requested(output, index, fileOffset, lengthBytes));
+  }
+
+  private boolean shouldCopy(ServedOutput output, int index, long requestedBytes) {
+    return mode.copyPolicy().shouldCopy(output, index, windowLength(output, index), requestedBytes);
+  }
+
+  private long windowLength(ServedOutput output, int index) {
+    long start = (long) index * mode.windowBytes();
+    return Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
+  }
+
+  /** How much of the range is in its first window. */
+  private long requested(ServedOutput output, int index, long fileOffset, long lengthBytes) {
+    long end = (long) index * mode.windowBytes() + windowLength(output, index);
+    return Math.min(lengthBytes, end - fileOffset);
   }
 
   private boolean placeInWindow(
@@ -144,7 +171,7 @@ final class PiecePlacer {
             && window == null
             && !isCancelled()
             && lease.share().hasRoomForWindows()
-            && !files.isExcluded(output.mapOutput().dataFile());
+            && !files.isExcluded(output.mapOutput());
     if (needsRoom && slots != null && slots.trim(IdleMemory.MAX_REGIONS) > 0) {
       state.letOthersIn();
       window = isCancelled() ? null : files.lease(output, fileOffset, lease);

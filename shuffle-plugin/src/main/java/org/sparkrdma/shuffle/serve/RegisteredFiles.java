@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -177,7 +178,7 @@ final class RegisteredFiles {
     if (registered != null
         || !lease.needsWindows()
         || !output.mayRegister(nanoClock.getAsLong())
-        || isExcluded(output.mapOutput().dataFile())) {
+        || isExcluded(output.mapOutput())) {
       return registered;
     }
     long start = (long) index * windowBytes;
@@ -287,13 +288,8 @@ final class RegisteredFiles {
     }
   }
 
-  /** Whether the file is in one of the excluded directories. */
-  boolean isExcluded(Path file) {
-    for (Path directory : refusing) {
-      if (file.startsWith(directory)) {
-        return true;
-      }
-    }
-    return false;
+  /** Whether the map output is in one of the excluded directories. */
+  boolean isExcluded(MapOutput output) {
+    return output.isIn(refusing);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Supplier;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.Device;
@@ -27,14 +29,21 @@ record ServingMode(boolean fromWindows, int windowBytes, CopyOrRegisterPolicy co
    *
    * @param hasSlots whether copying is on
    * @param costs called once, where the mode depends on them
+   * @param writtenAgain directories whose registered files are written to a disk once more
    */
   static ServingMode of(
-      ServeSettings settings, Device device, boolean hasSlots, Supplier<ServingCosts> costs) {
+      ServeSettings settings,
+      Device device,
+      boolean hasSlots,
+      Supplier<ServingCosts> costs,
+      List<Path> writtenAgain) {
     boolean fromWindows = settings.registersFiles(device);
     // Registration without pinning is cheap.
     boolean pinned = fromWindows && !settings.pagesOnDemand(device);
     boolean both = pinned && hasSlots && settings.copiesFirst();
     return new ServingMode(
-        fromWindows, settings.windowBytes(), both ? new CopyOrRegisterPolicy(costs.get()) : null);
+        fromWindows,
+        settings.windowBytes(),
+        both ? new CopyOrRegisterPolicy(costs.get(), writtenAgain) : null);
   }
 }

@@ -30,9 +30,14 @@ record ServingParts(
 
   /**
    * @param probeClock not the server's clock: devices cost real time
+   * @param systemFiles of this machine; other ones in tests
    */
   static ServingParts create(
-      ServerParameters server, List<DiskQueue> disks, StateLock state, LongSupplier probeClock) {
+      ServerParameters server,
+      List<DiskQueue> disks,
+      StateLock state,
+      LongSupplier probeClock,
+      SystemFiles systemFiles) {
     ServeSettings settings = server.settings();
     Device device = server.device();
     ProtectionDomain domain = server.domain();
@@ -57,11 +62,14 @@ record ServingParts(
             state,
             nanoClock);
     List<Path> directories = new ArrayList<>(outputs.directories());
+    List<Path> writtenAgain = List.of();
     if (settings.registersFiles(device)) {
       List<Path> copied = new ArrayList<>();
       if (settings.mayCopyInsteadOfPinning(device)) {
-        copied.addAll(WritePins.of(new SystemFiles(Path.of("/"))).objectionable(directories));
+        WritePins pins = WritePins.of(systemFiles);
+        copied.addAll(pins.objectionable(directories));
         directories.removeAll(copied);
+        writtenAgain = pins.writtenAgain(directories);
       }
       copied.addAll(FileProbe.refusing(domain, directories, access));
       files.excludeDirectories(copied);
@@ -108,7 +116,11 @@ record ServingParts(
             served,
             leases,
             ServingMode.of(
-                settings, device, slots != null, () -> costs(probe, directories, device)),
+                settings,
+                device,
+                slots != null,
+                () -> costs(probe, directories, device),
+                writtenAgain),
             files,
             slots,
             outputs.checksumKind(),

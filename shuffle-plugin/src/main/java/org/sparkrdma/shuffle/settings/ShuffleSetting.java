@@ -146,21 +146,22 @@ public enum ShuffleSetting {
       "Controls how blocks are served. `window` registers windows of the map-output files. "
           + "`copy` copies blocks into registered slots. `auto` copies from a window until the "
           + "copies cost as much as its registration (docs/benchmarks.md), and registers it then; "
-          + "it also copies when the registration fails, and on NFS with Linux before 6.2. `odp` registers windows without pinning "
+          + "it also copies when the registration fails, and on NFS with Linux before 6.2. On a local disk such a kernel "
+          + "writes registered windows once more, which counts as a cost of the registration (docs/tuning.md). "
+          + "`odp` registers windows without pinning "
           + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
           + "`window` pins the most memory. `odp` reads each window before it registers it, needs a page "
           + "fault of the device for each page that leaves the memory later, and has not been tested on "
           + "a real device. Change it only for "
-          + "measurements, or to `copy` on Linux before 6.2: when local disks are busier than cores "
-          + "(registered pages are written to the disk once more, docs/tuning.md), and for a network "
-          + "file system other than NFS."),
+          + "measurements, or on Linux before 6.2 to `copy` for a network file system other than NFS."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
       "true",
       ValueType.flag(),
       "Controls whether `serve=auto` copies out of a window before it registers the window. "
-          + "With `false` each window is registered at its first request. Set it to `false` when "
+          + "With `false` each window is registered at its first request, also where Linux before 6.2 writes it to "
+          + "the disk once more. Set it to `false` when "
           + "nearly every window is read by many reducers."),
   /** Length of a window. */
   WINDOW_SIZE(

@@ -68,6 +68,28 @@ class WritePinsTest {
     assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "6.1.192, ext4, true",
+    "5.14.0-570.el9.x86_64, xfs, true",
+    "5.15.0-91-generic, overlay, true",
+    "6.1.192, tmpfs, false",
+    "6.1.192, ramfs, false",
+    "6.2.0, ext4, false",
+    "unknown, ext4, false"
+  })
+  void shouldNameTheDirectoriesOnDisksThatAreWrittenAgain(
+      String release, String fileSystem, boolean expected) throws IOException {
+    WritePins pins =
+        pins(
+            release,
+            "22 1 0:18 / / rw - tmpfs none rw",
+            "23 22 8:1 / /data rw - " + fileSystem + " /dev/sda1 rw");
+    List<Path> directories = List.of(Path.of("/data/a"), Path.of("/memory"));
+    assertThat(pins.writtenAgain(directories))
+        .isEqualTo(expected ? List.of(Path.of("/data/a")) : List.of());
+  }
+
   @Test
   void shouldObjectToNothingWhereTheSystemsFilesAreMissing() {
     assertThat(WritePins.of(new SystemFiles(root)).objection(root)).isEmpty();

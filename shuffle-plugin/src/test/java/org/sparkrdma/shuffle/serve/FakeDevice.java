@@ -19,9 +19,13 @@ final class FakeDevice extends UnsupportedDevice {
   private boolean refusesMemory;
 
   FakeDevice(int maxMemoryRegions, Set<Capability> capabilities) {
+    this(Transport.LOOPBACK, maxMemoryRegions, capabilities);
+  }
+
+  FakeDevice(Transport transport, int maxMemoryRegions, Set<Capability> capabilities) {
     DeviceLimits limits =
         new DeviceLimits(1, 1, 1, 1, 1, maxMemoryRegions, Long.MAX_VALUE, 1, 1, 0, 0, 1);
-    info = new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of());
+    info = new DeviceInfo("fake0", "fake", transport, 1, limits, capabilities, List.of());
   }
 
   /** Makes every later allocation fail. */

@@ -15,10 +15,12 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
 
 /** A server without a thread, on fakes, with a manual clock; closing checks for leaks. */
 final class ServerFixture implements AutoCloseable {
@@ -52,6 +54,26 @@ final class ServerFixture implements AutoCloseable {
       int messageBytes,
       FakeDomain domain,
       LongSupplier probeClock) {
+    this(
+        folder,
+        settings,
+        budgetBytes,
+        device,
+        messageBytes,
+        domain,
+        probeClock,
+        new SystemFiles(Path.of("/")));
+  }
+
+  private ServerFixture(
+      Path folder,
+      ServeSettings settings,
+      long budgetBytes,
+      FakeDevice device,
+      int messageBytes,
+      FakeDomain domain,
+      LongSupplier probeClock,
+      SystemFiles files) {
     this.device = device;
     this.domain = domain;
     outputs = new FakeMapOutputs(folder);
@@ -73,7 +95,9 @@ final class ServerFixture implements AutoCloseable {
                 Duration.ofMinutes(10),
                 this::readClock),
             direct(() -> nowNs),
-            probeClock);
+            probeClock,
+            new StateLock(),
+            files);
   }
 
   private long readClock() {
@@ -123,6 +147,36 @@ final class ServerFixture implements AutoCloseable {
    */
   static ServerFixture measuring(
       Path folder, int windowBytes, long budgetBytes, long registrationNs, long copyNs) {
+    return measuring(
+        folder,
+        windowBytes,
+        budgetBytes,
+        registrationNs,
+        copyNs,
+        Transport.LOOPBACK,
+        new SystemFiles(Path.of("/")));
+  }
+
+  /** The same, on a device whose registrations pin memory, under the kernel of these files. */
+  static ServerFixture pinning(
+      Path folder,
+      int windowBytes,
+      long budgetBytes,
+      long registrationNs,
+      long copyNs,
+      SystemFiles files) {
+    return measuring(
+        folder, windowBytes, budgetBytes, registrationNs, copyNs, Transport.INFINIBAND, files);
+  }
+
+  private static ServerFixture measuring(
+      Path folder,
+      int windowBytes,
+      long budgetBytes,
+      long registrationNs,
+      long copyNs,
+      Transport transport,
+      SystemFiles files) {
     DeviceClock clock = new DeviceClock(registrationNs, copyNs);
     FakeDomain domain = new FakeDomain();
     domain.beforeRegistration(file -> clock.registered());
@@ -130,10 +184,11 @@ final class ServerFixture implements AutoCloseable {
         folder,
         copyingFirst(windowBytes),
         budgetBytes,
-        new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
+        new FakeDevice(transport, 1000, EnumSet.of(Capability.FILE_REGIONS)),
         16 << 10,
         domain,
-        clock);
+        clock,
+        files);
   }
 
   private static ServeSettings copyingFirst(int windowBytes) {

@@ -69,7 +69,7 @@ class ConfigurationPageTest {
         | a RoCE network with a DSCP for RDMA ([networks.md](networks.md#what-lossless-ethernet-needs)) | `tos` |
         | encryption of Spark's network; iWARP; RoCE with some drivers ([security.md](security.md#what-to-set)) | `fabric.trusted` |
         | local directories in memory ([troubleshooting.md](troubleshooting.md#rdma-is-on-and-many-blocks-use-tcp)) | `pinned.max` |
-        | Linux before 6.2 ([tuning.md](tuning.md#linux-before-62)) | `serve` |
+        | Linux before 6.2, and local directories on a network file system other than NFS ([tuning.md](tuning.md#linux-before-62)) | `serve` |
 
         All others are for tuning: [tuning.md](tuning.md) says when to change which. A number of bytes without a unit
         is in bytes. A time needs a unit, and `m` is minutes.

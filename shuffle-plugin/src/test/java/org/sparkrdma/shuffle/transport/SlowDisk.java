@@ -7,10 +7,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * An ext4 file system on a loop device whose reads the kernel slows down. Needs root. Closed by its
+ * An ext4 file system on a loop device that the kernel can slow down. Needs root. Closed by its
  * creator, on the thread that made it.
  */
 final class SlowDisk implements AutoCloseable {
+  private static final int SECTOR_BYTES = 512;
+
+  /** Sectors written, counted from 0: Documentation/block/stat.rst of the kernel. */
+  private static final int SECTORS_WRITTEN = 6;
+
   private final Path mounted;
   private final String device;
   private final SlowReads reads;
@@ -24,7 +29,7 @@ final class SlowDisk implements AutoCloseable {
   /**
    * @param folder for the image and the mount point; empty
    * @param imageBytes size of the file system
-   * @param reads how they are slowed down
+   * @param reads how it is slowed down
    */
   static SlowDisk make(Path folder, long imageBytes, SlowReads reads) throws IOException {
     Path image = folder.resolve("image");
@@ -42,9 +47,21 @@ final class SlowDisk implements AutoCloseable {
     return mounted;
   }
 
-  /** Drops what is cached of it, and slows reads down from now on. */
-  void slowDown() throws IOException {
+  /** Writes all that was changed to the device. */
+  void sync() throws IOException {
     SlowReads.run("sync", "-f", mounted.toString());
+  }
+
+  /** Bytes written to the device since it was made. */
+  long writtenBytes() throws IOException {
+    Path statistics = Path.of("/sys/block", Path.of(device).getFileName().toString(), "stat");
+    String[] words = Files.readString(statistics).strip().split(" +", -1);
+    return Long.parseLong(words[SECTORS_WRITTEN]) * SECTOR_BYTES;
+  }
+
+  /** Drops what is cached of it, and slows it down from now on. */
+  void slowDown() throws IOException {
+    sync();
     Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "1");
     reads.begin();
   }

@@ -62,7 +62,7 @@ class SlowDiskTest {
         DELAYED || LimitedReads.available(), "a slow disk needs root and blkio of cgroup v1");
     Path disk = Files.createDirectory(directory.resolve("disk"));
     Path fast = Files.createDirectory(directory.resolve("fast"));
-    SlowReads reads = DELAYED ? new DelayedReads() : new LimitedReads();
+    SlowReads reads = DELAYED ? DelayedDisk.ofReads() : new LimitedReads();
     try (SlowDisk slow = SlowDisk.make(disk, 256L << 20, reads);
         TestExecutor server = new TestExecutor(slow.path(), options(1).secondDirectory(fast));
         TestExecutor coldReader = new TestExecutor(fast, options(2));

@@ -7,14 +7,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/** A brake of the kernel on reads of a block device. Confined to the thread of its disk. */
+/** A brake of the kernel on a block device. Confined to the thread of its disk. */
 interface SlowReads {
   long COMMAND_SECONDS = 30;
 
   /** Makes the device to mount; that itself, or one on top of it. */
   String over(String device) throws IOException;
 
-  /** Slows reads down from now on. */
+  /** Slows the device down from now on. */
   void begin() throws IOException;
 
   /** Undoes all; the device may still be mounted. */

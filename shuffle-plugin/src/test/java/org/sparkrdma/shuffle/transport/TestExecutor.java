@@ -193,6 +193,11 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    Options windows(int bytes) {
+      windowBytes = bytes;
+      return this;
+    }
+
     Options copiesFirst() {
       copiesFirst = true;
       return this;

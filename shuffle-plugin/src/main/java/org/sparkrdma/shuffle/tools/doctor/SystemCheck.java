@@ -25,11 +25,11 @@ final class SystemCheck implements Check {
     String text = "Linux " + kernel + " on " + processor + ".";
     if (WritePins.byKernel(kernel)) {
       return List.of(
-          Finding.warning(
+          Finding.note(
               text
                   + " Linux before 6.2 marks registered pages of files as changed, so it writes map outputs"
-                  + " to the disk once more.",
-              "use Linux 6.2 or newer (6.12 was tested), or set spark.shuffle.rdma.serve=copy"));
+                  + " to the disk once more. By default they are copied instead, until that has cost more.",
+              "nothing, unless spark.shuffle.rdma.serve=window or copy.first=false is set"));
     }
     return List.of(Finding.ok(text));
   }

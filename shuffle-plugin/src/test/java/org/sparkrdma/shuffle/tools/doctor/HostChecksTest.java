@@ -147,16 +147,15 @@ class HostChecksTest extends FakeMachineFixture {
   }
 
   @Test
-  void shouldWarnThatLinux61WritesMapOutputsAgain() {
+  void shouldNoteThatLinux61WritesRegisteredMapOutputsAgain() {
     assertThat(machine.findings(new SystemCheck()))
         .containsExactly("OK Linux 6.12.117 on amd64. | nothing");
     machine.file("proc/sys/kernel/osrelease", "6.1.0-31-amd64\n");
     assertThat(machine.findings(new SystemCheck()))
         .singleElement()
         .asString()
-        .startsWith("WARNING Linux 6.1.0-31-amd64")
-        .endsWith(
-            " | use Linux 6.2 or newer (6.12 was tested), or set spark.shuffle.rdma.serve=copy");
+        .startsWith("NOTE Linux 6.1.0-31-amd64")
+        .endsWith(" | nothing, unless spark.shuffle.rdma.serve=window or copy.first=false is set");
     machine.file("proc/sys/kernel/osrelease", "6.2.0\n");
     assertThat(machine.findings(new SystemCheck()))
         .containsExactly("OK Linux 6.2.0 on amd64. | nothing");
