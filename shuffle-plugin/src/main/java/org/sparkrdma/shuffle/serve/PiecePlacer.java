@@ -157,7 +157,7 @@ final class PiecePlacer {
     return Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
   }
 
-  /** How much of the range is in its first window. */
+  /** Length of the part of the range that is in its first window. */
   private long requested(ServedOutput output, int index, long fileOffset, long lengthBytes) {
     long end = (long) index * mode.windowBytes() + windowLength(output, index);
     return Math.min(lengthBytes, end - fileOffset);

@@ -27,7 +27,7 @@ class WrittenAgainServingTest {
   private static final long REGISTRATION_NS = 100_000;
   private static final long COPY_NS = 20_000;
 
-  /** As many as the server has slots of this length. */
+  /** Number of slots of this length. */
   private static final int SLOTS = 4;
 
   @TempDir private Path folder;
