@@ -84,6 +84,10 @@ class CommandsDocumentationTest {
           nightly("\\./guest run --nodes 2 .*/read-loop", "ReadLoopIT.java", "\"guest/read-loop\""),
           nightly(
               "\\./mvnw .*-Dit\\.test=TransferIT.*", "TransferIT.java", "shouldMoveTheSameBlocks"),
+          nightly(
+              "\\./mvnw .*-Dit\\.test=ServedWritesIT",
+              "ServedWritesIT.java",
+              "shouldWriteServedMapOutputsOnceByDefault"),
           by("\\./guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
           by("\\./guest run --nodes 2 -- bash -c .*rping.*", "GuestToolIT.java", "\"rping -s -C 3"),
           by("\\./guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
