@@ -51,6 +51,9 @@ public enum ShuffleMode {
           Map.of(
               MANAGER,
               PLUG_IN,
+              // With the user's "required" no task would run.
+              "spark.shuffle.rdma.mode",
+              "auto",
               "spark.shuffle.rdma.engine",
               "ibverbs",
               "spark.shuffle.rdma.device",

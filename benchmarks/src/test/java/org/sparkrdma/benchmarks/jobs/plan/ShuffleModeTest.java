@@ -53,6 +53,14 @@ class ShuffleModeTest {
     assertThat(ShuffleMode.CONTROL.conf()).isEqualTo(ShuffleMode.VANILLA.conf());
   }
 
+  /** The page configuration.md advises this mode for benchmarks. */
+  @Test
+  void shouldRunTasksWithoutRdmaAlsoWhereTheUserRequiresIt() {
+    SparkConf conf = new SparkConf(false).set("spark.shuffle.rdma.mode", "required");
+    ShuffleMode.FALLBACK.conf().forEach(conf::set);
+    assertThat(ShuffleSettings.of(conf).mode()).isEqualTo(ShuffleSettings.Mode.AUTO);
+  }
+
   @Test
   void shouldUseTheExternalShuffleServiceInOneModeOnly() {
     assertThat(ShuffleMode.values())
