@@ -35,11 +35,15 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
   }
 
   /**
-   * The difference from the expected answer; empty if they are equal. Of tables it has the first
-   * rows that differ, one in each line.
+   * The difference from the expected answer; empty if all kept rows and the summaries are equal. Of
+   * tables it has the first rows that differ, one in each line.
    */
   public Optional<String> difference(ComputedAnswer expected) {
-    return summary.difference(expected.summary).map(sentence -> sentence + rows(expected));
+    if (equals(expected)) {
+      return Optional.empty();
+    }
+    String sentence = summary.difference(expected.summary).orElse("equal digests");
+    return Optional.of(sentence + rows(expected));
   }
 
   private String rows(ComputedAnswer expected) {

@@ -18,6 +18,15 @@ class ComputedAnswerTest {
   }
 
   @Test
+  void shouldCompareRowsWhoseDigestsAreEqual() {
+    Answer same = new Answer(2, "ab");
+    assertThat(
+            new ComputedAnswer(same, List.of("1,a", "2,b"))
+                .difference(new ComputedAnswer(same, List.of("1,a", "2,c"))))
+        .hasValue("equal digests; 1 of the first 2 rows differ:\n  row 2: '2,b' instead of '2,c'");
+  }
+
+  @Test
   void shouldNameRowsThatAreMissingOrTooMany() {
     assertThat(difference(ROWS.subList(0, 3)))
         .startsWith("rows=3 ")
