@@ -75,9 +75,21 @@ public final class BenchmarkRuns {
           ShuffleMode.VANILLA,
           spark -> {
             spark.sc().setJobDescription("generate the input of " + plan.job() + " " + shape);
-            workload.prepare(spark, plan.data());
+            writeInput(workload, spark);
             return null;
           });
+    }
+  }
+
+  /** The first use of the classes that the jars of a job have. */
+  private void writeInput(Workload workload, JavaSparkContext spark) throws BenchmarkException {
+    try {
+      workload.prepare(spark, plan.data());
+    } catch (LinkageError e) {
+      throw new BenchmarkException(
+          ("%s does not find all classes that it needs (%s): give spark-submit the job's jar in --jars;"
+                  + " tpch and tpcds need Spark 4 or newer, because Spark 3.5 has an old Guava")
+              .formatted(plan.job(), e));
     }
   }
 

@@ -75,8 +75,21 @@ class BenchmarkRunsTest {
   }
 
   @Test
-  void shouldMeasureAfterWarmUpsWithEqualAnswers() {
-    assertThatThrownBy(() -> run(List.of(5L, 5L))).hasMessageContaining("at least two are needed");
+  void shouldGoOnAfterWarmUpsWithEqualAnswersAndRefuseToMeasureOnOneExecutor() {
+    assertThatThrownBy(() -> run(List.of(5L, 5L)))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessageContaining("at least two are needed");
+  }
+
+  @Test
+  void shouldNameTheClassThatAJobDoesNotFindAndTheOptionOfItsJar() {
+    BenchmarkPlan plan = plan(ShuffleJob.TPCH, "0.01x2x1", 0);
+    RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
+    assertThatThrownBy(() -> new BenchmarkRuns(plan, progress, shape -> new WithoutJar()).run())
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessageStartingWith("tpch does not find all classes that it needs")
+        .hasMessageContaining("io/trino/tpch/TpchTable")
+        .hasMessageContaining("--jars");
   }
 
   /**
@@ -90,17 +103,41 @@ class BenchmarkRunsTest {
    * @param answers of each warm-up
    */
   private static void runAnswers(List<ComputedAnswer> answers) throws Exception {
-    BenchmarkPlan plan =
-        new BenchmarkPlan(
-            ShuffleJob.GROUPBY,
-            List.of("2x2x4k"),
-            List.of(ShuffleMode.VANILLA),
-            1,
-            answers.size(),
-            "",
-            "");
+    BenchmarkPlan plan = plan(ShuffleJob.GROUPBY, "2x2x4k", answers.size());
     RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
     new BenchmarkRuns(plan, progress, shape -> new Answers(answers)).run();
+  }
+
+  private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {
+    return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "", "");
+  }
+
+  /** A job whose classes are in a jar that is not there. */
+  private record WithoutJar() implements Workload {
+    @Override
+    public String description() {
+      return "";
+    }
+
+    @Override
+    public long diskBytes() {
+      return 0;
+    }
+
+    @Override
+    public int tasks() {
+      return 1;
+    }
+
+    @Override
+    public void prepare(JavaSparkContext spark, String data) {
+      throw new NoClassDefFoundError("io/trino/tpch/TpchTable");
+    }
+
+    @Override
+    public PendingAnswer run(JavaSparkContext spark, String data) {
+      throw new IllegalStateException("not prepared");
+    }
   }
 
   /** A job that only has answers. */
