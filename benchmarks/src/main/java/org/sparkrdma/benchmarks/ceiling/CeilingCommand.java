@@ -20,6 +20,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.UserCommand;
 import org.sparkrdma.verbs.soft.SoftProvider;
@@ -128,13 +129,10 @@ public final class CeilingCommand implements Callable<Integer> {
   private void check() throws IOException {
     options.check();
     fetches.check();
-    if (peers.stream().anyMatch(count -> count < 1 || count > MAX_PEERS)) {
-      throw misuse("--peers must be 1 to " + MAX_PEERS);
-    }
-    if (rounds < 1 || warmUps < 0 || seconds < 1 || seconds > MAX_SECONDS) {
-      throw misuse(
-          "--rounds must be at least 1, --warm-ups at least 0, --seconds 1 to " + MAX_SECONDS);
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    peers.forEach(count -> limits.check("--peers", count, 1, MAX_PEERS));
+    limits.checkRounds(rounds, warmUps);
+    limits.check("--seconds", seconds, 1, MAX_SECONDS);
     try {
       new SoftProvider().validate(EngineSettings.of(engineSettings()));
     } catch (IllegalArgumentException e) {

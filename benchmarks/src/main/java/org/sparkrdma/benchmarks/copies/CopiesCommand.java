@@ -14,6 +14,7 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLine;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.ReportOption;
@@ -123,18 +124,15 @@ public final class CopiesCommand implements Callable<Integer> {
   }
 
   private void check() {
-    if (rounds < 1 || warmUps < 0) {
-      throw misuse("--rounds must be at least 1, --warm-ups at least 0");
-    }
+    new NumberLimits(spec).checkRounds(rounds, warmUps);
     if (total.bytes() > MAX_TOTAL.bytes()) {
-      throw misuse("--total is too large: %s at most".formatted(MAX_TOTAL));
+      throw misuse("--total is '%s': give at most %s".formatted(total, MAX_TOTAL));
     }
     for (DataSize size : sizes) {
       if (total.bytes() % (MAX_FILES * size.bytes()) != 0) {
         throw misuse(
-            "--total must be a multiple of %d times each of --sizes, because blocks are in %d files:"
-                    .formatted(MAX_FILES, MAX_FILES)
-                + " %s is not one of %s".formatted(total, size));
+            "--total is '%s': give a multiple of %d times %s, because blocks of that size are in %d files"
+                .formatted(total, MAX_FILES, size, MAX_FILES));
       }
     }
     report.check();

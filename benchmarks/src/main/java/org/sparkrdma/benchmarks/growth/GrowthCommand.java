@@ -12,6 +12,7 @@ import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ReportOption;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
@@ -19,7 +20,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -63,11 +63,7 @@ public final class GrowthCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, LaunchException {
     report.check(BenchmarkFiles::objection);
-    if (executors < MIN_EXECUTORS || executors > MAX_EXECUTORS) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--executors must be %d to %d".formatted(MIN_EXECUTORS, MAX_EXECUTORS));
-    }
+    new NumberLimits(spec).check("--executors", executors, MIN_EXECUTORS, MAX_EXECUTORS);
     if (options.checkOnly()) {
       return 0;
     }

@@ -20,6 +20,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
@@ -112,19 +113,15 @@ public final class LatencyCommand implements Callable<Integer> {
   private void check() throws IOException {
     options.check();
     fetches.check();
-    if (blocks < 1 || blocks > MAX_BLOCKS) {
-      throw misuse("--blocks must be 1 to " + MAX_BLOCKS);
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.checkRounds(rounds, warmUps);
+    limits.check("--blocks", blocks, 1, MAX_BLOCKS);
+    limits.check("--batch", batch, 1, blocks);
     int largest = Collections.max(fetches.blockBytes());
-    if (batch < 1
-        || batch > blocks
-        || (batch > 1 && (long) batch * largest > MAX_REQUEST.bytes())) {
+    if (batch > 1 && (long) batch * largest > MAX_REQUEST.bytes()) {
       throw misuse(
-          "--batch must be 1 to --blocks, and its blocks %s at most together"
-              .formatted(MAX_REQUEST));
-    }
-    if (rounds < 1 || warmUps < 0) {
-      throw misuse("--rounds must be at least 1, --warm-ups at least 0");
+          "--batch is '%d': give a number whose blocks of %s have at most %s together"
+              .formatted(batch, new DataSize(largest), MAX_REQUEST));
     }
   }
 

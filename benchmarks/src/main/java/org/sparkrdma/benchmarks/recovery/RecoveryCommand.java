@@ -16,6 +16,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "recovery")
 public final class RecoveryCommand implements Callable<Integer> {
   private static final long SEED = 20_261_120;
+  private static final int MAX_TASKS = 10_000;
 
   /** Map outputs of all jobs of an application, those of a lost executor written once more. */
   private static final int TIMES_SIZE = 8;
@@ -95,19 +97,18 @@ public final class RecoveryCommand implements Callable<Integer> {
   }
 
   private RecoveryPlan plan() {
-    if (rounds < 1 || warmUps < 0 || maps < 2 || reducers < 4) {
-      throw misuse(
-          "--rounds must be at least 1, --warm-ups 0, --maps 2 and --reducers 4, so that"
-              + " reducers remain after the kill");
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.checkRounds(rounds, warmUps);
+    limits.check("--maps", maps, 2, MAX_TASKS);
+    limits.check("--reducers", reducers, 4, MAX_TASKS);
     int after = killAfter == null ? reducers / 4 : killAfter;
-    if (after < 1 || after > reducers - 2) {
-      throw misuse("--kill-after must be from 1 to two less than --reducers");
-    }
+    // Reducers remain after the kill.
+    limits.check("--kill-after", after, 1, reducers - 2L);
     long blockBytes = size.bytes() / maps / reducers;
     if (blockBytes < 1 || blockBytes > Integer.MAX_VALUE / 2) {
       throw misuse(
-          "--size gives blocks of %d bytes; allowed are 1 byte to 1 GiB".formatted(blockBytes));
+          "--size is '%s', which gives blocks of %d bytes: give a size with blocks of 1 byte to 1 GiB"
+              .formatted(size, blockBytes));
     }
     return new RecoveryPlan(maps, reducers, Math.toIntExact(blockBytes), after, warmUps, SEED);
   }

@@ -14,6 +14,7 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.verbs.Device;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
 public final class ServeCommand implements Callable<Integer> {
   private static final long SEED = 20_261_120;
   private static final DataSize MAX_WINDOW = new DataSize(1L << 30);
+  private static final int MAX_PAIRS = 100_000;
   private static final double NS_PER_US = 1e3;
 
   @Option(names = "--engine", defaultValue = "soft")
@@ -118,17 +120,17 @@ public final class ServeCommand implements Callable<Integer> {
             .toList();
     if (!engines.contains(engine)) {
       throw new ParameterException(
-          spec.commandLine(), "--engine=" + engine + "; allowed are " + String.join(", ", engines));
+          spec.commandLine(),
+          "--engine is '%s': give one of %s".formatted(engine, String.join(", ", engines)));
     }
-    if (pairs < 1 || warmUps < 0) {
-      throw new ParameterException(
-          spec.commandLine(), "--pairs must be at least 1 and --warm-ups at least 0");
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.check("--pairs", pairs, 1, MAX_PAIRS);
+    limits.check("--warm-ups", warmUps, 0, MAX_PAIRS);
     for (DataSize size : sizes) {
       if (size.bytes() > MAX_WINDOW.bytes()) {
         throw new ParameterException(
             spec.commandLine(),
-            "a window of %s is too large: at most %s".formatted(size, MAX_WINDOW));
+            "--sizes has '%s': give sizes of at most %s".formatted(size, MAX_WINDOW));
       }
     }
   }

@@ -40,7 +40,7 @@ public final class FetchOptions {
       if (size.bytes() > LARGEST_BLOCK.bytes()) {
         throw new ParameterException(
             spec.commandLine(),
-            "blocks of %s are too large: %s at most".formatted(size, LARGEST_BLOCK));
+            "--sizes has '%s': give sizes of at most %s".formatted(size, LARGEST_BLOCK));
       }
     }
   }

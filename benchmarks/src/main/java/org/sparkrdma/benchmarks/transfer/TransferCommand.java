@@ -16,6 +16,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
@@ -33,6 +34,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "transfer")
 public final class TransferCommand implements Callable<Integer> {
   private static final int TIMES_PINNED = 4;
+  private static final int MAX_MAPS = 10_000;
   private static final long SEED = 20_261_120;
 
   /** Logs, copies of jars, index and checksum files. */
@@ -108,13 +110,16 @@ public final class TransferCommand implements Callable<Integer> {
   private void check() throws IOException {
     options.check();
     fetches.check();
-    if (rounds < 1 || warmUps < 0 || maps < 1) {
-      throw misuse("--rounds and --maps must be at least 1, --warm-ups at least 0");
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.checkRounds(rounds, warmUps);
+    limits.check("--maps", maps, 1, MAX_MAPS);
     if (totalBytes() < TIMES_PINNED * pinned.bytes()) {
       throw misuse(
-          "--total must be at least %d times --pinned, so that windows are evicted: %s"
-              .formatted(TIMES_PINNED, new DataSize(TIMES_PINNED * pinned.bytes())));
+          "--total is '%s': give at least %d times --pinned, %s, so that windows are evicted"
+              .formatted(
+                  new DataSize(totalBytes()),
+                  TIMES_PINNED,
+                  new DataSize(TIMES_PINNED * pinned.bytes())));
     }
   }
 

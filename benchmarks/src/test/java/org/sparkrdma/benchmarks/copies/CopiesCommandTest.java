@@ -20,13 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 @Timeout(120)
 class CopiesCommandTest {
-  private static final int MISUSE = 2;
 
   @TempDir private Path directory;
 
@@ -36,18 +36,20 @@ class CopiesCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "--sizes=2m",
-        "--sizes=x",
-        "--rounds=0",
-        "--warm-ups=-1",
-        "--total=2g",
-        "--total=100k",
-        "--report=/dev/null/copies.json"
-      })
-  void shouldRefuseMisuseBeforeAnythingIsMeasured(String option) {
-    assertThat(execute(option)).isEqualTo(MISUSE);
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --sizes=2m                     | --total is '64 MiB': give a multiple of 64 times 2 MiB,
+          --sizes=x                      | 'x'
+          --rounds=0                     | --rounds is '0': give a whole number from 1 to 1000
+          --warm-ups=-1                  | --warm-ups is '-1': give a whole number from 0 to 1000
+          --total=2g                     | --total is '2 GiB': give at most 1 GiB
+          --total=100k                   | --total is '100 KiB': give a multiple of 64 times 4 KiB,
+          --report=/dev/null/copies.json | --report is '/dev/null/copies.json': give a file
+          """)
+  void shouldRefuseMisuseBeforeAnythingIsMeasured(String option, String sentence) {
+    assertThat(Refusal.of(CopiesCommand.commandLine(), arguments(option))).contains(sentence);
     assertThat(directory).isEmptyDirectory();
   }
 
@@ -146,10 +148,14 @@ class CopiesCommandTest {
   }
 
   private int execute(String... options) {
+    String[] all = arguments(options);
+    return CopiesCommand.commandLine(all).execute(all);
+  }
+
+  private String[] arguments(String... options) {
     List<String> arguments =
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     arguments.addAll(List.of(options));
-    String[] all = arguments.toArray(new String[0]);
-    return CopiesCommand.commandLine(all).execute(all);
+    return arguments.toArray(new String[0]);
   }
 }

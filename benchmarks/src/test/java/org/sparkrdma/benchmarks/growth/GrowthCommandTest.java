@@ -11,12 +11,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 class GrowthCommandTest {
-  private static final int MISUSE = 2;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @TempDir private Path directory;
@@ -27,9 +27,16 @@ class GrowthCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--executors=9", "--executors=2001", "--report=growth.html"})
-  void shouldRefuseMisuseBeforeTheResultsAreRead(String option) {
-    assertThat(execute(option)).isEqualTo(MISUSE);
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --executors=9        | --executors is '9': give a whole number from 10 to 2000
+          --executors=2001     | --executors is '2001': give a whole number from 10 to 2000
+          --report=growth.html | give growth.json
+          """)
+  void shouldRefuseMisuseBeforeTheResultsAreRead(String option, String sentence) {
+    assertThat(Refusal.of(GrowthCommand.commandLine(), arguments(option))).contains(sentence);
     assertThat(directory).isEmptyDirectory();
   }
 
@@ -51,11 +58,15 @@ class GrowthCommandTest {
   }
 
   private int execute(String... options) {
+    String[] all = arguments(options);
+    return GrowthCommand.commandLine(all).execute(all);
+  }
+
+  private String[] arguments(String... options) {
     List<String> arguments =
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     arguments.addAll(List.of("--data", directory + "/simulated.json"));
     arguments.addAll(List.of(options));
-    String[] all = arguments.toArray(new String[0]);
-    return GrowthCommand.commandLine(all).execute(all);
+    return arguments.toArray(new String[0]);
   }
 }

@@ -7,12 +7,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 class RecoveryCommandTest {
-  private static final int MISUSE = 2;
-
   @TempDir private Path directory;
 
   @Test
@@ -21,20 +20,28 @@ class RecoveryCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "--rounds=0",
-        "--reducers=3",
-        "--kill-after=0",
-        "--kill-after=31",
-        "--maps=1",
-        "--at-most=x"
-      })
-  void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --rounds=0       | --rounds is '0': give a whole number from 1 to 1000
+          --reducers=3     | --reducers is '3': give a whole number from 4 to 10000
+          --kill-after=0   | --kill-after is '0': give a whole number from 1 to 30
+          --kill-after=31  | --kill-after is '31': give a whole number from 1 to 30
+          --maps=1         | --maps is '1': give a whole number from 2 to 10000
+          --size=1000t     | --size is '1000 TiB', which gives blocks of
+          --at-most=x      | 'x'
+          """)
+  void shouldRefuseMisuseBeforeAnythingIsStarted(String option, String sentence) {
     assertThat(
-            RecoveryCommand.commandLine()
-                .execute("--project", "p", "--work-dir", directory + "/work", option))
-        .isEqualTo(MISUSE);
+            Refusal.of(
+                RecoveryCommand.commandLine(),
+                "--project",
+                "p",
+                "--work-dir",
+                directory + "/work",
+                option))
+        .contains(sentence);
     assertThat(directory).isEmptyDirectory();
   }
 }

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -20,7 +21,6 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 @Timeout(60)
 class ServeCommandTest {
-  private static final int MISUSE = 2;
 
   @TempDir private Path directory;
 
@@ -44,13 +44,27 @@ class ServeCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"--engine=tcp", "--engine=no-copy", "--sizes=2g", "--sizes=x", "--pairs=0"})
-  void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --engine=tcp     | --engine is 'tcp': give one of
+          --engine=no-copy | --engine is 'no-copy': give one of
+          --sizes=2g       | --sizes has '2 GiB': give sizes of at most 1 GiB
+          --sizes=x        | 'x'
+          --pairs=0        | --pairs is '0': give a whole number from 1 to 100000
+          --warm-ups=-1    | --warm-ups is '-1': give a whole number from 0 to 100000
+          """)
+  void shouldRefuseMisuseBeforeAnythingIsStarted(String option, String sentence) {
     assertThat(
-            ServeCommand.commandLine()
-                .execute("--project", "p", "--work-dir", directory + "/work", option))
-        .isEqualTo(MISUSE);
+            Refusal.of(
+                ServeCommand.commandLine(),
+                "--project",
+                "p",
+                "--work-dir",
+                directory + "/work",
+                option))
+        .contains(sentence);
     assertThat(directory).isEmptyDirectory();
   }
 

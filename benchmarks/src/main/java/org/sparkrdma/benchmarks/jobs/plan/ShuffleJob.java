@@ -3,9 +3,11 @@ package org.sparkrdma.benchmarks.jobs.plan;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.sparkrdma.benchmarks.jobs.query.PublishedQueries;
 import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
 import org.sparkrdma.benchmarks.jobs.workload.BroadcastFree;
@@ -47,6 +49,24 @@ public enum ShuffleJob {
     this.form = form;
     this.shapes = shapes;
     this.readsFiles = readsFiles;
+  }
+
+  /** All names, for messages. */
+  public static String names() {
+    return Arrays.stream(values()).map(ShuffleJob::toString).collect(Collectors.joining(", "));
+  }
+
+  /** Each job with the form of its shapes and the default ones, for the help of a command. */
+  static final class Forms implements Iterable<String> {
+    /** Called by picocli. */
+    Forms() {}
+
+    @Override
+    public Iterator<String> iterator() {
+      return Arrays.stream(values())
+          .map(job -> "%s (%s, %s)".formatted(job, job.form(), String.join(",", job.shapes())))
+          .iterator();
+    }
   }
 
   /** The job of this name, if there is one. */

@@ -13,6 +13,7 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.ReportOption;
 import org.sparkrdma.launch.git.Commit;
@@ -33,6 +34,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "regress")
 public final class RegressCommand implements Callable<Integer> {
   private static final int MIN_PAIRS = 5;
+  private static final int MAX_PAIRS = 1_000;
 
   @Mixin private LaunchOptions options;
 
@@ -139,21 +141,20 @@ public final class RegressCommand implements Callable<Integer> {
     ShuffleJob known =
         ShuffleJob.named(job)
             .orElseThrow(
-                () ->
-                    misuse(
-                        "--job: no job '%s'; the jobs are %s"
-                            .formatted(job, List.of(ShuffleJob.values()))));
+                () -> misuse("--job is '%s': give one of %s".formatted(job, ShuffleJob.names())));
     try {
       shapes.forEach(known::workload);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
     if (modes.stream().distinct().count() < 2) {
-      throw misuse("--modes needs two shuffles: the ratios are to the first of them");
+      throw misuse(
+          "--modes is '%s': give two shuffles or more, because ratios are to the first"
+              .formatted(modes.get(0)));
     }
-    if (pairs < MIN_PAIRS || warmUps < 0) {
-      throw misuse("--pairs must be at least %d, --warm-ups at least 0".formatted(MIN_PAIRS));
-    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
+    limits.checkWarmUps(warmUps);
     report.check();
   }
 

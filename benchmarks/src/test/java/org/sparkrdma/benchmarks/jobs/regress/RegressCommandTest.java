@@ -15,12 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
 class RegressCommandTest {
-  private static final int MISUSE = 2;
 
   /** Copies the report of its commit to the file of --report. */
   private static final String BENCH =
@@ -86,13 +86,19 @@ class RegressCommandTest {
 
   @Test
   void shouldRefuseWrongValuesBeforeAnyBuild() {
-    assertThat(regress("no-such-commit")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "no-such-commit")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "fast", "--job", "sort")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "fast", "--shapes", "2x2")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "fast", "--modes", "rdma")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "fast", "--pairs", "4")).isEqualTo(MISUSE);
-    assertThat(regress("slow", "fast", "--report", directory.toString())).isEqualTo(MISUSE);
+    assertThat(refusal("no-such-commit")).contains("git knows no commit 'no-such-commit'");
+    assertThat(refusal("slow", "no-such-commit")).contains("'no-such-commit'");
+    assertThat(refusal("slow", "fast", "--job", "sort"))
+        .startsWith("--job is 'sort': give one of groupby, terasort, ");
+    assertThat(refusal("slow", "fast", "--shapes", "2x2")).contains("'2x2' has 2 parts");
+    assertThat(refusal("slow", "fast", "--modes", "rdma"))
+        .startsWith("--modes is 'rdma': give two shuffles or more");
+    assertThat(refusal("slow", "fast", "--pairs", "4"))
+        .isEqualTo("--pairs is '4': give a whole number from 5 to 1000");
+    assertThat(refusal("slow", "fast", "--warm-ups", "-1"))
+        .isEqualTo("--warm-ups is '-1': give a whole number from 0 to 1000");
+    assertThat(refusal("slow", "fast", "--report", directory.toString()))
+        .startsWith("--report names a directory");
     assertThat(workDirectory).doesNotExist();
   }
 
@@ -159,6 +165,11 @@ class RegressCommandTest {
   private int regress(String... more) {
     return RegressCommand.commandLine(arguments(more).toArray(new String[0]))
         .execute(arguments(more).toArray(new String[0]));
+  }
+
+  private String refusal(String... more) {
+    String[] all = arguments(more).toArray(new String[0]);
+    return Refusal.of(RegressCommand.commandLine(all), all);
   }
 
   private List<String> arguments(String... more) {
