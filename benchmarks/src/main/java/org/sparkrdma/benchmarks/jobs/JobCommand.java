@@ -16,6 +16,7 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
@@ -23,7 +24,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -32,6 +32,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "job")
 public final class JobCommand implements Callable<Integer> {
+  private static final int MAX_THREADS = 256;
+
   @Mixin private ClusterOptions options;
   @Mixin private JobOptions job;
 
@@ -73,9 +75,7 @@ public final class JobCommand implements Callable<Integer> {
     // Each cluster has a directory of its own; LaunchedRuns names it when it exists.
     BenchmarkPlan plan = job.plan("", command);
     options.report().check(BenchmarkFiles::objection);
-    if (threads < 1) {
-      throw new ParameterException(spec.commandLine(), "--threads must be at least 1");
-    }
+    new NumberLimits(spec).check("--threads", threads, 1, MAX_THREADS);
     ExecutorSize size = new ExecutorSize(threads);
     options.check();
     if (options.checkOnly()) {

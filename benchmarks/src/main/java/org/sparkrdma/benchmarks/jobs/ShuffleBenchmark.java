@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.environment.JarVersions;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
     name = "shuffle-benchmark",
     sortOptions = false,
     mixinStandardHelpOptions = true,
+    versionProvider = JarVersions.class,
     usageHelpWidth = 100,
     description = {
       "Runs a job under Spark's own shuffle, under the plug-in, and under the plug-in without RDMA,",

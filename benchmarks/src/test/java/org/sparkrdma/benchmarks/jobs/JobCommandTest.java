@@ -13,13 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.environment.Environment;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 import picocli.CommandLine;
 
 @Timeout(60)
 class JobCommandTest {
-  private static final int MISUSE = 2;
-
   @TempDir private Path directory;
 
   @Test
@@ -29,19 +30,44 @@ class JobCommandTest {
 
   @Test
   void shouldRefuseWrongValues() {
-    assertThat(check("--rounds", "0")).isEqualTo(MISUSE);
-    assertThat(check("--shapes", "1x1")).isEqualTo(MISUSE);
-    assertThat(check("--modes", "fast")).isEqualTo(MISUSE);
-    assertThat(check("--threads", "0")).isEqualTo(MISUSE);
-    assertThat(check("--concurrent", "0")).isEqualTo(MISUSE);
-    assertThat(check("--concurrent", "2")).isZero();
-    assertThat(checkJob("terasort", "--concurrent", "2")).isEqualTo(MISUSE);
-    assertThat(check("--modes", "pool-1g,pool-64m", "--threads", "8")).isZero();
-    assertThat(check("--report", directory.resolve("a.html").toString())).isEqualTo(MISUSE);
-    assertThat(check("--report", directory.toString())).isEqualTo(MISUSE);
-    assertThat(check("--report", directory.resolve("a.json").toString())).isZero();
+    assertThat(refusal("groupby", "--rounds", "0"))
+        .isEqualTo("--rounds is '0': give a whole number from 1 to 1000");
+    assertThat(refusal("groupby", "--warm-ups", "2000000000"))
+        .isEqualTo("--warm-ups is '2000000000': give a whole number from 0 to 1000");
+    assertThat(refusal("groupby", "--shapes", "1x1"))
+        .isEqualTo(
+            "shape of groupby: '1x1' has 2 parts instead of 3;"
+                + " write it as MAPSxREDUCERSxBLOCK, such as 256x256x4k");
+    assertThat(refusal("groupby", "--modes", "fast"))
+        .contains("'fast' is not a shuffle: give names of vanilla, control, ");
+    assertThat(refusal("groupby", "--threads", "0"))
+        .isEqualTo("--threads is '0': give a whole number from 1 to 256");
+    assertThat(refusal("groupby", "--concurrent", "17"))
+        .isEqualTo("--concurrent is '17': give a whole number from 1 to 16");
+    assertThat(refusal("terasort", "--concurrent", "2"))
+        .isEqualTo("--concurrent is '2': give 1, because terasort writes one output directory");
+    assertThat(refusal("groupby", "--report", directory.resolve("a.html").toString()))
+        .endsWith("give a.json");
+    assertThat(refusal("groupby", "--report", directory.toString()))
+        .isEqualTo("--report names a directory: " + directory);
     String[] submitted = {"groupby", "--report", directory.resolve("a.html").toString()};
-    assertThat(ShuffleBenchmark.commandLine(submitted).execute(submitted)).isEqualTo(MISUSE);
+    assertThat(Refusal.of(ShuffleBenchmark.commandLine(submitted), submitted))
+        .endsWith("give a.json");
+    String[] unknown = {"sort"};
+    assertThat(Refusal.of(ShuffleBenchmark.commandLine(unknown), unknown))
+        .isEqualTo(
+            "no job 'sort'; the jobs are groupby, terasort, pagerank, skewjoin, broadcastfree, tpch,"
+                + " tpcds");
+    String[] withoutData = {"tpch"};
+    assertThat(Refusal.of(ShuffleBenchmark.commandLine(withoutData), withoutData))
+        .startsWith("tpch needs --data");
+  }
+
+  @Test
+  void shouldAcceptRightValues() {
+    assertThat(check("--concurrent", "2")).isZero();
+    assertThat(check("--modes", "pool-1g,pool-64m", "--threads", "8")).isZero();
+    assertThat(check("--report", directory.resolve("a.json").toString())).isZero();
   }
 
   @Test
@@ -50,6 +76,33 @@ class JobCommandTest {
     CommandLine line = ShuffleBenchmark.commandLine("--help");
     line.setOut(new PrintWriter(text)).execute("--help");
     assertThat(text.toString()).contains("--total-executor-cores", "--data", "--report=FILE");
+    String words = text.toString().replaceAll("\\s+", " ");
+    for (ShuffleJob each : ShuffleJob.values()) {
+      assertThat(words).contains(each + " (");
+    }
+    assertThat(words).contains("groupby (MAPSxREDUCERSxBLOCK, 256x256x4k,96x96x64k)");
+    for (ShuffleMode each : ShuffleMode.values()) {
+      assertThat(words).containsPattern("\\b" + each + "\\b");
+    }
+    assertThat(words)
+        .contains("by default vanilla,rdma,fallback;")
+        .contains("1 to 1000, by default 3")
+        .contains("0 to 1000, by default 1")
+        .contains("1 to 16, by default 1");
+  }
+
+  @Test
+  void shouldDescribeEachOptionWhenSubmitted() {
+    assertThat(ShuffleBenchmark.commandLine().getCommandSpec().args())
+        .allSatisfy(each -> assertThat(each.description()).as("%s", each).isNotEmpty());
+  }
+
+  @Test
+  void shouldPrintTheVersionOfTheJarsWhenSubmitted() {
+    StringWriter text = new StringWriter();
+    CommandLine line = ShuffleBenchmark.commandLine("--version");
+    assertThat(line.setOut(new PrintWriter(text)).execute("--version")).isZero();
+    assertThat(text.toString()).isNotBlank();
   }
 
   @Test
@@ -66,14 +119,19 @@ class JobCommandTest {
   }
 
   private int check(String... arguments) {
-    return checkJob("groupby", arguments);
+    String[] line = line("groupby", arguments);
+    return JobCommand.commandLine(line).execute(line);
   }
 
-  private int checkJob(String job, String... arguments) {
+  private String refusal(String job, String... arguments) {
+    String[] line = line(job, arguments);
+    return Refusal.of(JobCommand.commandLine(line), line);
+  }
+
+  private String[] line(String job, String... arguments) {
     List<String> all = new ArrayList<>(List.of("--project", directory.toString()));
     all.addAll(List.of("--work-dir", directory.toString(), "--check-only", job));
     all.addAll(List.of(arguments));
-    String[] line = all.toArray(new String[0]);
-    return JobCommand.commandLine(line).execute(line);
+    return all.toArray(new String[0]);
   }
 }

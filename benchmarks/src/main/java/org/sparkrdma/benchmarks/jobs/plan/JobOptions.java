@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs.plan;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.launch.NumberLimits;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -13,26 +14,58 @@ import picocli.CommandLine.Spec;
 public final class JobOptions {
   private static final int MAX_CONCURRENT = 16;
 
-  @Parameters(paramLabel = "JOB", description = "The job.")
+  // A script prints its own help; spark-submit's class prints these descriptions.
+  @Parameters(
+      paramLabel = "JOB",
+      completionCandidates = ShuffleJob.Forms.class,
+      description = "One of these jobs, with its shape and default: ${COMPLETION-CANDIDATES}.")
   private String job;
 
-  @Option(names = "--shapes", split = ",", paramLabel = "SHAPE")
+  @Option(
+      names = "--shapes",
+      split = ",",
+      paramLabel = "SHAPE",
+      description = "Shapes of the job, run one after the other; by default those of the job.")
   private List<String> shapes = new ArrayList<>();
 
   @Option(
       names = "--modes",
       split = ",",
+      paramLabel = "SHUFFLE",
       defaultValue = "vanilla,rdma,fallback",
-      converter = ShuffleMode.Converter.class)
+      converter = ShuffleMode.Converter.class,
+      description =
+          "Shuffles to compare, by default ${DEFAULT-VALUE}; ratios are to the first. vanilla: Spark's"
+              + " own with your settings; control: the same once more, so its ratio is chance; tuned:"
+              + " Spark's own with more connections, threads and bytes in flight; service: Spark's own"
+              + " with its external shuffle service; rdma: the plug-in with your settings; pool-1g and"
+              + " pool-64m: the plug-in with receive memory of that size; fallback: the plug-in without"
+              + " RDMA.")
   private List<ShuffleMode> modes;
 
-  @Option(names = "--rounds", defaultValue = "3")
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "3",
+      description = "Measured runs under each shuffle, 1 to 1000, by default ${DEFAULT-VALUE}.")
   private int rounds;
 
-  @Option(names = "--warm-ups", defaultValue = "1")
+  @Option(
+      names = "--warm-ups",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "Runs before each measured one in the same executors, 0 to 1000, by default"
+              + " ${DEFAULT-VALUE}.")
   private int warmUps;
 
-  @Option(names = "--concurrent", defaultValue = "1")
+  @Option(
+      names = "--concurrent",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "Jobs that run at once in one application, 1 to 16, by default ${DEFAULT-VALUE}; not"
+              + " terasort.")
   private int concurrent;
 
   @Spec(Spec.Target.MIXEE)
@@ -49,18 +82,14 @@ public final class JobOptions {
     ShuffleJob known =
         ShuffleJob.named(job)
             .orElseThrow(
-                () ->
-                    misuse(
-                        "no job '%s'; the jobs are %s"
-                            .formatted(job, List.of(ShuffleJob.values()))));
-    if (rounds < 1 || warmUps < 0) {
-      throw misuse("--rounds must be at least 1, --warm-ups at least 0");
-    }
-    if (concurrent < 1 || concurrent > MAX_CONCURRENT) {
-      throw misuse("--concurrent must be from 1 to " + MAX_CONCURRENT);
-    }
+                () -> misuse("no job '%s'; the jobs are %s".formatted(job, ShuffleJob.names())));
+    NumberLimits limits = new NumberLimits(command);
+    limits.checkRounds(rounds, warmUps);
+    limits.check("--concurrent", concurrent, 1, MAX_CONCURRENT);
     if (concurrent > 1 && known == ShuffleJob.TERASORT) {
-      throw misuse("--concurrent: terasort writes one output directory, so it runs alone");
+      throw misuse(
+          "--concurrent is '%d': give 1, because %s writes one output directory"
+              .formatted(concurrent, known));
     }
     List<String> wanted = shapes.isEmpty() ? known.shapes() : shapes;
     try {
