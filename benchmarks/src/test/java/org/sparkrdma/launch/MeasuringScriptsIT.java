@@ -90,7 +90,7 @@ class MeasuringScriptsIT {
     Outcome outcome =
         run(
             "bench recovery --size 1m --maps 4 --reducers 4 --kill-after 1 --rounds 1 --warm-ups 0");
-    Script.assertSucceeded(outcome, "rdma");
+    Script.assertSucceeded(outcome, "recovery, rdma / vanilla: ");
   }
 
   @Test

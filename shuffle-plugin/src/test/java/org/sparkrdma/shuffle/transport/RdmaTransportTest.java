@@ -58,6 +58,7 @@ class RdmaTransportTest extends TransportFixture {
     }
     assertRight(server, blocks, fetch(reader, server, blocks));
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
+    assertThat(server.count(Counter.LOCATES_SERVED)).as("messages").isBetween(1L, 100L);
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -67,7 +68,9 @@ class WorkloadTest {
     try (JavaSparkContext spark = new JavaSparkContext(conf())) {
       String data = "file:" + directory;
       ShuffleJob.TPCH.workload("0.001x2xall").prepare(spark, data);
+      Path marker = Files.createFile(directory.resolve("tpch-0.001-2/written-by-the-first"));
       ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
+      assertThat(marker).exists();
 
       Answer first = query(spark, "0.001x2x1", data);
 
