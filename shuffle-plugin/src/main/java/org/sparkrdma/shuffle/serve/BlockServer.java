@@ -28,9 +28,9 @@ import org.sparkrdma.shuffle.wire.Located;
  * own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
- * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
- * answer's own among them, or all slots are used and the kernel would write a registered window to
- * its disk again. It then has at least one piece, and the reader requests the rest again.
+ * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases,
+ * this answer's own among them, or all slots are used and the kernel would write a registered
+ * window to its disk again. It then has at least one piece, and the reader requests the rest again.
  */
 public final class BlockServer implements AutoCloseable {
   /** Minimum length of an answer buffer: one piece with one checksum. */
