@@ -6,19 +6,16 @@ import static org.sparkrdma.fuzz.DecoderGuard.require;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** The private data of requests, answers and refusals, and the message that carries them else. */
+/** The private data of requests, answers and refusals. */
 class HelloFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.Hello", MalformedMessageException.class);
-  private static final DecoderGuard MESSAGES =
-      new DecoderGuard("wire.HelloMessage", MalformedMessageException.class);
   private static final byte[] KEY = new byte[32];
   private static final int PROVEN_BYTES = 36;
   private static final Hello REQUEST = Hello.request(1, 2, 3, new byte[Hello.NONCE_BYTES]);
@@ -40,29 +37,6 @@ class HelloFuzz {
     GUARD.accepts(input.length, () -> read(input));
   }
 
-  @MethodSource("messages")
-  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeAHelloMessageOrRefused(byte[] input) {
-    MESSAGES.accepts(input.length, () -> readMessage(input));
-  }
-
-  static Stream<byte[]> messages() {
-    return privateData().limit(3).map(HelloFuzz::message);
-  }
-
-  private static byte[] message(byte[] content) {
-    byte[] message = new byte[4 + content.length];
-    HelloMessage.encode(ByteBuffer.wrap(message), content);
-    return message;
-  }
-
-  private static void readMessage(byte[] input) {
-    byte[] content = HelloMessage.decode(ByteBuffer.wrap(input));
-    byte[] again = message(content);
-    require(again.length == input.length && again[0] == input[0], "the same message", 0);
-    require(Arrays.equals(again, 4, again.length, input, 4, input.length), "its content", 0);
-  }
-
   private static void read(byte[] input) {
     Hello.decodeRefusal(input);
     Hello hello = Hello.decode(input);
@@ -77,6 +51,5 @@ class HelloFuzz {
   @AfterAll
   static void report() throws IOException {
     GUARD.report();
-    MESSAGES.report();
   }
 }
