@@ -39,13 +39,12 @@ class DirectoryFuzz {
     publish.put(text("protocol")).put((byte) 2).putInt(1);
     publish.put(text("incarnation")).put((byte) 3).putLong(-1);
     publish.put(text("token")).put((byte) 9);
-    ByteBuffer withdraw = ByteBuffer.allocate(100);
-    withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
-    withdraw.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
-    withdraw.put(text("executor")).put(text("3"));
-    withdraw.put(text("publisher")).put((byte) 3).putLong(-1);
-    withdraw.put(text("epoch")).put((byte) 3).putLong(1);
-    withdraw.put(text("reasons")).put((byte) 0).put((byte) 1).put(text("no device"));
+    ByteBuffer withdraw = withdrawal().put((byte) 1).put(text("no device"));
+    // Found by the fuzzer: the driver logs the reasons, which are longer than the input.
+    ByteBuffer withLongReasons = withdrawal().put((byte) 15);
+    for (int i = 0; i < 15; i++) {
+      withLongReasons.put((byte) 7).put((byte) 167);
+    }
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
     ByteBuffer findings = ByteBuffer.allocate(60);
@@ -56,7 +55,23 @@ class DirectoryFuzz {
     ByteBuffer profile = ByteBuffer.allocate(6);
     profile.put((byte) 0).put((byte) 2).put((byte) 12).put(text("3"));
     return Stream.of(
-        publish.array(), withdraw.array(), changes.array(), findings.array(), profile.array());
+        publish.array(),
+        withdraw.array(),
+        withLongReasons.array(),
+        changes.array(),
+        findings.array(),
+        profile.array());
+  }
+
+  /** Without the number of its reasons. */
+  private static ByteBuffer withdrawal() {
+    ByteBuffer withdraw = ByteBuffer.allocate(110);
+    withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
+    withdraw.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
+    withdraw.put(text("executor")).put(text("3"));
+    withdraw.put(text("publisher")).put((byte) 3).putLong(-1);
+    withdraw.put(text("epoch")).put((byte) 3).putLong(1);
+    return withdraw.put(text("reasons")).put((byte) 0);
   }
 
   private static byte[] text(String text) {
@@ -72,7 +87,18 @@ class DirectoryFuzz {
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
   void shouldAnswerAMessageOrRefuseIt(byte[] input) {
     Object message = object(ByteBuffer.wrap(input), 0);
-    GUARD.accepts(input.length, () -> read(message));
+    GUARD.accepts(Math.max(input.length, bytesOf(message)), () -> read(message));
+  }
+
+  /** A message may be longer than its input. */
+  private static int bytesOf(Object message) {
+    if (message instanceof String text) {
+      return text.length();
+    }
+    if (message instanceof List<?> list) {
+      return list.stream().mapToInt(DirectoryFuzz::bytesOf).sum();
+    }
+    return message instanceof byte[] bytes ? bytes.length : Long.BYTES;
   }
 
   private static void read(Object message) {
