@@ -63,7 +63,7 @@ class DirectoryFuzz {
         profile.array());
   }
 
-  /** Without the number of its reasons. */
+  /** The beginning of a withdrawal; the number of its reasons follows. */
   private static ByteBuffer withdrawal() {
     ByteBuffer withdraw = ByteBuffer.allocate(110);
     withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
