@@ -18,8 +18,8 @@ import org.sparkrdma.verbs.device.PortState;
 
 /**
  * A process with a running runtime whose device never closes; it ends while a task fetches. Prints
- * how many blocks were answered after its end began, and how many of them were refused by the
- * plug-in.
+ * how long the runtime's close has taken in a shutdown hook, whether all blocks were answered after
+ * that, and how many of them were refused by the plug-in.
  */
 final class EndingJvm {
   private static final int REQUESTS = 50;
@@ -62,7 +62,10 @@ final class EndingJvm {
             new Thread(
                 () -> {
                   ending.countDown();
+                  long beginNs = System.nanoTime();
                   runtime.close();
+                  long closeMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
+                  System.out.println("closeMs=" + closeMs);
                   fetchAndPrint(env, runtime);
                 }));
     new Thread(() -> System.exit(0)).start();

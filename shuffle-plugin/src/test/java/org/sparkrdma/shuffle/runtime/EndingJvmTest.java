@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +26,11 @@ class EndingJvmTest {
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
     assertThat(process.waitFor(100, TimeUnit.SECONDS)).as("it ends").isTrue();
-    assertThat(Files.readString(out)).contains("answered=true refused=0 state=STOPPED");
+    String printed = Files.readString(out);
+    assertThat(printed).contains("answered=true refused=0 state=STOPPED");
+    // The hooks of Spark that follow wait for it, within the grace period of a container.
+    Matcher close = Pattern.compile("closeMs=(\\d+)").matcher(printed);
+    assertThat(close.find()).as(printed).isTrue();
+    assertThat(Long.parseLong(close.group(1))).as("wait for the device").isLessThan(2_000);
   }
 }
