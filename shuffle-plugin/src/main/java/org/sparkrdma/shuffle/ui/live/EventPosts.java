@@ -33,11 +33,14 @@ final class EventPosts {
   private static final int MAX_STAGES = 500;
 
   /** Maximum number of executors whose last values are remembered. */
-  private static final int MAX_EXECUTORS = 10_000;
+  static final int MAX_EXECUTORS = 10_000;
 
   private final Consumer<RdmaShuffleEvent> bus;
   private final ObjectMapper mapper = new ObjectMapper();
-  private final Map<String, Map<String, Object>> posted = new HashMap<>();
+
+  /** Last values by executor, in the order in which they were first reported. */
+  private final Map<String, Map<String, Object>> posted = new LinkedHashMap<>();
+
   private final Map<String, Map<String, Object>> changed = new LinkedHashMap<>();
   private final Map<Integer, BytesByPath> stages = new TreeMap<>();
   private final Supplier<BytesByPath> totals;

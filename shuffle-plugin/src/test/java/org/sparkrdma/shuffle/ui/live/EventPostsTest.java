@@ -70,6 +70,23 @@ class EventPostsTest {
   }
 
   @Test
+  void shouldForgetTheEarliestOfTooManyExecutors() {
+    for (int i = 0; i <= EventPosts.MAX_EXECUTORS; i++) {
+      posts.add("executor " + i, Map.of("read", 1L));
+    }
+    posts.postLast(0);
+    for (int i = 1; i <= EventPosts.MAX_EXECUTORS; i++) {
+      posts.add("executor " + i, Map.of("read", 1L));
+    }
+    posts.postLast(1);
+    assertThat(events).as("nothing has changed of those that are remembered").hasSize(1);
+    posts.add("executor 0", Map.of("read", 1L));
+    posts.postLast(2);
+    assertThat(events).hasSize(2);
+    assertThat(events.get(1).figures()).containsOnlyKeys("executor 0");
+  }
+
+  @Test
   void shouldPostOnlyWhatHasChanged() {
     posts.add("1", Map.of("engine", "soft", "read", 1L));
     posts.postIfDue(0);
