@@ -92,6 +92,19 @@ class AnswersAfterErrorsTest {
       }
     }
     assertThat(listener.awaitAnswers()).doesNotHaveDuplicates().hasSize(BLOCKS);
+    tcp.close();
+    joinThreads();
+    assertThat(listener.awaitAnswers()).as("no second answer later").hasSize(BLOCKS);
+  }
+
+  /** Those of the fallback, which end after its close; no other test runs in this JVM meanwhile. */
+  private static void joinThreads() throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      String name = thread.getName();
+      if (name.startsWith("rdma-tcp-fallback") || name.startsWith("rdma-compare")) {
+        thread.join();
+      }
+    }
   }
 
   private FetchHandler begin() {
