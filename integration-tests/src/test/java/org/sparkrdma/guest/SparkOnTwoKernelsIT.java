@@ -27,7 +27,7 @@ final class SparkOnTwoKernelsIT {
   private static final int BOUND_SECONDS = 30;
 
   private static final int LINK_CUT_BOUND_SECONDS = 100;
-  private static final int EXECUTOR_LOSS_BOUND_SECONDS = 45;
+  private static final int EXECUTOR_LOSS_BOUND_SECONDS = 30;
   private static final int NODE_LOSS_BOUND_SECONDS = 120;
 
   @Test

@@ -199,7 +199,7 @@ public final class FaultTableFile {
         || row.path("seconds").asDouble() > row.path("boundSeconds").asDouble()) {
       problems.add("wrong or late: " + row);
     }
-    if (row.has("pauseMs") && row.path("boundSeconds").asDouble() > highestBound(row)) {
+    if (row.path("boundSeconds").asDouble() > highestBound(row)) {
       problems.add("bound above ten times the time: " + row);
     }
     boolean counts = WITH_COUNTS.contains(row.path("where").asText());
@@ -217,14 +217,19 @@ public final class FaultTableFile {
   }
 
   /**
-   * The highest bound that a row may have whose test measures pauses. The bound of a fault of
-   * docs/faults.md depends on the time there, which its row has as well.
+   * The highest bound that a row may have. The bound of a fault of docs/faults.md depends on the
+   * time there, which its row has as well.
    */
   private static double highestBound(JsonNode row) {
-    String time = row.has("recordedSeconds") ? "recordedSeconds" : "seconds";
-    return Math.max(
-        10 * row.path(time).asDouble(),
-        FaultBound.seconds(FaultBound.BRIEF, row.path("pauseMs").asLong()));
+    boolean isRecorded = row.has("recordedSeconds");
+    double seconds = row.path(isRecorded ? "recordedSeconds" : "seconds").asDouble();
+    int usual = isRecorded ? FaultBound.OF_A_CLUSTER : FaultBound.BRIEF;
+    // Tests that start processes or repeat tasks do not measure pauses.
+    int least =
+        row.has("pauseMs")
+            ? FaultBound.seconds(usual, row.path("pauseMs").asLong())
+            : FaultBound.OF_A_START;
+    return Math.max(10 * seconds, least);
   }
 
   private static boolean isFalse(JsonNode right) {

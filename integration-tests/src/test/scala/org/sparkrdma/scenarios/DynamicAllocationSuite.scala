@@ -30,7 +30,7 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
   /** Long enough that no executor exits between the start of the cluster and the first job. */
   private val Idle = "4s"
 
-  private val BoundSeconds = 100
+  private val BoundSeconds = 60
 
   test("should continue to read while executors with tracked shuffles exit and restart") {
     SparkCluster.run(conf()) { cluster =>

@@ -3,11 +3,20 @@ package org.sparkrdma.faults;
 
 /** Bounds of the times of faults; docs/faults.md has the rule. */
 public final class FaultBound {
-  /** Seconds of a fault that takes less than a second. */
-  public static final int BRIEF = 3;
+  /** Seconds of a fault that waits for nothing. */
+  public static final int BRIEF = 1;
 
-  /** Seconds of a fault that takes longer, such as one that ends with a time-out. */
+  /** Seconds of a fault that waits for a call or a limit: it takes 0.3 s at least. */
+  public static final int OF_A_WAIT = 3;
+
+  /** Seconds of a fault that ends with a time-out: it takes a second at least. */
   public static final int OF_A_TIMEOUT = 10;
+
+  /** Seconds of a fault of a cluster whose time is known from an earlier run. */
+  public static final int OF_A_CLUSTER = 3;
+
+  /** Seconds of a fault during which processes or kernels start, or tasks are repeated. */
+  public static final int OF_A_START = 30;
 
   /** The least bound when the process did not run for a while. */
   private static final int OF_A_PAUSE = 10;
@@ -21,7 +30,7 @@ public final class FaultBound {
    * The bound to assert.
    *
    * @param usual bound where nothing pauses the process
-   * @param pauseMs longest time for which it did not run
+   * @param pauseMs time for which it did not run, the longest or all together
    */
   public static int seconds(int usual, long pauseMs) {
     return pauseMs < PAUSE_MS ? usual : Math.max(usual, OF_A_PAUSE);

@@ -15,9 +15,9 @@ import java.util.stream.Collectors;
  * @param hits how often the fault happened
  * @param during comparison of each block or READ that was read under the fault
  * @param afterwards comparison of what was read after the fault
- * @param seconds from the beginning to the last answer
+ * @param seconds from the beginning to the last answer, or to the end of what was read afterwards
  * @param boundSeconds what the test asserts of {@code seconds}
- * @param pauseMs longest time for which the process did not run
+ * @param pauseMs time for which the process did not run, all pauses together
  * @param reasons number of blocks by TCP for each fallback reason
  */
 public record FaultRow(
@@ -47,7 +47,7 @@ public record FaultRow(
             field("compared", Long.toString(during.compared())),
             field("rightAfterwards", afterwards.json()),
             field("comparedAfterwards", Long.toString(afterwards.compared())),
-            field("seconds", String.format(Locale.ROOT, "%.1f", seconds)),
+            field("seconds", String.format(Locale.ROOT, "%.3f", seconds)),
             field("boundSeconds", Integer.toString(boundSeconds)),
             field("pauseMs", Long.toString(pauseMs)),
             field("blocksByRead", Long.toString(during.compared())),

@@ -11,8 +11,12 @@ import java.util.concurrent.locks.LockSupport;
 public final class PauseMeter {
   private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
+  /** A longer time between two runs of the thread is a pause. */
+  private static final long PAUSE_NS = 2 * STEP_NS;
+
   private volatile boolean stopped;
   private volatile long longestNs;
+  private volatile long totalNs;
 
   /** Starts the measurement, which ends with {@link #stop}. */
   public static PauseMeter start() {
@@ -25,10 +29,13 @@ public final class PauseMeter {
 
   private void measure() {
     long lastNs = System.nanoTime();
+    long pausesNs = 0;
     while (!stopped) {
       LockSupport.parkNanos(STEP_NS);
       long nowNs = System.nanoTime();
       longestNs = Math.max(longestNs, nowNs - lastNs);
+      pausesNs += nowNs - lastNs > PAUSE_NS ? nowNs - lastNs : 0;
+      totalNs = pausesNs;
       lastNs = nowNs;
     }
   }
@@ -36,6 +43,11 @@ public final class PauseMeter {
   /** Ends the measurement. */
   public void stop() {
     stopped = true;
+  }
+
+  /** All pauses together: many short ones delay a test as much as a long one. */
+  public long totalMs() {
+    return TimeUnit.NANOSECONDS.toMillis(totalNs);
   }
 
   /** The longest time between two runs of the thread. */

@@ -12,7 +12,7 @@ import org.sparkrdma.scenarios.SparkInternals
   * them, and Spark recomputes them.
   */
 final class FailingDiskSuite extends ScenarioSuite {
-  private val BoundSeconds = 40
+  private val BoundSeconds = 30
   private val Job = FaultJob(maps = 6, reducers = 6, records = 20)
 
   /** Reasons of other blocks on a connection that ends by a READ's error. */

@@ -54,8 +54,10 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(traffic.counter("rdma.blocks.read") === 0)
       assert(mute.asked > 0)
       assert(seconds < MuteDirectoryBound)
+      val fault = "the driver's directory does not answer"
+      quietBounds.get(fault).foreach(bound => assert(seconds < bound))
       results += FaultResult(
-        "the driver's directory does not answer",
+        fault,
         "blocks use TCP",
         mute.asked,
         answer == expected(FaultJob.Usual),

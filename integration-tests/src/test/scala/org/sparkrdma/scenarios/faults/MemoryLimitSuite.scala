@@ -17,7 +17,7 @@ import org.sparkrdma.scenarios.SparkInternals
 final class MemoryLimitSuite extends ScenarioSuite {
   private val LimitBytes = 768L << 20
   private val FileBytes = 1L << 30
-  private val BoundSeconds = 60
+  private val BoundSeconds = 30
   private val Job = FaultJob(maps = 24, reducers = 24, records = 100)
 
   test("should read every block while its executors are at their memory limit") {

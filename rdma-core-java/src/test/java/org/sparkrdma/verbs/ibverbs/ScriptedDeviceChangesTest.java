@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -216,6 +217,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the address of the listener moves to another device of the host")
   void shouldReportThatAnotherDeviceHasTheAddressOfTheListener() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     ScriptedExchange exchange = open();
     exchange.listenAt(InetAddress.getLoopbackAddress());
     library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
@@ -229,6 +231,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the device removes the address of the listener and adds it again")
   void shouldGoOnWhenThePortHasTheAddressOfTheListenerAgain() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     ScriptedExchange exchange = open();
     exchange.listenAt(InetAddress.getLoopbackAddress());
     library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
@@ -305,6 +308,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the descriptors of a removed device are ready for ever")
   void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     long sleepNs = TimeUnit.MILLISECONDS.toNanos(20);
     int turns = 25;
     ScriptedExchange exchange = connect();

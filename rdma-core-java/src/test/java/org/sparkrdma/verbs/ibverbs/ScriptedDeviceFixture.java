@@ -35,6 +35,7 @@ abstract class ScriptedDeviceFixture {
   private static FaultRows rows;
 
   private final long beginNs = System.nanoTime();
+  private final long idleBeforeNs = ScriptedExchange.idleNs();
   private final PauseMeter pauses = PauseMeter.start();
   final VerbsEngine engine = ScriptedEngine.over(library);
 
@@ -85,9 +86,11 @@ abstract class ScriptedDeviceFixture {
     awaitNoObjects();
     assertIdle(idlePercent);
     assertIdle(ScriptedExchange.takeIdlePercent());
-    double seconds = (System.nanoTime() - beginNs) / 1e9;
+    long idleNs = ScriptedExchange.idleNs() - idleBeforeNs;
+    double seconds = (System.nanoTime() - beginNs - idleNs) / 1e9;
     pauses.stop();
-    int bound = FaultBound.seconds(boundSeconds, pauses.longestMs());
+    long pausesMs = pauses.totalMs();
+    int bound = FaultBound.seconds(boundSeconds, pausesMs);
     assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
     assertThat(afterwards).as("READs of the next exchange").isEqualTo(Comparison.of(true));
     if (!ScriptedLibrary.isGiven()) {
@@ -105,7 +108,7 @@ abstract class ScriptedDeviceFixture {
               afterwards,
               seconds,
               bound,
-              pauses.longestMs(),
+              pausesMs,
               Map.of()));
     }
   }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -59,6 +60,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("iWARP: a request has no answer within the connect time-out")
   void shouldGoOnWhenARequestWithoutAnAnswerIsClosedAfterItsTimeout() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     ScriptedExchange exchange = connect();
     library.lose(CONNECT_REQUEST, 1);
     Connection initiator = exchange.request();

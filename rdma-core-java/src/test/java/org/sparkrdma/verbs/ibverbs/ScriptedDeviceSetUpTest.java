@@ -61,6 +61,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the answer to a connection request is lost")
   void shouldEndAnAttemptWhoseAnswerIsLost() {
+    boundSeconds = FaultBound.OF_A_WAIT;
     library.lose(ESTABLISHED, 2);
 
     assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
@@ -139,6 +140,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("an event comes while a route is being resolved")
   void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);
@@ -173,6 +175,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("a route is resolved too late")
   void shouldEndAnAttemptWhoseRouteIsResolvedTooLate() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS);
     ScriptedExchange exchange = open();
     exchange.resolve(Duration.ofMillis(10));
@@ -184,6 +187,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the device is closed while a route is being resolved")
   void shouldCloseWhileARouteIsBeingResolved() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS / 2);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);

@@ -58,6 +58,9 @@ final class ScriptedExchange implements AutoCloseable {
   /** Confined to the tests' thread. */
   private static double idlePercent;
 
+  /** Time of all measurements so far; confined likewise. */
+  private static long idleNs;
+
   /** The READs of all exchanges since the last call of {@link #takeReads}; confined likewise. */
   private static Comparison reads = Comparison.NONE;
 
@@ -381,7 +384,9 @@ final class ScriptedExchange implements AutoCloseable {
   public void close() {
     // An emulated processor takes many times as long for each turn.
     if (manager != null && !ScriptedLibrary.isGiven()) {
+      long beginNs = System.nanoTime();
       idlePercent = Math.max(idlePercent, measureIdle());
+      idleNs += System.nanoTime() - beginNs;
     }
     device.close();
   }
@@ -391,6 +396,11 @@ final class ScriptedExchange implements AutoCloseable {
     double highest = idlePercent;
     idlePercent = 0;
     return highest;
+  }
+
+  /** Time that all exchanges so far have measured the CPU use of nothing, a part of no fault. */
+  static long idleNs() {
+    return idleNs;
   }
 
   /**

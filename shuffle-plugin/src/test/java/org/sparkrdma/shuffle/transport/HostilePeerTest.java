@@ -246,6 +246,7 @@ class HostilePeerTest extends HostilePeerFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
     hostile.connectAs(4711, server.endpoint());
     hostile.awaitEnd();
@@ -280,6 +281,7 @@ class HostilePeerTest extends HostilePeerFixture {
   @Test
   void shouldKeepTheConnectionOfAnExecutorWhoseIncarnationIsClaimedWithoutConfirming()
       throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
     hostile.connectAs(1, server.endpoint());
     hostile.awaitEnd();
