@@ -39,12 +39,6 @@ class DirectoryFuzz {
     publish.put(text("protocol")).put((byte) 2).putInt(1);
     publish.put(text("incarnation")).put((byte) 3).putLong(-1);
     publish.put(text("token")).put((byte) 9);
-    ByteBuffer withdraw = withdrawal().put((byte) 1).put(text("no device"));
-    // Found by the fuzzer: the driver logs the reasons, which are longer than the input.
-    ByteBuffer withLongReasons = withdrawal().put((byte) 15);
-    for (int i = 0; i < 15; i++) {
-      withLongReasons.put((byte) 7).put((byte) 167);
-    }
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
     ByteBuffer findings = ByteBuffer.allocate(60);
@@ -56,22 +50,27 @@ class DirectoryFuzz {
     profile.put((byte) 0).put((byte) 2).put((byte) 12).put(text("3"));
     return Stream.of(
         publish.array(),
-        withdraw.array(),
-        withLongReasons.array(),
+        withdrawal(1, text("no device")),
+        // Found by the fuzzer: the driver logs the reasons, which are longer than the input.
+        withdrawal(15, new byte[] {7, (byte) 167}),
         changes.array(),
         findings.array(),
         profile.array());
   }
 
-  /** The beginning of a withdrawal; the number of its reasons follows. */
-  private static ByteBuffer withdrawal() {
+  /** A withdrawal with the same reason several times. */
+  private static byte[] withdrawal(int reasons, byte[] reason) {
     ByteBuffer withdraw = ByteBuffer.allocate(110);
     withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
     withdraw.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
     withdraw.put(text("executor")).put(text("3"));
     withdraw.put(text("publisher")).put((byte) 3).putLong(-1);
     withdraw.put(text("epoch")).put((byte) 3).putLong(1);
-    return withdraw.put(text("reasons")).put((byte) 0);
+    withdraw.put(text("reasons")).put((byte) 0).put((byte) reasons);
+    for (int i = 0; i < reasons; i++) {
+      withdraw.put(reason);
+    }
+    return withdraw.array();
   }
 
   private static byte[] text(String text) {
