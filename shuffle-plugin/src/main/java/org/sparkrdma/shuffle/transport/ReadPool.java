@@ -14,7 +14,9 @@ import org.sparkrdma.shuffle.fetch.ReadBatch;
  * nothing. Keeps a bounded number. Owned by the agent.
  */
 final class ReadPool {
-  private static final int MAX_READS = 4_096;
+  /** The 12,288 blocks of 4 KiB that a task has in flight by default, and more; about 1 MiB. */
+  private static final int MAX_READS = 16_384;
+
   private static final int MAX_BATCHES = 32;
 
   private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
