@@ -70,10 +70,15 @@ class JobScriptsIT {
         "pagerank --shapes 1000x3x2x4",
         "skewjoin --shapes 100000x1000x50x4",
         "broadcastfree --shapes 1000x4",
-        "tpch --shapes 0.001x2x5"
+        "tpch --shapes 0.001x2x13"
       })
   void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
-    requireSameAnswer(job);
+    Path report = directory.resolve("report.json");
+    requireSameAnswer(job + " --report " + report);
+    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+    assertThat(runs)
+        .hasSize(2)
+        .allSatisfy(run -> assertThat(run.at("/answer/rows").asLong()).isPositive());
   }
 
   /** It writes 24 tables first. */
