@@ -22,6 +22,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLine;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.RunDirectory;
@@ -31,7 +32,6 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
@@ -124,9 +124,8 @@ public final class Quickstart implements Callable<Integer> {
 
   /** One measured run under each shuffle. */
   BenchmarkPlan plan() {
-    if (warmUps != null && warmUps < 0) {
-      throw new ParameterException(
-          spec.commandLine(), "--warm-ups is %d: give 0 or more".formatted(warmUps));
+    if (warmUps != null) {
+      new NumberLimits(spec).checkWarmUps(warmUps);
     }
     String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
     return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "", command());

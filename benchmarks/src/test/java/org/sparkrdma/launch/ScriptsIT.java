@@ -217,7 +217,7 @@ class ScriptsIT {
           bench groupby --rounds 0 | --rounds is '0': give a whole number from 1 to 1000 (see ./bench groupby --help)
           bench tpch --threads 0   | --threads is '0': give a whole number from 1 to 256 (see ./bench tpch --help)
           quickstart --job sort    | --job is 'sort': give one of groupby, terasort (see ./quickstart --help)
-          quickstart --warm-ups -1 | --warm-ups is -1: give 0 or more (see ./quickstart --help)
+          quickstart --warm-ups -1 | --warm-ups is '-1': give a whole number from 0 to 1000 (see ./quickstart --help)
           """)
   void shouldNameTheWrongArgumentAndTheHelpOfItsCommand(String command, String sentence)
       throws Exception {

@@ -2,11 +2,15 @@
 package org.sparkrdma.shuffle.fetch;
 
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** The handler of a fetch that tests a peer: no task waits for its block. */
 final class NoAnswers implements FetchHandler {
   static final NoAnswers ONLY = new NoAnswers();
+
+  private static final Logger LOG = LoggerFactory.getLogger(NoAnswers.class);
 
   private NoAnswers() {}
 
@@ -18,6 +22,7 @@ final class NoAnswers implements FetchHandler {
   @Override
   public void onFailed(int index, FallbackReason reason, String detail) {
     // The block itself uses TCP already, and counts there.
+    LOG.debug("The test of a peer failed: reason={} detail={}", reason.label(), detail);
   }
 
   @Override

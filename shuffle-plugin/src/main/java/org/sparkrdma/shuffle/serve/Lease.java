@@ -71,6 +71,9 @@ final class Lease {
   void add(RegisteredChunk slot) {
     slots.add(slot);
     share.addSlot();
+    if (cancelled) {
+      share.addAbandoned(1);
+    }
   }
 
   /** The lease is granted, and its time begins. */
@@ -83,14 +86,21 @@ final class Lease {
 
   /** Its peer is gone, or its blocks use TCP: it must not be granted. */
   void cancel() {
-    cancelled = true;
+    abandonSlots();
     requestedAgain = false;
   }
 
   /** The answer leaves its blocks out, and the reader requests them again: not to be granted. */
   void leaveOut() {
-    cancelled = true;
+    abandonSlots();
     requestedAgain = true;
+  }
+
+  private void abandonSlots() {
+    if (!cancelled) {
+      cancelled = true;
+      share.addAbandoned(slots.size());
+    }
   }
 
   boolean isCancelled() {
@@ -154,6 +164,9 @@ final class Lease {
     while (!slots.isEmpty()) {
       RegisteredChunk slot = slots.remove(slots.size() - 1);
       share.removeSlot();
+      if (cancelled) {
+        share.removeAbandoned();
+      }
       slot.release();
     }
     if (granted) {

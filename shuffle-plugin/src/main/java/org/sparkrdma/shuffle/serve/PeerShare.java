@@ -17,6 +17,10 @@ final class PeerShare {
   private long windowBytes;
   private int leases;
   private int slots;
+
+  /** Slots of leases that are cancelled and not ended yet, such as those of a disk that hangs. */
+  private int abandonedSlots;
+
   private boolean refused;
 
   /**
@@ -58,9 +62,9 @@ final class PeerShare {
     return !refuse(slots >= maxSlots);
   }
 
-  /** Whether leases of the peer hold a slot, so that waiting for it can help. */
+  /** Whether answers to the peer hold a slot, so that waiting for its release can help. */
   boolean holdsSlots() {
-    return slots > 0;
+    return slots > abandonedSlots;
   }
 
   private boolean refuse(boolean now) {
@@ -103,5 +107,15 @@ final class PeerShare {
 
   void removeSlot() {
     slots--;
+  }
+
+  /** So many of the slots belong to a lease that is cancelled, which no reader will release. */
+  void addAbandoned(int count) {
+    abandonedSlots += count;
+  }
+
+  /** One of them is free. */
+  void removeAbandoned() {
+    abandonedSlots--;
   }
 }

@@ -138,11 +138,13 @@ final class PiecePlacer {
 
   /**
    * Whether the answer ends for lack of slots, because a registration makes the kernel write the
-   * window to its disk again. The reader releases the slots that it holds and requests the rest.
+   * window to its disk again. The reader releases the slots of this answer or of others and
+   * requests the rest. A reader that has none would wait for other readers, so its windows are
+   * registered.
    */
   private boolean mustAwaitSlots(ServedOutput output, long fileOffset, long lengthBytes) {
     int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
-    return (hasPlaced() || lease.share().holdsSlots())
+    return lease.share().holdsSlots()
         && output.window(index) == null
         && mode.copyPolicy().countsWrite(output)
         && shouldCopy(output, index, requested(output, index, fileOffset, lengthBytes));

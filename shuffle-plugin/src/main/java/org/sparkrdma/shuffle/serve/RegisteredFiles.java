@@ -27,8 +27,8 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
  * idle time-out bound them. They are read from the disk before their registration, as the pinning
- * of others does, so that a slow disk delays the answer, which says so, and not the READs. One that
- * no request needs any more when it is read is not registered.
+ * of others does, so that a slow disk delays the answer, which says so, and not the READs. When the
+ * request that reads one does not need it any more, it does not register it.
  *
  * <p>A window with a lease is never deregistered. So leased windows and copy slots together leave
  * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is

@@ -135,4 +135,20 @@ class WrittenAgainServingTest {
       assertThat(on.domain.fileCalls() - callsAtTheStart).isEqualTo(1);
     }
   }
+
+  @Test
+  void shouldRegisterAllWindowsOfAnAnswerWhenOtherAnswersHaveAllSlots() throws IOException {
+    try (ServerFixture on = server("6.1.192", "ext4")) {
+      on.outputs.write(1, 0, random, true, SLOTS * MIB, MIB);
+      on.outputs.write(1, 1, random, true, MIB);
+      on.outputs.write(1, 2, random, true, MIB);
+      int callsAtTheStart = on.domain.fileCalls();
+      on.ask(8, Wanted.of(1, 0, 0, 1));
+
+      var answer = on.ask(9, Wanted.of(1, 1, 0, 1), Wanted.of(1, 2, 0, 1));
+
+      assertThat(answer.kinds()).containsExactly(Kind.LOCATED, Kind.LOCATED);
+      assertThat(on.domain.fileCalls() - callsAtTheStart).isEqualTo(2);
+    }
+  }
 }
