@@ -123,7 +123,7 @@ class ScriptsIT {
         "quickstart --modes rdmaa",
         "quickstart --modes vanilla,POOL_1G",
         "quickstart --job pagerank",
-        "quickstart --warm-ups -1",
+        "quickstart --warm-ups few",
         "soak --minutes short",
         "soak --minutes 1 --seed 1.5",
         "bench groupby --rounds --keep",
