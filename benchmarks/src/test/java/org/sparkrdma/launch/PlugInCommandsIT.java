@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PlugInCommandsIT {
   /** About 2 MB, of which the two command libraries and the native library take a fifth. */
   private static final long MAX_JAR_BYTES = 2_200_000;
+
   private static final int NOT_USED = 1;
   private static final int MISUSE = 2;
   private static final Pattern LISTENING = Pattern.compile("Listening at TCP port (\\d+)");
