@@ -112,23 +112,26 @@ class BenchmarkRunsTest {
     return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "", "");
   }
 
-  /** A job whose classes are in a jar that is not there. */
-  private record WithoutJar() implements Workload {
+  /** A job of one task that needs no disk. */
+  private interface SmallWorkload extends Workload {
     @Override
-    public String description() {
+    default String description() {
       return "";
     }
 
     @Override
-    public long diskBytes() {
+    default long diskBytes() {
       return 0;
     }
 
     @Override
-    public int tasks() {
+    default int tasks() {
       return 1;
     }
+  }
 
+  /** A job whose classes are in a jar that is not there. */
+  private record WithoutJar() implements SmallWorkload {
     @Override
     public void prepare(JavaSparkContext spark, String data) {
       throw new NoClassDefFoundError("io/trino/tpch/TpchTable");
@@ -141,24 +144,10 @@ class BenchmarkRunsTest {
   }
 
   /** A job that only has answers. */
-  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs) implements Workload {
+  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs)
+      implements SmallWorkload {
     Answers(List<ComputedAnswer> answers) {
       this(answers, new AtomicInteger());
-    }
-
-    @Override
-    public String description() {
-      return "";
-    }
-
-    @Override
-    public long diskBytes() {
-      return 0;
-    }
-
-    @Override
-    public int tasks() {
-      return 1;
     }
 
     @Override
