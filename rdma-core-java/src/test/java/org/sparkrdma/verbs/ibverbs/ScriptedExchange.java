@@ -52,8 +52,10 @@ final class ScriptedExchange implements AutoCloseable {
   /** Maximum CPU use of an idle exchange. */
   static final double MAX_IDLE_PERCENT = 1;
 
+  /** Time of one sleep that nothing ends; an idle agent sleeps for 1 s. */
   private static final long IDLE_NS = Duration.ofMillis(100).toNanos();
-  private static final int IDLE_MEASUREMENTS = 5;
+
+  private static final int IDLE_MEASUREMENTS = 20;
 
   /** Confined to the tests' thread. */
   private static double idlePercent;
@@ -337,9 +339,13 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Polls everything once; sleeps when there is nothing. */
   void turn() {
+    turn(WAIT_NS);
+  }
+
+  private void turn(long maxSleepNs) {
     completions.arm();
     // Takes the channel's events in each turn, also where completions come before they are awaited.
-    channel.await(poll() == 0 ? WAIT_NS : 0);
+    channel.await(poll() == 0 ? maxSleepNs : 0);
   }
 
   /** Takes turns for a time. */
@@ -404,8 +410,9 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   /**
-   * CPU use of this thread while nothing is left to do, as the agent waits. The lowest of a few
-   * measurements: late events and the compiler may disturb one.
+   * CPU use of this thread while nothing is left to do, as the agent waits. Ends with the first
+   * measurement below the maximum, else with the lowest: late events, the compiler and other
+   * processes may disturb some, but a descriptor that wakes the thread at once does so in all.
    */
   private double measureIdle() {
     var threads = ManagementFactory.getThreadMXBean();
@@ -415,7 +422,7 @@ final class ScriptedExchange implements AutoCloseable {
       long startCpuNs = threads.getCurrentThreadCpuTime();
       try {
         while (System.nanoTime() - startNs < IDLE_NS) {
-          turn();
+          turn(IDLE_NS);
         }
       } catch (IllegalStateException e) {
         // The device cannot be polled any more: its owner ends instead of waiting.
