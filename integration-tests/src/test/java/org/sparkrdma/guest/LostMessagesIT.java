@@ -14,8 +14,8 @@ import org.sparkrdma.guest.cluster.StepResult;
 
 /**
  * The wire loses one message of the set-up of a connection. The kernel repeats it after seconds:
- * blocks use TCP meanwhile, and later blocks use the connection that came in the background. No
- * peer is quarantined. The time-outs are the plug-in's defaults.
+ * blocks that do not wait for so long use TCP, and later blocks use the connection that came in the
+ * background. No peer is quarantined. The time-outs are the plug-in's defaults.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)
@@ -56,10 +56,10 @@ final class LostMessagesIT {
       assertThat(cluster.lostMessages().get(i)).startsWith("lost " + message.word() + " ");
       StepResult first = steps.get(message.application() + "/lost");
       StepResult later = steps.get(message.application() + "/later");
-      switch (message.expected()) {
-        case "read" -> assertAllByRead(first);
-        case "tcp" -> assertAllByTcp(first);
-        default -> assertOnce(first);
+      if (message.expected().equals("read")) {
+        assertAllByRead(first);
+      } else {
+        assertOnce(first);
       }
       assertAllByRead(later);
       ObjectNode result = page.result(message.key(), cluster);
@@ -73,13 +73,6 @@ final class LostMessagesIT {
     assertThat(step.right()).as("%s", step).isTrue();
     assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
     assertThat(step.fallbacks()).as("%s", step).isEmpty();
-    assertThat(step.failedTasks()).as("%s", step).isZero();
-  }
-
-  private static void assertAllByTcp(StepResult step) {
-    assertThat(step.right()).as("%s", step).isTrue();
-    assertThat(step.tcpBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
-    assertThat(step.fallbacks()).as("%s", step).containsOnlyKeys("connect-failed");
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
