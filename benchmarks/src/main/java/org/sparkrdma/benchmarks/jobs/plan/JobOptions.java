@@ -65,7 +65,7 @@ public final class JobOptions {
       defaultValue = "1",
       description =
           "Jobs that run at once in one application, 1 to 16, by default ${DEFAULT-VALUE}; not"
-              + " terasort.")
+              + " terasort. Executors need several task threads then.")
   private int concurrent;
 
   @Spec(Spec.Target.MIXEE)

@@ -15,11 +15,11 @@ final class BenchmarkPage {
   static String of(BenchmarkReport report) {
     HtmlPage page = new HtmlPage("Shuffle benchmark: " + report.plan().job());
     page.paragraph(
-        ("Bars are medians of the rounds, thin bars reach from the lower to the upper quartile,"
+        "Bars are medians of the rounds, thin bars reach from the lower to the upper quartile,"
             + " points are rounds. Each round runs every shuffle once and begins with another"
             + " one. Fetch wait is the time that tasks waited for remote blocks, summed over"
-            + " tasks, as Spark counts it. All answers were equal. "
-            + BenchmarkTable.ROUNDS));
+            + " tasks, as Spark counts it. All answers were equal.");
+    ReportNotes.of(report.plan()).forEach(page::paragraph);
     for (CaseReport each : report.cases()) {
       page.heading(report.plan().job() + " " + each.shape() + ": " + each.description());
       page.beginCharts();

@@ -15,11 +15,6 @@ import org.sparkrdma.launch.TextTable;
 
 /** A report as plain text. Stateless. */
 public final class BenchmarkTable {
-  /** The meaning of bytes, blocks, waits and fallbacks, for users. */
-  static final String ROUNDS =
-      "Bytes are medians (least..most) of the rounds, blocks medians; blocks copied to the heap,"
-          + " waits for memory and fallbacks are sums over the rounds.";
-
   private static final int RATIO_DECIMALS = 2;
 
   private BenchmarkTable() {}
@@ -47,9 +42,8 @@ public final class BenchmarkTable {
         QueryTable.slowerQueries(each).forEach(line -> text.append(line).append('\n'));
       }
     }
-    return report.plan().rounds() == 1
-        ? text.toString().stripTrailing()
-        : text.append(ROUNDS).toString();
+    ReportNotes.of(report.plan()).forEach(note -> text.append(note).append('\n'));
+    return text.toString().stripTrailing();
   }
 
   /** The shuffles with median and quartiles of each metric, the headings first. */

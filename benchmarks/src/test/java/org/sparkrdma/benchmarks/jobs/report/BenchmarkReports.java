@@ -15,13 +15,17 @@ public final class BenchmarkReports {
   private BenchmarkReports() {}
 
   public static BenchmarkReport of(int rounds, CaseReport... cases) {
+    return withWarmUps(5, rounds, cases);
+  }
+
+  static BenchmarkReport withWarmUps(int warmUps, int rounds, CaseReport... cases) {
     return new BenchmarkReport(
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
             Arrays.stream(cases).map(CaseReport::shape).toList(),
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
-            1,
+            warmUps,
             "",
             "./bench groupby"),
         new Environment(

@@ -83,6 +83,17 @@ class CaseReportTest {
         .doesNotContain("sums over the rounds");
   }
 
+  @Test
+  void shouldSayThatExecutorsAreNewUntilTheyHaveDoneFourRuns() {
+    CaseReport one = rounds(Map.of());
+    assertThat(BenchmarkTable.of(BenchmarkReports.withWarmUps(3, 1, one)))
+        .endsWith("For applications of more than a minute add --warm-ups 5.");
+    assertThat(BenchmarkTable.of(BenchmarkReports.withWarmUps(4, 1, one)))
+        .doesNotContain("--warm-ups");
+    assertThat(BenchmarkPage.of(BenchmarkReports.withWarmUps(1, 1, one)))
+        .contains("With --warm-ups 1 each run is one of the first of its executors");
+  }
+
   /** Rounds of the plug-in with these fallbacks; in the first it reads 4 MiB, then 1 MiB. */
   @SafeVarargs
   private static CaseReport rounds(Map<String, Long>... fallbacks) {

@@ -76,7 +76,7 @@ class ComparisonTest {
     assertThat(comparison.differences().stream().skip(1))
         .containsExactly(
             List.of("--concurrent", "1", "3"),
-            List.of("--warm-ups", "1", "2"),
+            List.of("--warm-ups", "5", "2"),
             List.of("plug-in", "1.0, commit 0123456789", "-"),
             List.of("rdma: spark.a", "of this shuffle", "-"),
             List.of("rdma: spark.shuffle.manager", "-", "org.sparkrdma.shuffle.RdmaShuffleManager"),
