@@ -26,6 +26,26 @@ public final class BenchmarkDocumentation {
     return pages;
   }
 
+  /** Those of these rows of tables that are on none of the pages, as Markdown. */
+  public static List<String> missingRows(List<List<String>> rows, List<String> pages) {
+    return rows.stream()
+        .map(row -> "| " + String.join(" | ", row) + " |")
+        .filter(row -> pages.stream().noneMatch(page -> page.contains(row)))
+        .toList();
+  }
+
+  /** The recorded reports of a command, {@code NAME-COMMIT.json}; at least one. */
+  public static List<Path> results(String name) throws IOException {
+    List<Path> found =
+        results().stream()
+            .filter(file -> file.getFileName().toString().startsWith(name + "-"))
+            .toList();
+    if (found.isEmpty()) {
+      throw new IllegalStateException("no benchmarks/results/" + name + "-*.json");
+    }
+    return found;
+  }
+
   private static boolean isPage(Path file) {
     return file.getFileName().toString().matches("benchmarks.*\\.md");
   }

@@ -41,16 +41,31 @@ final class CeilingTable {
 
   static String of(CeilingReport report) {
     return "CPU time for each block: median (min..max) of the rounds; ratio is plug-in / Spark's own\n"
-        + table(report.cases(), COSTS, true)
+        + text(costs(report))
         + "\nmedians of the rounds; B is bytes allocated for each block; agent link is computed, not"
         + " measured:\nthe speed at which the client's agent would be busy\n"
-        + table(report.cases(), REST, false)
+        + text(rest(report))
         + "\ngoals\n  "
         + String.join("\n  ", report.goals())
         + "\n";
   }
 
-  private static String table(List<CeilingCase> cases, List<Column> columns, boolean spread) {
+  /** The rows of the first table, the headings first. */
+  static List<List<String>> costs(CeilingReport report) {
+    return table(report.cases(), COSTS, true);
+  }
+
+  /** The rows of the second table, the headings first. */
+  static List<List<String>> rest(CeilingReport report) {
+    return table(report.cases(), REST, false);
+  }
+
+  private static String text(List<List<String>> rows) {
+    return TextTable.of(rows, column -> false);
+  }
+
+  private static List<List<String>> table(
+      List<CeilingCase> cases, List<Column> columns, boolean spread) {
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("block", "peers"));
     columns.forEach(column -> headings.add(column.heading()));
@@ -62,7 +77,7 @@ final class CeilingTable {
       columns.forEach(column -> row.add(cell(one, column, spread)));
       rows.add(row);
     }
-    return TextTable.of(rows, column -> false);
+    return rows;
   }
 
   private static String cell(CeilingCase one, Column column, boolean spread) {

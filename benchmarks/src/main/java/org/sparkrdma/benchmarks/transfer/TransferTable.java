@@ -4,10 +4,11 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.TextTable;
 
-/** The cases as two tables of plain text: ratios with their spread, then the absolute values. */
+/** The cases as tables: ratios with their spread, absolute values, and what they are made of. */
 final class TransferTable {
   private static final List<String> RATIOS =
       List.of("block", "verify", "throughput ratio", "server CPU ratio", "client CPU ratio");
@@ -41,27 +42,38 @@ final class TransferTable {
   private TransferTable() {}
 
   static String of(TransferReport report) {
-    List<List<String>> ratios = new ArrayList<>(List.of(RATIOS));
-    List<List<String>> speeds = new ArrayList<>(List.of(SPEEDS));
-    List<List<String>> compilers = new ArrayList<>(List.of(COMPILERS));
-    List<List<String>> copies = new ArrayList<>(List.of(COPIES));
-    for (CaseReport one : report.cases()) {
-      compilers.add(compilers(one));
-      copies.add(copies(one));
-      ratios.add(ratios(one));
-      speeds.add(speeds(one));
-    }
+    List<List<List<String>>> tables = tables(report);
     return "ratios, RDMA / netty: median (min..max) of the rounds\n"
-        + TextTable.of(ratios, TransferTable::isText)
+        + text(tables.get(0))
         + "\nmedians of the rounds; windows registered and evicted in a round\n"
-        + TextTable.of(speeds, TransferTable::isText)
+        + text(tables.get(1))
         + "\nCPU time of the JVMs' compiler, which is part of the above and ends when the code is"
         + " compiled\n"
-        + TextTable.of(compilers, TransferTable::isText)
+        + text(tables.get(2))
         + "\ncopies alone, CPU time measured in the same rounds: one thread copies blocks from their"
         + " files into\n48 MiB of memory, another one reads them there; ratios to netty, computed for a"
         + " client that does\nnothing else\n"
-        + TextTable.of(copies, TransferTable::isText);
+        + text(tables.get(3));
+  }
+
+  /** The rows of each table, the headings first: ratios, speeds, compilers, copies. */
+  static List<List<List<String>>> tables(TransferReport report) {
+    return List.of(
+        table(RATIOS, report, TransferTable::ratios),
+        table(SPEEDS, report, TransferTable::speeds),
+        table(COMPILERS, report, TransferTable::compilers),
+        table(COPIES, report, TransferTable::copies));
+  }
+
+  private static List<List<String>> table(
+      List<String> headings, TransferReport report, Function<CaseReport, List<String>> row) {
+    List<List<String>> rows = new ArrayList<>(List.of(headings));
+    report.cases().stream().map(row).forEach(rows::add);
+    return rows;
+  }
+
+  private static String text(List<List<String>> rows) {
+    return TextTable.of(rows, TransferTable::isText);
   }
 
   private static boolean isText(int column) {

@@ -43,10 +43,7 @@ class RecordedGrowthTest {
   }
 
   private static List<String> missingRows(Growth growth, List<String> pages) {
-    return GrowthTable.rows(growth).stream()
-        .skip(1)
-        .map(row -> "| " + String.join(" | ", row) + " |")
-        .filter(row -> pages.stream().noneMatch(page -> page.contains(row)))
-        .toList();
+    List<List<String>> rows = GrowthTable.rows(growth);
+    return BenchmarkDocumentation.missingRows(rows.subList(1, rows.size()), pages);
   }
 }
