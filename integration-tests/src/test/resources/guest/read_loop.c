@@ -11,11 +11,9 @@
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "loop.h"
 
 enum { MEMORY_BYTES = 16 << 20, MAX_DEPTH = 64, SPINS = 100 };
 
@@ -32,19 +30,6 @@ static char *memory;
 static struct ibv_mr *mr;
 static uint64_t remote;
 static uint32_t key;
-
-static void check(int good, const char *what) {
-  if (!good) {
-    perror(what);
-    exit(1);
-  }
-}
-
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static char byte_at(int i) { return (char)(i * 31 + (i >> 12)); }
 
@@ -69,8 +54,7 @@ static void serve(const char *address) {
   check(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP) == 0, "rdma_create_id");
   check(rdma_bind_addr(listener, at->ai_src_addr) == 0, "rdma_bind_addr");
   check(rdma_listen(listener, 8) == 0, "rdma_listen");
-  printf("listening\n");
-  fflush(stdout);
+  print_line("listening");
   for (;;) {
     check(rdma_get_request(listener, &id) == 0, "rdma_get_request");
     if (!mr) {
@@ -224,8 +208,7 @@ static void answer(const char *mode, int length, int depth, int batch, int count
       exit(1);
     }
   }
-  printf("%lld\n", (long long)took);
-  fflush(stdout);
+  print_nanoseconds(took);
 }
 
 int main(int count, char **words) {
@@ -235,8 +218,7 @@ int main(int count, char **words) {
     serve(words[2]);
   }
   dial(words[2]);
-  printf("ready\n");
-  fflush(stdout);
+  print_line("ready");
   char mode[16];
   int length, depth, batch, reads;
   while (scanf("%15s %d %d %d %d", mode, &length, &depth, &batch, &reads) == 5) {

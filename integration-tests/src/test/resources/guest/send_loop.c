@@ -10,30 +10,15 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "loop.h"
+
 enum { PORT = 7472, FILE_BYTES = 16 << 20 };
-
-static void check(int good, const char *what) {
-  if (!good) {
-    perror(what);
-    exit(1);
-  }
-}
-
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static int open_socket(void) {
   int on = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -108,15 +93,13 @@ int main(int count, char **words) {
   struct sockaddr_in address = address_of(words[2]);
   int fd = open_socket(), times;
   check(connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "connect");
-  printf("ready\n");
-  fflush(stdout);
+  print_line("ready");
   char *memory = malloc(FILE_BYTES);
   check(memory != NULL, "malloc");
   unsigned length;
   while (scanf("%u %d", &length, &times) == 2) {
     check(length > 0 && length <= FILE_BYTES, "length");
-    printf("%lld\n", (long long)fetch(fd, memory, length, times));
-    fflush(stdout);
+    print_nanoseconds(fetch(fd, memory, length, times));
   }
   uint32_t none = 0;
   check(write(fd, &none, sizeof none) == sizeof none, "write");

@@ -11,6 +11,9 @@ import java.util.List;
 
 /** Compiles a C source of the tests' resources by the C compiler of this machine. */
 final class CSource {
+  /** Sources may include it. */
+  private static final String HEADER = "loop.h";
+
   private CSource() {}
 
   /**
@@ -24,10 +27,8 @@ final class CSource {
    */
   static Path compile(String name, Path directory, String... options)
       throws IOException, InterruptedException {
-    Path source = directory.resolve(name + ".c");
-    try (var resource = CSource.class.getResourceAsStream("/guest/" + name + ".c")) {
-      Files.write(source, resource.readAllBytes());
-    }
+    copy(HEADER, directory);
+    Path source = copy(name + ".c", directory);
     Path result = directory.resolve(name);
     List<String> command =
         new ArrayList<>(List.of("cc", "-O2", "-o", result.toString(), source.toString()));
@@ -40,5 +41,13 @@ final class CSource {
           "the compiler failed: exitCode=" + code + " source=" + source + "\n" + output);
     }
     return result;
+  }
+
+  private static Path copy(String file, Path directory) throws IOException {
+    Path copy = directory.resolve(file);
+    try (var resource = CSource.class.getResourceAsStream("/guest/" + file)) {
+      Files.write(copy, resource.readAllBytes());
+    }
+    return copy;
   }
 }
