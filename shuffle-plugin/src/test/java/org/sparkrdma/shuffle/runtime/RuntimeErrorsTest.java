@@ -10,11 +10,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.VerbsException;
@@ -22,6 +24,18 @@ import org.sparkrdma.verbs.device.PortState;
 
 /** Errors on the thread of a runtime, such as no memory for a line of the log. */
 class RuntimeErrorsTest extends RuntimeFixture {
+  /** Starts with default settings, which a test makes fail in one of its methods. */
+  private static class FailingStart extends RuntimeStart {
+    FailingStart(Supplier<FakeEngine> chosen, TransportStart transports) {
+      super(
+          SparkEnv.get(),
+          ShuffleSettings.defaults(),
+          (name, settings) -> chosen.get().choice(),
+          transports,
+          List.of());
+    }
+  }
+
   /** An Error where the start is logged, before readers and peers are informed. */
   @Test
   void shouldTreatAFailureAtTheEndOfAStartAsALossAndNoticeLaterLosses() throws Exception {
@@ -135,12 +149,8 @@ class RuntimeErrorsTest extends RuntimeFixture {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime =
         runtime(
-            new RuntimeStart(
-                SparkEnv.get(),
-                ShuffleSettings.defaults(),
-                (name, settings) -> (looks.get() == 0 ? down : engine).choice(),
-                new LosableTransport(engine),
-                List.of()) {
+            new FailingStart(
+                () -> looks.get() == 0 ? down : engine, new LosableTransport(engine)) {
               @Override
               boolean mayStartLater() {
                 if (looks.incrementAndGet() == 1) {
@@ -168,12 +178,7 @@ class RuntimeErrorsTest extends RuntimeFixture {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime =
         runtime(
-            new RuntimeStart(
-                SparkEnv.get(),
-                ShuffleSettings.defaults(),
-                (name, settings) -> down.choice(),
-                parts -> down.transport(),
-                List.of()) {
+            new FailingStart(() -> down, parts -> down.transport()) {
               @Override
               boolean mayStartLater() {
                 throw new InternalError("thrown by the test");
@@ -205,12 +210,7 @@ class RuntimeErrorsTest extends RuntimeFixture {
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime =
         runtime(
-            new RuntimeStart(
-                SparkEnv.get(),
-                ShuffleSettings.defaults(),
-                (name, settings) -> engine.choice(),
-                transport,
-                List.of()) {
+            new FailingStart(() -> engine, transport) {
               @Override
               List<String> reasons() {
                 if (transport.starts() == 1) {
