@@ -21,6 +21,20 @@ import org.sparkrdma.verbs.device.PortState;
 
 /** The first start of a runtime fails; a later one follows, unless the cause lasts. */
 class FailedStartTest extends RuntimeFixture {
+  /** The first start fails, a later one succeeds, and one warning names the reason. */
+  private static void assertStartsLater(RdmaRuntime runtime, String reason) {
+    try (CapturedLog log = new CapturedLog()) {
+      runtime.start();
+      awaitState(runtime, State.UP);
+      runtime.require(WAIT);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", reason);
+    }
+    runtime.close();
+  }
+
   @Test
   void shouldStartAgainWhenMemoryWasShortAtTheFirstStart() {
     firstRestart = Duration.ofMillis(1);
@@ -76,17 +90,7 @@ class FailedStartTest extends RuntimeFixture {
                     new VerbsException("ibv_alloc_pd", errno, "fails", null));
               }
             });
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime = runtime(engine, transport, List.of());
-      runtime.start();
-      awaitState(runtime, State.UP);
-      runtime.require(WAIT);
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("until it can be started", "two devices");
-      runtime.close();
-    }
+    assertStartsLater(runtime(engine, transport, List.of()), "two devices");
     assertThat(transport.starts()).isEqualTo(2);
   }
 
@@ -111,18 +115,15 @@ class FailedStartTest extends RuntimeFixture {
   void shouldStartLaterWhenNoEngineCanUseItsDevicesForAMoment() {
     firstRestart = Duration.ofMillis(1);
     AtomicInteger starts = new AtomicInteger();
-    RdmaRuntime runtime =
+    assertStartsLater(
         runtime(
             (name, settings) ->
                 starts.incrementAndGet() == 1
                     ? new Verbs.Choice(null, List.of("ibverbs: no device answers"), true)
                     : engine.choice(),
             new LosableTransport(engine),
-            List.of());
-    runtime.start();
-    awaitState(runtime, State.UP);
-    runtime.require(WAIT);
-    runtime.close();
+            List.of()),
+        "ibverbs: no device answers");
     assertThat(starts).hasValue(2);
   }
 
@@ -131,21 +132,12 @@ class FailedStartTest extends RuntimeFixture {
     firstRestart = Duration.ofMillis(1);
     AtomicInteger starts = new AtomicInteger();
     FakeEngine down = new FakeEngine(PortState.DOWN);
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime(
-              (name, settings) -> (starts.incrementAndGet() < 4 ? down : engine).choice(),
-              new LosableTransport(engine),
-              List.of());
-      runtime.start();
-      awaitState(runtime, State.UP);
-      runtime.require(WAIT);
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("until it can be started", "fake0 port 1 is not active: state=DOWN");
-      runtime.close();
-    }
+    assertStartsLater(
+        runtime(
+            (name, settings) -> (starts.incrementAndGet() < 4 ? down : engine).choice(),
+            new LosableTransport(engine),
+            List.of()),
+        "fake0 port 1 is not active: state=DOWN");
     assertThat(down.closed()).containsExactly("engine", "engine", "engine");
   }
 
@@ -165,16 +157,8 @@ class FailedStartTest extends RuntimeFixture {
               return engine.transport();
             },
             List.of());
-    try (CapturedLog log = new CapturedLog()) {
-      runtime.start();
-      awaitState(runtime, State.UP);
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("until it can be started", "cannot start the thread rdma-delivery-2");
-    }
+    assertStartsLater(runtime, "cannot start the thread rdma-delivery-2");
     assertThat(starts).hasValue(2);
-    runtime.close();
     assertThat(engine.closed())
         .containsExactly("device", "engine", "transport", "device", "engine");
   }
