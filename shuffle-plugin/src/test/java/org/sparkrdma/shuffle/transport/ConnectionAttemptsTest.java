@@ -26,12 +26,18 @@ class ConnectionAttemptsTest extends LaterClockFixture {
     assertThat(fetch(reader, server).reason(0)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
   }
 
+  /** Starts a fetch from a silent peer; returns when the peer has the connection request. */
+  private static CollectedBlocks attempt(TestExecutor reader, HostileServer silent) {
+    CollectedBlocks collected = startFetch(reader, silent.endpoint());
+    awaitRequests(silent, 1);
+    return collected;
+  }
+
   @Test
   void shouldGoOnWithASlowAttemptWhileBlocksUseTcp() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer slow = new HostileServer(7, new Silent())) {
-      CollectedBlocks first = startFetch(reader, slow.endpoint());
-      awaitRequests(slow, 1);
+      CollectedBlocks first = attempt(reader, slow);
       laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(fetch(reader, slow.endpoint()).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
@@ -46,15 +52,12 @@ class ConnectionAttemptsTest extends LaterClockFixture {
     stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer silent = new HostileServer(7, new Silent())) {
-      CollectedBlocks first = startFetch(reader, silent.endpoint());
-      awaitRequests(silent, 1);
+      CollectedBlocks first = attempt(reader, silent);
       pass(reader, Duration.ofSeconds(9));
       assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
       pass(reader, Duration.ofSeconds(7));
-      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-        Thread.onSpinWait();
-      }
+      reader.awaitQuarantine();
     }
   }
 
@@ -64,8 +67,7 @@ class ConnectionAttemptsTest extends LaterClockFixture {
     TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
     try (HostileServer one = new HostileServer(7, new Silent());
         HostileServer two = new HostileServer(8, new Silent())) {
-      CollectedBlocks ofOne = startFetch(reader, one.endpoint());
-      awaitRequests(one, 1);
+      CollectedBlocks ofOne = attempt(reader, one);
       CollectedBlocks ofTwo = startFetch(reader, two.endpoint());
       assertThat(connections(reader)).as("when the fetch has begun").isEqualTo(1);
       assertThat(connections(reader)).as("a turn later").isEqualTo(1);
@@ -88,8 +90,7 @@ class ConnectionAttemptsTest extends LaterClockFixture {
     TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
     try (HostileServer one = new HostileServer(7, new Silent());
         HostileServer two = new HostileServer(8, new Silent())) {
-      CollectedBlocks ofOne = startFetch(reader, one.endpoint());
-      awaitRequests(one, 1);
+      CollectedBlocks ofOne = attempt(reader, one);
       pass(reader, Duration.ofSeconds(1));
       CollectedBlocks ofTwo = startFetch(reader, two.endpoint());
       assertThat(connections(reader)).isEqualTo(1);
@@ -135,9 +136,7 @@ class ConnectionAttemptsTest extends LaterClockFixture {
       assertThat(connections(reader)).isEqualTo(1);
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
       pass(reader, Duration.ofSeconds(5));
-      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-        Thread.onSpinWait();
-      }
+      reader.awaitQuarantine();
     }
   }
 
@@ -146,16 +145,13 @@ class ConnectionAttemptsTest extends LaterClockFixture {
     stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1));
     try (HostileServer silent = new HostileServer(7, new Silent())) {
-      startFetch(reader, silent.endpoint());
-      awaitRequests(silent, 1);
+      attempt(reader, silent);
       pass(reader, Duration.ofSeconds(2));
       laterNs.addAndGet(Duration.ofSeconds(60).toNanos());
       pass(reader, Duration.ofSeconds(2));
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
       pass(reader, Duration.ofSeconds(12));
-      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-        Thread.onSpinWait();
-      }
+      reader.awaitQuarantine();
     }
   }
 

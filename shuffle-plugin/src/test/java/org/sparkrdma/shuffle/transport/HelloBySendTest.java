@@ -180,9 +180,7 @@ class HelloBySendTest extends TransportFixture {
     TestExecutor reader = startLimited(new TestExecutor.Options(1).connectTimeout(SHORT));
     assertThat(fetchFrom(new NoAnswer() {}, reader).reason(0))
         .isEqualTo(FallbackReason.CONNECT_FAILED);
-    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-      Thread.onSpinWait();
-    }
+    reader.awaitQuarantine();
   }
 
   @Test

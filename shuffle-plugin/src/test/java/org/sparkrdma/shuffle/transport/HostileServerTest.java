@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -355,9 +354,7 @@ class HostileServerTest extends HostileServerFixture {
           }
         };
     assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
-    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-      LockSupport.parkNanos(100_000);
-    }
+    reader.awaitQuarantine();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
@@ -376,9 +373,7 @@ class HostileServerTest extends HostileServerFixture {
           }
         };
     assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
-    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-      LockSupport.parkNanos(100_000);
-    }
+    reader.awaitQuarantine();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     // The fault and its effect are those of an answer without a request, which has a row.
     fetched = null;

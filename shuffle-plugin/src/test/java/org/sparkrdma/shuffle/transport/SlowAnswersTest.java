@@ -63,9 +63,7 @@ class SlowAnswersTest extends StoppedClockFixture {
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
     assertThat(passedSince(beginNs)).isLessThan(REQUEST_TIMEOUT.multipliedBy(3));
     pass(Duration.ofMillis(10));
-    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-      Thread.onSpinWait();
-    }
+    reader.awaitQuarantine();
   }
 
   @Test
@@ -78,9 +76,7 @@ class SlowAnswersTest extends StoppedClockFixture {
     CollectedBlocks wanted = begin(slow.endpoint(), 1).await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
     pass(Duration.ofMillis(10));
-    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
-      Thread.onSpinWait();
-    }
+    reader.awaitQuarantine();
   }
 
   @Test

@@ -346,6 +346,13 @@ final class TestExecutor implements AutoCloseable {
     return counters;
   }
 
+  /** Waits until it has quarantined a peer; the test's time limit bounds it. */
+  void awaitQuarantine() {
+    while (count(Counter.PEERS_QUARANTINED) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
   long count(Counter counter) {
     return counters.value(counter);
   }
