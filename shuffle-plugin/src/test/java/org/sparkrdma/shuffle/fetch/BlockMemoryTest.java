@@ -8,24 +8,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
 class BlockMemoryTest {
   private static final int CHUNK = 64;
@@ -34,34 +27,23 @@ class BlockMemoryTest {
   private static final long LIMIT = (long) CHUNK * CHUNKS;
   private static final long READER = 7;
 
-  private final PinnedBudget budget = new PinnedBudget(1 << 20, CHUNK);
   private final Random random = new Random(5);
-  private VerbsEngine engine;
-  private Device device;
-  private ProtectionDomain domain;
+  private SoftPool soft;
   private RegisteredPool pool;
   private ReceiveMemory receive;
 
   @BeforeEach
   void open() throws VerbsException {
-    engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
-    device = engine.open(engine.devices().get(0).name());
-    domain = device.allocateProtectionDomain();
-    pool =
-        new RegisteredPool(
-            device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), CHUNK, CHUNKS, LIMIT);
+    soft = new SoftPool(AccessFlag.LOCAL_WRITE, CHUNK, CHUNKS);
+    pool = soft.pool();
     receive = new ReceiveMemory(pool, LIMIT);
   }
 
   @AfterEach
   void close() {
     receive.closeOpenChunk();
-    assertThat(pool.chunksOut()).as("chunks still held").isZero();
     assertThat(receive.readers()).as("readers that hold memory").isZero();
-    pool.close();
-    domain.close();
-    device.close();
-    engine.close();
+    soft.close();
   }
 
   /** A reader that gets no answers. */

@@ -4,23 +4,15 @@ package org.sparkrdma.shuffle.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Slots that a peer cannot release: those of its cancelled answers. */
 @Timeout(60)
@@ -44,38 +36,20 @@ class AbandonedSlotsTest {
   private final PeerShare share = new PeerShare(SETTINGS, 1 << 20);
   private final Lease answer = new Lease(1, 9, share);
   private final Lease other = new Lease(2, 9, share);
-  private VerbsEngine engine;
-  private Device device;
-  private ProtectionDomain domain;
-  private RegisteredPool pool;
+  private SoftPool soft;
 
   @BeforeEach
   void open() throws VerbsException {
-    engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
-    device = engine.open(engine.devices().get(0).name());
-    domain = device.allocateProtectionDomain();
-    pool =
-        new RegisteredPool(
-            device,
-            domain,
-            new PinnedBudget(1 << 20, SLOT),
-            Set.of(AccessFlag.REMOTE_READ),
-            SLOT,
-            SLOTS,
-            (long) SLOTS * SLOT);
+    soft = new SoftPool(AccessFlag.REMOTE_READ, SLOT, SLOTS);
   }
 
   @AfterEach
   void close() {
-    assertThat(pool.chunksOut()).isZero();
-    pool.close();
-    domain.close();
-    device.close();
-    engine.close();
+    soft.close();
   }
 
   private void addSlot(Lease lease) {
-    lease.add(pool.tryTake().orElseThrow());
+    lease.add(soft.pool().tryTake().orElseThrow());
   }
 
   @Test
