@@ -91,12 +91,11 @@ final class PiecePlacer {
     if (!mayBlock && !isReady(output.window(index))) {
       return Result.NEEDS_DISK;
     }
-    if (mode.copyPolicy() != null
-        && copyRatherThanRegister(output, fileOffset, lengthBytes, piece)) {
-      piecesFromSlots++;
-      bytesFromSlots += piece.lengthBytes();
-      piece.copied(true);
-    } else if (mode.copyPolicy() != null && mustAwaitSlots(output, fileOffset, lengthBytes)) {
+    long toCopyBytes = bytesToCopy(output, index, fileOffset, lengthBytes);
+    if (toCopyBytes > 0 && slotWriter.copy(output, fileOffset, toCopyBytes, lease, piece)) {
+      mode.copyPolicy().copied(output, index, piece.lengthBytes());
+      addFromSlot(piece);
+    } else if (toCopyBytes > 0 && mustAwaitSlots(output, index)) {
       return Result.NO_ROOM;
     } else if (mode.fromWindows()
         && placeInWindow(output, fileOffset, lengthBytes, piece, mayBlock)) {
@@ -107,9 +106,7 @@ final class PiecePlacer {
     } else if (!mayBlock) {
       return Result.NEEDS_DISK;
     } else if (slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
-      piecesFromSlots++;
-      bytesFromSlots += piece.lengthBytes();
-      piece.copied(true);
+      addFromSlot(piece);
     } else {
       return Result.NO_ROOM;
     }
@@ -121,48 +118,36 @@ final class PiecePlacer {
     return mode.fromWindows() && window != null && lease.share().canHold(window);
   }
 
-  private boolean copyRatherThanRegister(
-      ServedOutput output, long fileOffset, long lengthBytes, Piece piece) throws IOException {
-    int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
-    if (output.window(index) != null) {
-      return false;
+  /**
+   * Number of bytes at the beginning of the range to copy instead of registering their window; 0
+   * when the window is registered or should be.
+   */
+  private long bytesToCopy(ServedOutput output, int index, long fileOffset, long lengthBytes) {
+    if (mode.copyPolicy() == null || output.window(index) != null) {
+      return 0;
     }
-    long requested = requested(output, index, fileOffset, lengthBytes);
-    if (!shouldCopy(output, index, requested)
-        || !slotWriter.copy(output, fileOffset, requested, lease, piece)) {
-      return false;
-    }
-    mode.copyPolicy().copied(output, index, piece.lengthBytes());
-    return true;
+    long start = (long) index * mode.windowBytes();
+    long windowBytes = Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
+    long bytes = Math.min(lengthBytes, start + windowBytes - fileOffset);
+    return mode.copyPolicy().shouldCopy(output, index, windowBytes, bytes) ? bytes : 0;
   }
 
   /**
    * Whether the answer ends for lack of slots, because a registration makes the kernel write the
    * window to its disk again. The reader releases the slots of this answer or of others and
    * requests the rest. A reader that has none would wait for other readers, so its windows are
-   * registered.
+   * registered. The window may have been registered while the lock was released for a slot.
    */
-  private boolean mustAwaitSlots(ServedOutput output, long fileOffset, long lengthBytes) {
-    int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
+  private boolean mustAwaitSlots(ServedOutput output, int index) {
     return lease.share().holdsSlots()
         && output.window(index) == null
-        && mode.copyPolicy().countsWrite(output)
-        && shouldCopy(output, index, requested(output, index, fileOffset, lengthBytes));
+        && mode.copyPolicy().countsWrite(output);
   }
 
-  private boolean shouldCopy(ServedOutput output, int index, long requestedBytes) {
-    return mode.copyPolicy().shouldCopy(output, index, windowLength(output, index), requestedBytes);
-  }
-
-  private long windowLength(ServedOutput output, int index) {
-    long start = (long) index * mode.windowBytes();
-    return Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
-  }
-
-  /** Length of the part of the range that is in its first window. */
-  private long requested(ServedOutput output, int index, long fileOffset, long lengthBytes) {
-    long end = (long) index * mode.windowBytes() + windowLength(output, index);
-    return Math.min(lengthBytes, end - fileOffset);
+  private void addFromSlot(Piece piece) {
+    piecesFromSlots++;
+    bytesFromSlots += piece.lengthBytes();
+    piece.copied(true);
   }
 
   private boolean placeInWindow(
