@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.LogLimit;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.ComputedChecksums;
-import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * Locates the blocks of LOCATEs. Those that need no disk are located at once, those that need one
@@ -25,55 +19,31 @@ final class Locator {
   private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
 
   private final BlockLocator blocks;
-  private final Leases leases;
-  private final ServingMode mode;
-  private final RegisteredFiles files;
-  private final CopySlots slots;
-  private final int checksumKind;
-  private final boolean computeSums;
+  private final LocateStart start;
+  private final LocateAnswers answers;
   private final LoadLimits limits;
   private final List<DiskQueue> disks;
-  private final ShuffleCounters counters;
   private final LongSupplier nanoClock;
   private final StateLock state;
-  private final LocateAnswers answers;
   private final OpenLocates open;
   private final LogLimit lines = new LogLimit();
   private boolean stopped;
 
-  /**
-   * @param slots null when copying is off
-   * @param checksumKind of recorded checksums
-   */
   Locator(
       ServedOutputs outputs,
-      Leases leases,
-      ServingMode mode,
-      RegisteredFiles files,
-      CopySlots slots,
-      int checksumKind,
-      boolean computeSums,
+      LocateStart start,
+      LocateAnswers answers,
       LoadLimits limits,
       List<DiskQueue> disks,
-      ShuffleCounters counters,
       LongSupplier nanoClock,
       StateLock state) {
-    blocks = new BlockLocator(outputs);
-    this.leases = leases;
-    this.mode = mode;
-    this.files = files;
-    this.slots = slots;
-    this.computeSums = computeSums;
-    this.checksumKind =
-        computeSums && checksumKind == Located.NO_CHECKSUM
-            ? ChecksumKind.CRC32C_KIND
-            : checksumKind;
+    this.blocks = new BlockLocator(outputs);
+    this.start = start;
+    this.answers = answers;
     this.limits = limits;
     this.disks = disks;
-    this.counters = counters;
     this.nanoClock = nanoClock;
     this.state = state;
-    this.answers = new LocateAnswers(leases, this.checksumKind, limits, counters, nanoClock);
     this.open = new OpenLocates(answers, limits, nanoClock);
   }
 
@@ -94,7 +64,7 @@ final class Locator {
    */
   List<LocatePart> begin(LocateTask task) {
     assert state.isHeld();
-    if (!start(task)) {
+    if (!start.start(task)) {
       return List.of();
     }
     try {
@@ -185,59 +155,6 @@ final class Locator {
     return task.ageNs(nowNs) > limits.maxAgeNs();
   }
 
-  /** Releases the leases named in the request, then begins its answer. */
-  private boolean start(LocateTask task) {
-    LocateCall call = task.call();
-    Locate request;
-    try {
-      request = Locate.decode(call.request());
-      releaseLeases(call.peer(), request);
-    } catch (MalformedMessageException e) {
-      counters.increment(Counter.PROTOCOL_ERRORS);
-      call.malformed(e.getMessage());
-      task.end();
-      return false;
-    }
-    if (call.isClosed()) {
-      counters.increment(Counter.LOCATES_DROPPED);
-      call.answered(0);
-      task.end();
-      return false;
-    }
-    task.start(request);
-    prepare(task.ready(), call.answer());
-    if (!task.ready().lease().share().admitLease()) {
-      answers.refuseAll(task, Located.Kind.BUSY);
-      answers.finish(task);
-      return false;
-    }
-    return true;
-  }
-
-  private void prepare(LocatePart part, ByteBuffer buffer) {
-    LocateTask task = part.task();
-    Lease lease = leases.draft(task.call().peer());
-    boolean prepared = false;
-    try {
-      PiecePlacer placer = new PiecePlacer(mode, files, slots, lease, task.total(), state);
-      ComputedChecksums computed = computeSums ? new ComputedChecksums(checksumKind) : null;
-      part.prepare(buffer, checksumKind, lease, placer, new BlockWriter(placer, computed, state));
-      prepared = true;
-    } finally {
-      if (!prepared) {
-        leases.discard(lease);
-      }
-    }
-  }
-
-  private void releaseLeases(long peer, Locate request) {
-    for (int i = 0; i < request.leaseCount(); i++) {
-      if (!leases.release(peer, request.leaseId(i))) {
-        throw new MalformedMessageException("release of another peer's lease: lease=" + i);
-      }
-    }
-  }
-
   private void locateReady(LocateTask task) {
     LocatePart ready = task.ready();
     Locate request = task.request();
@@ -269,7 +186,7 @@ final class Locator {
 
   private void locateWaiting(LocatePart part) {
     if (!part.isPrepared()) {
-      prepare(part, ByteBuffer.allocate(part.task().call().answer().capacity()));
+      start.prepare(part);
     }
     boolean first = true;
     while (part.hasWaiting()) {

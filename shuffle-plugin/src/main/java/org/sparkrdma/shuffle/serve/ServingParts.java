@@ -15,6 +15,8 @@ import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -111,31 +113,42 @@ record ServingParts(
             server.onLeaseExpired(),
             peer -> new PeerShare(settings, budget.limitBytes()),
             new SecureRandom().nextLong());
-    Locator locator =
-        new Locator(
-            served,
+    ServingMode mode =
+        ServingMode.of(
+            settings,
+            device,
+            slots != null,
+            () -> costs(probe, directories, device),
+            writtenAgain);
+    int checksumKind = checksumKind(outputs, settings);
+    LoadLimits limits = LoadLimits.of(server.requestTimeout());
+    LocateAnswers answers = new LocateAnswers(leases, checksumKind, limits, counters, nanoClock);
+    LocateStart start =
+        new LocateStart(
             leases,
-            ServingMode.of(
-                settings,
-                device,
-                slots != null,
-                () -> costs(probe, directories, device),
-                writtenAgain),
+            mode,
             files,
             slots,
-            outputs.checksumKind(),
+            checksumKind,
             settings.computeSums(),
-            LoadLimits.of(server.requestTimeout()),
-            disks,
+            answers,
             counters,
-            nanoClock,
             state);
+    Locator locator = new Locator(served, start, answers, limits, disks, nanoClock, state);
     return new ServingParts(
         slots,
         served,
         leases,
         locator,
         new IdleMemory(settings, budget, unleased, slots, counters));
+  }
+
+  /** Kind of the checksums in answers: the recorded one, else that of computed ones. */
+  private static int checksumKind(MapOutputs outputs, ServeSettings settings) {
+    int recorded = outputs.checksumKind();
+    return settings.computeSums() && recorded == Located.NO_CHECKSUM
+        ? ChecksumKind.CRC32C_KIND
+        : recorded;
   }
 
   /** Costs measured in the first of the directories, where that is possible. */
