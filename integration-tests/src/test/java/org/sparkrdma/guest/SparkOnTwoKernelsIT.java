@@ -79,21 +79,21 @@ final class SparkOnTwoKernelsIT {
     rows.add(
         unplugged,
         "the port of the card goes down",
-        "open blocks use TCP; the executor uses Spark's own reader from then on",
+        "no task fails; Spark's own reader reads blocks from then on",
         BOUND_SECONDS);
     rows.write("transports");
   }
 
   private static void addRows(
       GuestFaultRows rows, Map<String, StepResult> steps, String transport) {
-    String byRead = "the transport repeats lost packets; every block comes by READ";
+    String byRead = "every block comes by READ";
     rows.add(steps.get(transport + "/loss"), "packets are lost", byRead, BOUND_SECONDS);
     rows.add(
         steps.get(transport + "/reordering"),
         "packets are reordered",
         transport.equals("iwarp")
-            ? "the transport restores their order; every block comes by READ"
-            : "the device repeats them; if its retries are used up, blocks use TCP, each once",
+            ? byRead
+            : "blocks wait for READ, or use TCP when their connection is lost, each once",
         BOUND_SECONDS);
     rows.add(
         steps.get(transport + "/delay"),
@@ -108,7 +108,7 @@ final class SparkOnTwoKernelsIT {
     rows.add(
         steps.get(transport + "/card-deleted"),
         "the device is deleted while it is in use",
-        "the kernel keeps it until it is closed; every block comes by READ",
+        byRead,
         BOUND_SECONDS);
   }
 
@@ -122,12 +122,15 @@ final class SparkOnTwoKernelsIT {
 
     assertThat(steps.values()).allMatch(StepResult::right);
     assertAllByRead(steps.get(application + "/tera"));
-    assertThat(steps).containsKeys(application + "/executor-killed", application + "/node-killed");
+    for (String killed : new String[] {"executor-killed", "node-killed"}) {
+      StepResult step = steps.get(application + "/" + killed);
+      assertThat(step.failedTasks()).as("%s", step).isPositive();
+    }
     Duration silence = cluster.longestSilence();
     assertThat(silence).isBetween(Duration.ofMillis(500), DEAD_NODE_NOTICED);
     GuestReport.add(transport, result -> result.put("deadNodeNoticedMs", silence.toMillis()));
     GuestFaultRows rows = new GuestFaultRows();
-    String recovery = "Spark recomputes its map outputs";
+    String recovery = "Spark repeats the tasks that failed";
     rows.add(
         steps.get(application + "/executor-killed"),
         "the peer's process is killed",

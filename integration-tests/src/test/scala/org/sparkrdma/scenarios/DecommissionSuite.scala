@@ -89,7 +89,7 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
         Seq(
           FaultResult(
             "an executor is decommissioned while its blocks are read",
-            "its map outputs migrate and are read from their new executor; a new executor reads and serves by READ",
+            "another executor replaces it; every block of the next job comes by READ",
             1,
             answer == expected && again == expected,
             seconds,

@@ -84,7 +84,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
         Jobs.reduced(cluster.sc),
         expected,
         "the driver is killed and restarted while executors of the first still hold its port",
-        "executors publish to the new driver alone; every block comes by READ"
+        "every block comes by READ, and no peer is quarantined"
       )
       assert(stale.forall(alive), "executors of the first driver have ended")
       assert(SharedFiles.leftOf(stale).toSet === ofStale.toSet)
@@ -96,7 +96,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
         kept,
         expected,
         "executors of a killed driver continue after its restart",
-        "they end, and their endpoints with them; every block comes by READ"
+        "they end, and nothing of their devices is left; every block comes by READ"
       )
       eventually(assert(SharedFiles.leftOf(stale) === Nil))
       assert(SharedFiles.registered(cluster.processes().values) > 0)

@@ -16,6 +16,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerExecutorAdded
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
+import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
@@ -75,11 +76,15 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
       assert(!load.isCompleted, "the executor exited without load")
       Files.createFile(end)
       val held = Await.result(load, Duration(60, "s")).toSet
+      SparkInternals.drainListeners(cluster.sc)
+      val mapTasksBefore = changes.mapTasks
       val recomputed = second.collect().toSet
       val seconds = (System.nanoTime() - beginNs) / 1e9
       val answers = Seq(first, underLoad, held, recomputed)
       answers.foreach(answer => assert(answer === expected))
       assert(seconds < BoundSeconds)
+      SparkInternals.drainListeners(cluster.sc)
+      assert(changes.mapTasks > mapTasksBefore, "no map output was recomputed")
       FaultTable.writeRows(
         "dynamic-allocation.json",
         Seq(
@@ -107,14 +112,22 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
       .set("spark.dynamicAllocation.initialExecutors", "2")
       .set("spark.dynamicAllocation.maxExecutors", "2")
 
-  /** Executors since this was added. */
+  /** Executors, and map tasks that have ended, since this was added. */
   private final class Changes extends SparkListener {
     private val additions = new AtomicInteger
     private val removals = new AtomicInteger
+    private val maps = new AtomicInteger
 
     def added: Int = additions.get
 
     def removed: Int = removals.get
+
+    def mapTasks: Int = maps.get
+
+    override def onTaskEnd(event: SparkListenerTaskEnd): Unit =
+      if (event.taskType == "ShuffleMapTask") {
+        maps.incrementAndGet(): Unit
+      }
 
     override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit = {
       additions.incrementAndGet(): Unit

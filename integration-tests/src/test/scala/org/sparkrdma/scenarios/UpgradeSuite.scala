@@ -45,10 +45,11 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
           cluster,
           expected,
           "half of the executors have a jar with another version of the protocol",
-          "blocks between the versions use TCP; no connection is attempted"
+          "blocks between the versions use TCP; no connection is established or refused"
         )
         assert(mixed.reasons.keySet === Set("incompatible"), mixed)
         assert(mixed.counter("rdma.blocks.read") === 0, mixed)
+        assert(mixed.counter("connections.established") === 0, mixed)
         assert(mixed.counter("connections.refused") === 0, mixed)
 
         Files.copy(newer, older.resolve("plugin.jar"))
@@ -63,10 +64,11 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
           cluster,
           expected,
           "the other executors restart with the newer jar",
-          "they publish the newer version; every block comes by READ"
+          "every block comes by READ"
         )
         assert(after.reasons.isEmpty, after)
         assert(after.counter("rdma.blocks.read") > 0, after)
+        assert(after.counter("tcp.blocks.read") === 0, after)
         FaultTable.writeRows("upgrade.json", Seq(mixed, after))
       }
     } finally standalone.close()

@@ -50,7 +50,7 @@ private[faults] object ConnectionFaults {
       wrongHello("a HELLO's proof is wrong", garbledAt = 40),
       onNewConnection(
         "the answer to a HELLO has a wrong proof",
-        s"the initiator ends the connection; $WaitingUseTcp",
+        s"the initiator rejects it; $WaitingUseTcp",
         Step.ACCEPT,
         Act.GARBLE,
         argument = 40,

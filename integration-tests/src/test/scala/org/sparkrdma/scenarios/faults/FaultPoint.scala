@@ -102,7 +102,7 @@ private[faults] object FaultPoint {
   val LeastHeldSeconds = 0.35
 
   val UsesTcp = "its blocks use TCP"
-  val Reissued = "open requests of the connection are reissued on a new one"
+  val NewConnection = "a new connection replaces the one that ended"
 
   /** A new connection replaces one that ended. */
   val Replaced: Seq[Claim] =
@@ -144,7 +144,7 @@ private[faults] object FaultPoint {
   def garbled(name: String, step: Step, argument: Any = "", chance: Double = 0.3): FaultPoint =
     FaultPoint(
       name,
-      s"the connection ends; $Reissued, or use TCP while the peer is quarantined",
+      "the connection ends; blocks may use TCP while the peer is quarantined",
       Seq(rule(step, Act.GARBLE, argument, chance)),
       // Not that a connection is established: the peer may be quarantined for the rest of the job.
       claims = Seq(Claim.upToHits("protocol.errors"), Claim.grows("connections.closed")),

@@ -72,7 +72,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       assert(cluster.log.retriedStages === 0)
       add(
         "the disk with leased map outputs is full and reducers cannot spill",
-        Repeated + "every block comes by READ, also while the disk is full",
+        Repeated + "every block comes by READ",
         full,
         full.answer == sorted,
         traffic
@@ -111,11 +111,12 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       val first = FaultJob.answer(shuffled)
       val (full, traffic) = underFullDisk(cluster)(FaultJob.answer(shuffled))
       assert(traffic.counter("fallback.disk") > 0, traffic)
+      assert(cluster.log.retriedStages > 0)
       val (again, after) = cluster.trafficOf(FaultJob.answer(shuffled))
       assertAllByRead(after)
       add(
         "the disk is full while blocks are read to disk",
-        "blocks are tried once more by TCP, which fails as well; Spark recomputes their map outputs",
+        "blocks are tried once more by TCP; where that fails, Spark recomputes their map outputs",
         full,
         first == expected && full.answer == expected && again == expected,
         traffic

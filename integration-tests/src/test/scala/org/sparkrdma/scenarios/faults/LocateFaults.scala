@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import org.sparkrdma.scenarios.faults.FaultPoint.Reissued
+import org.sparkrdma.scenarios.faults.FaultPoint.NewConnection
 import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
 import org.sparkrdma.scenarios.faults.FaultPoint.garbled
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
@@ -64,7 +64,7 @@ private[faults] object LocateFaults {
 
   private def notSent(name: String, status: WorkStatus): FaultPoint = FaultPoint(
     name,
-    s"the connection is lost; $Reissued",
+    NewConnection,
     Seq(rule(Step.LOCATE, Act.FAIL, status)),
     claims = FaultPoint.Replaced,
     mayAlso = FaultPoint.ConnectionEnds
@@ -73,7 +73,7 @@ private[faults] object LocateFaults {
   /** The READ of a piece fails at the peer. */
   private def inPiece(wrong: String, garbled: String): FaultPoint = FaultPoint(
     s"a LOCATED has $wrong",
-    s"the READ fails; $UsesTcp; $Reissued",
+    s"the READ fails; $UsesTcp; $NewConnection",
     Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, garbled, chance = 0.3)),
     claims = Claim.byTcp("read-error") +: Claim.never("verify.corrupt") +: FaultPoint.Replaced,
     mayAlso = FaultPoint.ConnectionEnds

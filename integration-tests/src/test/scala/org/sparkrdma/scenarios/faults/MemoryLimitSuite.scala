@@ -62,7 +62,7 @@ final class MemoryLimitSuite extends ScenarioSuite {
             Seq(
               FaultResult(
                 s"page cache fills the memory control groups of executors (${LimitBytes >> 20} MiB)",
-                "the kernel evicts page cache and kills no process; every block comes by READ",
+                "no process is killed; every block comes by READ",
                 atLimit.sum.toInt,
                 answer == expected,
                 seconds,

@@ -13,7 +13,7 @@ private[faults] object ProcessFaults {
     Seq(
       FaultPoint(
         "a reader sleeps until its lease has run out under a READ",
-        "the server ends the connection; blocks are reissued or use TCP",
+        "the lease expires, and the connection ends",
         Seq(
           rule(
             Step.READ,
@@ -51,7 +51,7 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "map outputs are deleted while they are leased",
-        "READs continue; other access to the file fails, and Spark recomputes the outputs",
+        "Spark recomputes the outputs; blocks come by READ as well",
         Seq(rule(Step.REGISTER_FILE, Act.DELETE, chance = 1)),
         claims = Seq(Claim.grows("rdma.blocks.read")),
         mayAlso = Set("peer-unknown-block", "read-error", "lost-peer"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
+import org.sparkrdma.scenarios.faults.FaultPoint.NewConnection
 import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
-import org.sparkrdma.scenarios.faults.FaultPoint.Reissued
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
 import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.FaultPoint.slow
@@ -18,7 +18,7 @@ private[faults] object ReadFaults {
       status =>
         FaultPoint(
           s"a READ ends with $status",
-          s"$UsesTcp; $Reissued",
+          s"$UsesTcp; $NewConnection",
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
           claims = Claim.byTcp("read-error") +: FaultPoint.Replaced,
           mayAlso = FaultPoint.ConnectionEnds
@@ -26,14 +26,14 @@ private[faults] object ReadFaults {
     } ++ Seq(
       FaultPoint(
         "a READ is flushed",
-        s"the connection is lost; $Reissued",
+        NewConnection,
         Seq(rule(Step.READ, Act.FAIL, WorkStatus.FLUSH_ERROR, chance = 0.2)),
         claims = FaultPoint.Replaced,
         mayAlso = FaultPoint.ConnectionEnds
       ),
       FaultPoint(
         "the connection is lost under a READ",
-        Reissued,
+        NewConnection,
         Seq(rule(Step.READ, Act.DROP_CONNECTION, chance = 0.2)),
         claims = FaultPoint.Replaced,
         mayAlso = FaultPoint.ConnectionEnds

@@ -30,7 +30,7 @@ private[faults] object RegistrationFaults {
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
-        "blocks wait for 30 ms, then use TCP",
+        "blocks wait for memory, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Seq(
           Claim.byTcp("pool-empty"),
