@@ -415,8 +415,17 @@ class HostileServerTest extends HostileServerFixture {
 
   @Test
   void shouldConfirmOnceBeforeItsFirstRequest() throws Exception {
-    fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1));
+    AtomicInteger before = new AtomicInteger();
+    fetch(
+        1,
+        q -> {
+          before.set(q.server().confirms());
+          q.answer().piece(0, 0, LENGTH, LENGTH).send(1);
+        });
+    assertThat(before).hasValue(1);
     assertThat(server.confirms()).isEqualTo(1);
+    // No fault, thus no row.
+    fetched = null;
   }
 
   @Test
