@@ -123,6 +123,13 @@ abstract class HostileServerFixture {
     return fetched;
   }
 
+  /** Waits until the reader has ended its connection; the test's time limit bounds it. */
+  void awaitEndOfConnection() {
+    while (reader.count(Counter.CONNECTIONS_CLOSED) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
   void assertProtocolError(CollectedBlocks collected, int blocks) {
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);

@@ -112,7 +112,7 @@ class HostileServerTest extends HostileServerFixture {
   }
 
   @Test
-  void shouldReserveNothingForAnAbsurdLength() throws Exception {
+  void shouldFetchByTcpABlockOfAnAbsurdLength() throws Exception {
     CollectedBlocks collected =
         fetch(
             2, q -> q.answer().piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1));
@@ -322,12 +322,14 @@ class HostileServerTest extends HostileServerFixture {
               q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(2);
             });
     assertProtocolError(collected, 1);
+    awaitEndOfConnection();
   }
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersWithoutARequest() throws Exception {
     CollectedBlocks collected = fetch(1, q -> q.server().send(HostileServer.released(4711)));
     assertProtocolError(collected, 1);
+    awaitEndOfConnection();
   }
 
   @Test
@@ -355,6 +357,7 @@ class HostileServerTest extends HostileServerFixture {
         };
     assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
     reader.awaitQuarantine();
+    awaitEndOfConnection();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
@@ -374,6 +377,7 @@ class HostileServerTest extends HostileServerFixture {
         };
     assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
     reader.awaitQuarantine();
+    awaitEndOfConnection();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     // The fault and its effect are those of an answer without a request, which has a row.
     fetched = null;
