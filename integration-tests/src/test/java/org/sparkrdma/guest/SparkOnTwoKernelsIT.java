@@ -122,6 +122,7 @@ final class SparkOnTwoKernelsIT {
 
     assertThat(steps.values()).allMatch(StepResult::right);
     assertAllByRead(steps.get(application + "/tera"));
+    assertThat(steps).containsKeys(application + "/executor-killed", application + "/node-killed");
     for (String killed : new String[] {"executor-killed", "node-killed"}) {
       StepResult step = steps.get(application + "/" + killed);
       assertThat(step.failedTasks()).as("%s", step).isPositive();
