@@ -115,11 +115,7 @@ record ServingParts(
             new SecureRandom().nextLong());
     ServingMode mode =
         ServingMode.of(
-            settings,
-            device,
-            slots != null,
-            () -> costs(probe, directories, device),
-            writtenAgain);
+            settings, device, slots != null, () -> costs(probe, directories, device), writtenAgain);
     int checksumKind = checksumKind(outputs, settings);
     LoadLimits limits = LoadLimits.of(server.requestTimeout());
     LocateAnswers answers = new LocateAnswers(leases, checksumKind, limits, counters, nanoClock);

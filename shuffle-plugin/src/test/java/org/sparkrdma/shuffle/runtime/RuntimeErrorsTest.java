@@ -149,8 +149,7 @@ class RuntimeErrorsTest extends RuntimeFixture {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime =
         runtime(
-            new FailingStart(
-                () -> looks.get() == 0 ? down : engine, new LosableTransport(engine)) {
+            new FailingStart(() -> looks.get() == 0 ? down : engine, new LosableTransport(engine)) {
               @Override
               boolean mayStartLater() {
                 if (looks.incrementAndGet() == 1) {
