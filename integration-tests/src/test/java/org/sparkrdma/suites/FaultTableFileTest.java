@@ -56,6 +56,7 @@ class FaultTableFileTest {
         List.of(
             "\"seconds\":0.01,\"boundSeconds\":1,\"pauseMs\":0",
             "\"seconds\":0.01,\"boundSeconds\":10,\"pauseMs\":200",
+            "\"seconds\":0.01,\"boundSeconds\":15,\"pauseMs\":5999",
             "\"seconds\":4.0,\"boundSeconds\":40,\"pauseMs\":0",
             "\"seconds\":0.2,\"recordedSeconds\":0.1,\"boundSeconds\":3,\"pauseMs\":0",
             "\"seconds\":0.2,\"recordedSeconds\":0.5,\"boundSeconds\":5,\"pauseMs\":0",
@@ -67,6 +68,7 @@ class FaultTableFileTest {
         List.of(
             "\"seconds\":0.01,\"boundSeconds\":3,\"pauseMs\":0",
             "\"seconds\":0.01,\"boundSeconds\":10,\"pauseMs\":199",
+            "\"seconds\":0.01,\"boundSeconds\":16,\"pauseMs\":5999",
             "\"seconds\":4.0,\"boundSeconds\":41,\"pauseMs\":0",
             "\"seconds\":0.1,\"recordedSeconds\":0.1,\"boundSeconds\":4,\"pauseMs\":0",
             "\"seconds\":0.9,\"recordedSeconds\":0.5,\"boundSeconds\":6,\"pauseMs\":0",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.faults;
 
+import java.util.concurrent.TimeUnit;
+
 /** Bounds of the times of faults; docs/faults.md has the rule. */
 public final class FaultBound {
   /** Seconds of a fault that waits for nothing. */
@@ -18,7 +20,7 @@ public final class FaultBound {
   /** Seconds of a fault during which processes or kernels start, or tasks are repeated. */
   public static final int OF_A_START = 30;
 
-  /** The least bound when the process did not run for a while. */
+  /** The least bound, without that time, when the process did not run for a while. */
   private static final int OF_A_PAUSE = 10;
 
   /** A busy machine pauses processes for longer than that. */
@@ -33,6 +35,8 @@ public final class FaultBound {
    * @param pauseMs time for which it did not run, the longest or all together
    */
   public static int seconds(int usual, long pauseMs) {
-    return pauseMs < PAUSE_MS ? usual : Math.max(usual, OF_A_PAUSE);
+    return pauseMs < PAUSE_MS
+        ? usual
+        : Math.max(usual, OF_A_PAUSE + Math.toIntExact(TimeUnit.MILLISECONDS.toSeconds(pauseMs)));
   }
 }

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param afterwards comparison of what was read after the fault
  * @param seconds from the beginning to the last answer, or to the end of what was read afterwards
  * @param boundSeconds what the test asserts of {@code seconds}
- * @param pauseMs time for which the process did not run, all pauses together
+ * @param pauseMs time for which the process or one of its threads did not run, all together
  * @param reasons number of blocks by TCP for each fallback reason
  */
 public record FaultRow(

@@ -14,6 +14,7 @@ public final class PauseMeter {
   /** A longer time between two runs of the thread is a pause. */
   private static final long PAUSE_NS = 2 * STEP_NS;
 
+  private final ProcessorWaits waitsBefore = ProcessorWaits.now();
   private volatile boolean stopped;
   private volatile long longestNs;
   private volatile long totalNs;
@@ -45,9 +46,12 @@ public final class PauseMeter {
     stopped = true;
   }
 
-  /** All pauses together: many short ones delay a test as much as a long one. */
+  /**
+   * All pauses until now together, and all waits of threads for a processor: many short ones delay
+   * a test as much as a long one.
+   */
   public long totalMs() {
-    return TimeUnit.NANOSECONDS.toMillis(totalNs);
+    return TimeUnit.NANOSECONDS.toMillis(totalNs) + ProcessorWaits.now().msSince(waitsBefore);
   }
 
   /** The longest time between two runs of the thread. */

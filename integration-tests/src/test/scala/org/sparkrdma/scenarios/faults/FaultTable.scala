@@ -180,9 +180,10 @@ private[scenarios] object FaultTable {
       |run: the same fault took 0.1 s and 0.8 s.
       |
       |The rows of other tests (below) have one bound each: at most ten times the time that the row has, or,
-      |where that is more, 1 s for `server` and `stub` (10 s when the process paused for 200 ms in all), and
-      |30 s for other scenarios and the guest, where processes start or tasks are repeated. The build fails
-      |when a bound is higher.
+      |where that is more, 1 s for `server` and `stub`, and 30 s for other scenarios and the guest, where
+      |processes start or tasks are repeated. When the process of `server` or `stub` paused for 200 ms in
+      |all, or its threads waited as long for a processor, that is 10 s and those pauses and waits. The build
+      |fails when a bound is higher.
       |
       |## Messages with wrong contents
       |
