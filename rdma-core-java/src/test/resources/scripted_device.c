@@ -51,6 +51,7 @@ enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
 
 enum { RING = 1024, MAX_IDS = 1024, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64, MAX_ELEMENTS = 16 };
+enum { DELAY_STEP_MS = 100 };
 
 struct completions {
   struct ibv_cq base;
@@ -123,6 +124,8 @@ static struct {
 } script[CALL_COUNT];
 static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
 static long charged;
+/* How often the script has ended the delays of calls that have not returned. */
+static long ended_delays;
 /* Number of times that the script changed what a caller got. */
 static long hits, waits;
 static int lost[MAX_CM_EVENT], dead_fd = -1;
@@ -191,9 +194,19 @@ static int without_device(enum call call) {
   }
 }
 
+/* Waits until the delay is over or the script ends it. */
+static void wait_ms(int ms, long ended_before) {
+  while (ms > 0 && __atomic_load_n(&ended_delays, __ATOMIC_RELAXED) == ended_before) {
+    int step = ms < DELAY_STEP_MS ? ms : DELAY_STEP_MS;
+    usleep(step * 1000);
+    ms -= step;
+  }
+}
+
 /* Counts a call, waits as the script says; returns the error it has to fail with, or 0. */
 static int enter(enum call call) {
   pthread_mutex_lock(&lock);
+  long ended_before = __atomic_load_n(&ended_delays, __ATOMIC_RELAXED);
   int delay = script[call].delay_ms, seen = ++script[call].seen;
   long past = (long)seen - script[call].from;
   int error = past >= 0 && past < script[call].count ? script[call].error : 0;
@@ -202,9 +215,7 @@ static int enter(enum call call) {
   if (delay || error) {
     hit();
   }
-  if (delay) {
-    usleep(delay * 1000);
-  }
+  wait_ms(delay, ended_before);
   errno = error;
   return error;
 }
@@ -587,6 +598,16 @@ void script_fail(const char *name, int error, int from, int count) {
 
 void script_delay(const char *name, int ms) {
   script[find(name, call_names, CALL_COUNT)].delay_ms = ms;
+}
+
+/* Ends all delays, of calls that have not returned as well. */
+void script_end_delays(void) {
+  pthread_mutex_lock(&lock);
+  for (int call = 0; call < CALL_COUNT; call++) {
+    script[call].delay_ms = 0;
+  }
+  __atomic_add_fetch(&ended_delays, 1, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&lock);
 }
 
 long script_seen(const char *name) { return script[find(name, call_names, CALL_COUNT)].seen; }

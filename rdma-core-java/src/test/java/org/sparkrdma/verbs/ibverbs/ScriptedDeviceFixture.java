@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
  * afterwards, and the next exchange transfers the right bytes.
  */
 @Tag("slow")
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
 abstract class ScriptedDeviceFixture {
   /** The device of the class that runs. */
   static ScriptedLibrary library;

@@ -140,14 +140,14 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("an event comes while a route is being resolved")
   void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    library.delay("rdma_resolve_route", SLOW_MS);
+    library.delay("rdma_resolve_route", HANGING_MS);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);
 
     library.raise(DEVICE_FATAL, 1);
 
     exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+    library.endDelays();
     exchange.expect(ConnectionEvent.Type.RESOLVED);
   }
 
@@ -178,7 +178,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS);
     ScriptedExchange exchange = open();
-    exchange.resolve(Duration.ofMillis(10));
+    exchange.resolve(Duration.ofMillis(SLOW_MS / 2));
 
     assertThatThrownBy(() -> exchange.expect(ConnectionEvent.Type.RESOLVED))
         .hasMessage("RESOLVE_FAILED: no route to the address: no answer within the time-out");

@@ -19,11 +19,11 @@ class HangingDeviceTest extends ScriptedExecutors {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
   private static final int BYTES = 100_000;
 
-  /** Longer than {@link HangWatch} waits, and shorter than a close does. */
-  private static final int HANGING_MS = 8_000;
+  /** Until the test ends it. */
+  private static final int HANGING_MS = 600_000;
 
   @Test
-  @DisplayName("one rdma_create_qp takes 8 s")
+  @DisplayName("one rdma_create_qp does not return for seconds")
   @ScriptedCase("TCP (stopped) while it hangs, READ by a new executor")
   void shouldEndRdmaInAnExecutorWhoseAgentHangsInACall() throws Exception {
     TestExecutor reader = start(1);
@@ -39,7 +39,6 @@ class HangingDeviceTest extends ScriptedExecutors {
       }
       // The call that runs goes on.
       library.delay(call, 0);
-      long startNs = System.nanoTime();
       while (reader.outOfService().isEmpty()) {
         // As the thread of the runtime does.
         reader.transport().checkThreads();
@@ -48,13 +47,12 @@ class HangingDeviceTest extends ScriptedExecutors {
 
       assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       assertThat(fetch(reader, server, BLOCKS).await().reason(0)).isEqualTo(FallbackReason.STOPPED);
-      assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs))
-          .as("before the call returns")
-          .isLessThan(HANGING_MS);
       assertThat(reader.outOfService())
           .containsExactly("the transport agent hangs in a call of the device");
       assertThat(log.warnings())
           .anyMatch(line -> line.startsWith("Transport agent hangs in a call of the device"));
+    } finally {
+      library.endDelays();
     }
     close(reader);
     assertThat(server.outOfService()).isEmpty();

@@ -106,6 +106,11 @@ public final class ScriptedLibrary {
     call("script_delay", function, ms);
   }
 
+  /** Ends the delays of all C functions, of calls that have not returned as well. */
+  public void endDelays() {
+    Downcalls.call(symbols.get("script_end_delays"));
+  }
+
   /** The number of calls of a C function. */
   public long calls(String function) {
     return call("script_seen", function);
