@@ -38,6 +38,10 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class DeregisterStressTest {
   private static final int LENGTH = 4096;
+
+  /** Least number of reads of each outcome. */
+  private static final int ENOUGH = 1_000;
+
   private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
 
   @TempDir Path base;
@@ -66,14 +70,18 @@ class DeregisterStressTest {
             FileChannel.open(control, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       var board = new StressOwner.Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096));
       readUntilDone(device, board, owner, counts);
-      assertThat(board.rounds()).isEqualTo(rounds);
+      assertThat(board.rounds()).isGreaterThanOrEqualTo(rounds);
     } finally {
       owner.destroyForcibly().onExit().join();
     }
     System.out.println("reads by outcome: " + counts);
-    assertThat(counts.get(WorkStatus.SUCCESS)).isGreaterThan(1000);
-    assertThat(counts.get(WorkStatus.REMOTE_ACCESS_ERROR)).isGreaterThan(1000);
+    assertThat(hasEnough(counts)).as("%s", counts).isTrue();
     assertThat(counts).hasSize(2);
+  }
+
+  private static boolean hasEnough(Map<WorkStatus, Integer> counts) {
+    return counts.getOrDefault(WorkStatus.SUCCESS, 0) > ENOUGH
+        && counts.getOrDefault(WorkStatus.REMOTE_ACCESS_ERROR, 0) > ENOUGH;
   }
 
   private static void readUntilDone(
@@ -92,6 +100,7 @@ class DeregisterStressTest {
       byte[] brought = new byte[LENGTH];
       byte[] expected = new byte[LENGTH];
       long refused = 0;
+      boolean enough = false;
       while (!board.isDone()) {
         if (!board.read() || board.version() == refused) {
           Thread.onSpinWait();
@@ -102,6 +111,10 @@ class DeregisterStressTest {
         WorkStatus status = oneSided.step(peer, StressOwner.QUEUE_PAIR, entry);
         entry.clear();
         counts.merge(status, 1, Integer::sum);
+        if (!enough && hasEnough(counts)) {
+          enough = true;
+          board.reportEnough();
+        }
         if (status != WorkStatus.SUCCESS) {
           refused = board.version();
         } else {

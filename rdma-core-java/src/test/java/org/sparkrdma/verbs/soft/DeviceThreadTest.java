@@ -21,10 +21,16 @@ import org.sparkrdma.verbs.contract.VerbsContract;
 class DeviceThreadTest extends VerbsContract {
   private static final String NAME = "soft-rdma-soft0";
 
-  /** Enough for the compiler, whose code allocates less than the interpreter. */
-  private static final int WARM_UP = 5_000;
-
+  /** For each measurement. Enough for the compiler, whose code allocates less than the interpreter. */
   private static final int READS = 5_000;
+
+  /** On a busy machine the compiler needs the time of more READs, and events disturb a moment. */
+  private static final int MEASUREMENTS = 20;
+
+  /** Maximum part of its time for which an idle thread runs. */
+  private static final double MAX_IDLE_PART = 0.2;
+
+  private static final long IDLE_NS = 200_000_000;
 
   /**
    * The check whether the processes of peers are alive reads files, and allocates for each check
@@ -57,30 +63,40 @@ class DeviceThreadTest extends VerbsContract {
     Node.Block source = server.block(4096, 5, Node.READABLE);
     Node.Block sink = client.block(4096, 0, Node.SINK);
     WorkRequest read = sink.readFrom(1, source.region());
-    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long[] ids = deviceThreads();
-    long before = 0;
-    for (int round = 0; round < WARM_UP + READS; round++) {
-      if (round == WARM_UP) {
-        before = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum();
+    long lowest = Long.MAX_VALUE;
+    for (int i = 0; i < MEASUREMENTS && lowest >= MIN_OBJECT_BYTES; i++) {
+      long before = allocatedByDeviceThreads();
+      for (int round = 0; round < READS; round++) {
+        pair.client().postSend(read);
+        spinUntil(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
       }
-      pair.client().postSend(read);
-      spinUntil(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
+      lowest = Math.min(lowest, (allocatedByDeviceThreads() - before) / READS);
     }
-    long allocated = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum() - before;
-    assertThat(allocated / READS).isLessThan(MIN_OBJECT_BYTES);
+    assertThat(lowest).as("bytes for each READ").isLessThan(MIN_OBJECT_BYTES);
+  }
+
+  private static long allocatedByDeviceThreads() {
+    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    return LongStream.of(deviceThreads()).map(threads::getThreadAllocatedBytes).sum();
   }
 
   @Test
   void shouldUseNoProcessorTimeWhenIdle() throws Exception {
     connect();
+    double lowest = 1;
+    for (int i = 0; i < MEASUREMENTS && lowest >= MAX_IDLE_PART; i++) {
+      long before = cpuNsOfDeviceThreads();
+      long start = System.nanoTime();
+      until(() -> System.nanoTime() - start > IDLE_NS);
+      double burntNs = cpuNsOfDeviceThreads() - before;
+      lowest = Math.min(lowest, burntNs / (System.nanoTime() - start));
+    }
+    assertThat(lowest).as("part of its time").isLessThan(MAX_IDLE_PART);
+  }
+
+  private static long cpuNsOfDeviceThreads() {
     var threads = ManagementFactory.getThreadMXBean();
-    long[] ids = deviceThreads();
-    long before = LongStream.of(ids).map(threads::getThreadCpuTime).sum();
-    long start = System.nanoTime();
-    until(() -> System.nanoTime() - start > 500_000_000);
-    long burnt = LongStream.of(ids).map(threads::getThreadCpuTime).sum() - before;
-    assertThat(burnt).isLessThan(100_000_000);
+    return LongStream.of(deviceThreads()).map(threads::getThreadCpuTime).sum();
   }
 
   @Test
