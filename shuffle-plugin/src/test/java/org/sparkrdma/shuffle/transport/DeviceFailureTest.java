@@ -28,7 +28,7 @@ class DeviceFailureTest extends ScriptedExecutors {
   private static final int BYTES = 100_000;
 
   /** From the failure to the last answer; the connect time-out is 1 s. */
-  private static final Duration BOUND = Duration.ofSeconds(10);
+  private static final Duration BOUND = Duration.ofSeconds(20);
 
   static Stream<DeviceFailure> failures() {
     return DeviceFailure.all();

@@ -32,7 +32,7 @@ class HungDiskFetchTest {
     Path second = Files.createDirectory(directory.resolve("second"));
     Random random = new Random(7);
     try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
-        TestExecutor reader = new TestExecutor(first, options(2))) {
+        TestExecutor reader = new TestExecutor(first, patient(2))) {
       server.outputs().writeIn(second, HUNG, random, BYTES, BYTES, BYTES);
       server.outputs().write(1, random, BYTES, BYTES);
       List<BlockRange> blocks =
@@ -70,7 +70,7 @@ class HungDiskFetchTest {
     Path second = Files.createDirectory(directory.resolve("second"));
     Random random = new Random(7);
     try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
-        TestExecutor reader = new TestExecutor(first, options(2))) {
+        TestExecutor reader = new TestExecutor(first, patient(2))) {
       server.outputs().writeIn(second, HUNG, random, BYTES);
       server.outputs().write(1, random, BYTES);
       List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
@@ -91,5 +91,10 @@ class HungDiskFetchTest {
 
   private static TestExecutor.Options options(long incarnation) {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
+  }
+
+  /** A reader that waits for the server's answer, however late it is on a busy machine. */
+  private static TestExecutor.Options patient(long incarnation) {
+    return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(20));
   }
 }

@@ -36,6 +36,9 @@ class MemoryPressureTest extends TransportFixture {
   private static final int PARTITIONS = 16;
   private static final int CHUNK = 64 << 10;
 
+  /** Real nanoseconds for each one of a clock that is slow. */
+  private static final int SLOW_CLOCK = 100;
+
   /**
    * No request ends by a time-out, and none waits in the server until it counts as overload: that
    * takes a sixteenth of this, and all blocks must be answered sooner.
@@ -110,7 +113,12 @@ class MemoryPressureTest extends TransportFixture {
 
   @Test
   void shouldReleaseIdleWindowsForReceiveMemory() throws Exception {
-    TestExecutor full = start(withoutTimeouts(1).pinned(4L << 20, 1L << 20));
+    // A block waits for memory for 3 s in place of 30 ms: a busy machine delays the server's thread.
+    TestExecutor full =
+        start(
+            withoutTimeouts(1)
+                .pinned(4L << 20, 1L << 20)
+                .nanoClock(() -> System.nanoTime() / SLOW_CLOCK));
     TestExecutor other = start(withoutTimeouts(2));
     Random random = new Random(3);
     for (int map = 0; map < 8; map++) {

@@ -43,6 +43,7 @@ class PeerLifeTest extends LaterClockFixture {
 
   @Test
   void shouldTestAPeerAfterItsQuarantineWhileBlocksUseTcp() throws Exception {
+    stopClock();
     TestExecutor reader = start(new TestExecutor.Options(1));
     TestExecutor server = start(new TestExecutor.Options(2));
     server.outputs().write(1, new Random(1), 1000);

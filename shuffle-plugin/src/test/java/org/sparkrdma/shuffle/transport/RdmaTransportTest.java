@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -186,11 +185,7 @@ class RdmaTransportTest extends TransportFixture {
 
   @Test
   void shouldSendABlockLargerThanThePoolByTcp() throws Exception {
-    TestExecutor reader =
-        start(
-            new TestExecutor.Options(1)
-                .pinned(256L << 20, 4L << 20)
-                .requestTimeout(Duration.ofSeconds(1)));
+    TestExecutor reader = start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 6_000_000, 100);
     CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
