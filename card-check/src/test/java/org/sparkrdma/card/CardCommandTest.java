@@ -267,7 +267,7 @@ class CardCommandTest {
                 + "; wait",
             "exit 3");
     List<String> lines = Collections.synchronizedList(new ArrayList<>());
-    try (TimeLimit limit = TimeLimit.start(Duration.ofSeconds(2), new PrintWriter(errors, true))) {
+    try (TimeLimit limit = TimeLimit.start(Duration.ofSeconds(5), new PrintWriter(errors, true))) {
       SuiteRun run =
           SuiteRun.run(hanging, FakeDevices.card(), "mlx5_core", List.of(), limit, lines::add);
       assertThat(run.passed()).isFalse();

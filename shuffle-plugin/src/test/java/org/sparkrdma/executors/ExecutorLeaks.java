@@ -14,8 +14,14 @@ import java.util.stream.Stream;
  * Safe for any thread; the first call of {@link #judge} judges.
  */
 final class ExecutorLeaks {
-  /** Maximum time for tasks to end, and for peers to release the leases that they have used. */
-  private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+  /** Maximum time for tasks to end. An executor whose tasks go on is not judged. */
+  private static final long TASKS_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /**
+   * Maximum time for peers to release the leases that they have used, also where this machine is
+   * busy; less than the time after which Spark's Worker kills an executor.
+   */
+  private static final long LEASES_NS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final String TASK = "org.apache.spark.executor.Executor$TaskRunner";
@@ -65,7 +71,8 @@ final class ExecutorLeaks {
     long beginNs = System.nanoTime();
     boolean busy = isRunningTask();
     List<HeldResources.Leak> leaks = HeldResources.leaks(records.outstanding());
-    while ((busy || !leaks.isEmpty()) && System.nanoTime() - beginNs < PATIENCE_NS) {
+    while ((busy || !leaks.isEmpty())
+        && System.nanoTime() - beginNs < (busy ? TASKS_NS : LEASES_NS)) {
       LockSupport.parkNanos(PAUSE_NS);
       // In this order: a task that has ended leaves nothing afterwards.
       busy = isRunningTask();

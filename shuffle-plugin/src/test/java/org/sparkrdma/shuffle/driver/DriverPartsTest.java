@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** The consequence for a job of an executor without RDMA, as the driver's WARN has it. */
-@Timeout(20)
+@Timeout(60)
 class DriverPartsTest {
   private static String consequence(Map<String, String> settings) {
     return DriverParts.withoutRdma(ShuffleSettings.of(settings));

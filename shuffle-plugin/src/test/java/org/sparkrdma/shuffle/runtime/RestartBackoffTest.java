@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class RestartBackoffTest {
   private static final Duration INTERVAL = Duration.ofHours(2);
   private static final long SECOND_NS = Duration.ofSeconds(1).toNanos();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 
-@Timeout(10)
+@Timeout(60)
 class RuntimeLifecycleTest {
   private static final long LONG_NS = Duration.ofMinutes(1).toNanos();
   private static final Duration INTERVAL = Duration.ofMinutes(1);

@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.VerbsException;
  * block from it. In virtual time, with the driver's directory.
  */
 @Tag("slow")
-@Timeout(60)
+@Timeout(300)
 class ComeAndGoTest {
   private static final int WAVES = 10;
   private static final int EXECUTORS_PER_WAVE = 500;

@@ -37,7 +37,7 @@ class ApplicationFiguresTest {
   }
 
   @Test
-  @Timeout(20)
+  @Timeout(60)
   void shouldWaitUntilExecutorsHaveReportedWhatTheirTasksHaveRead() throws Exception {
     ApplicationFigures figures = new ApplicationFigures();
     figures.addTask("1", 0, 5, 11, 0);
