@@ -21,7 +21,11 @@ import org.sparkrdma.guest.cluster.StepResult;
 @Isolated("It takes both processors.")
 @Timeout(900)
 final class SparkOnTwoKernelsIT {
-  private static final Duration DEAD_NODE_NOTICED = Duration.ofSeconds(5);
+  /**
+   * Seconds after {@code peer.timeout}, which a busy host delays, and before {@code
+   * request.timeout}, which is 10 s here.
+   */
+  private static final Duration DEAD_NODE_NOTICED = Duration.ofSeconds(9);
 
   /** Bounds of a job under a fault. */
   private static final int BOUND_SECONDS = 30;

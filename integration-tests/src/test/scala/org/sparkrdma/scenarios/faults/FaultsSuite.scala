@@ -205,7 +205,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
         assert(answer === expected(FaultJob.Usual))
         assertAllByRead(traffic)
       }
-      eventually(timeout(Span(10, Seconds))) {
+      eventually {
         on.openWork().foreach { case (inFlight, queuePairs) =>
           assert(inFlight === 0, "blocks or requests are left")
           assert(queuePairs <= 1, "queue pairs are left")
