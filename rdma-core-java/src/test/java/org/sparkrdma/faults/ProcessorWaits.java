@@ -54,7 +54,7 @@ final class ProcessorWaits {
   private static void addThread(Path thread, Map<String, Long> waitedNs) {
     try {
       if (!isCompiler(Files.readString(thread.resolve("comm")))) {
-        String[] times = Files.readString(thread.resolve("schedstat")).strip().split(" ");
+        String[] times = Files.readString(thread.resolve("schedstat")).strip().split(" ", -1);
         waitedNs.put(thread.getFileName().toString(), Long.parseLong(times[WAITED]));
       }
     } catch (IOException e) {
@@ -69,7 +69,7 @@ final class ProcessorWaits {
 
   private static long stolenMs(Path stat) {
     try {
-      String[] all = Files.readString(stat).lines().findFirst().orElse("").split(" +");
+      String[] all = Files.readString(stat).lines().findFirst().orElse("").split(" +", -1);
       return all.length > STOLEN ? Long.parseLong(all[STOLEN]) * TICK_MS : 0;
     } catch (IOException e) {
       return 0;

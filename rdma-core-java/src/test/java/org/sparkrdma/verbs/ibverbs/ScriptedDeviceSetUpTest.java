@@ -178,7 +178,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS);
     ScriptedExchange exchange = open();
-    exchange.resolve(Duration.ofMillis(SLOW_MS / 2));
+    exchange.resolve(Duration.ofMillis(SLOW_MS / 4));
 
     assertThatThrownBy(() -> exchange.expect(ConnectionEvent.Type.RESOLVED))
         .hasMessage("RESOLVE_FAILED: no route to the address: no answer within the time-out");

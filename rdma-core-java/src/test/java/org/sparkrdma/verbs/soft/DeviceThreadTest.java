@@ -21,7 +21,9 @@ import org.sparkrdma.verbs.contract.VerbsContract;
 class DeviceThreadTest extends VerbsContract {
   private static final String NAME = "soft-rdma-soft0";
 
-  /** For each measurement. Enough for the compiler, whose code allocates less than the interpreter. */
+  /**
+   * For each measurement. Enough for the compiler, whose code allocates less than the interpreter.
+   */
   private static final int READS = 5_000;
 
   /** On a busy machine the compiler needs the time of more READs, and events disturb a moment. */

@@ -39,7 +39,9 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 class FullExecutorsTest extends TransportFixture {
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-  /** Far from the time-outs, and so long that it only ends a wait for something that never comes. */
+  /**
+   * Far from the time-outs, and so long that it only ends a wait for something that never comes.
+   */
   private static final Duration MAX_WAIT = Duration.ofSeconds(30);
 
   private static final long LIMIT = 1 << 20;

@@ -113,7 +113,8 @@ class MemoryPressureTest extends TransportFixture {
 
   @Test
   void shouldReleaseIdleWindowsForReceiveMemory() throws Exception {
-    // A block waits for memory for 3 s in place of 30 ms: a busy machine delays the server's thread.
+    // A block waits for memory for 3 s in place of 30 ms: a busy machine delays the server's
+    // thread.
     TestExecutor full =
         start(
             withoutTimeouts(1)
