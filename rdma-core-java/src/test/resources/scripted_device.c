@@ -124,7 +124,7 @@ static struct {
 } script[CALL_COUNT];
 static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
 static long charged;
-/* How often the script has ended the delays of calls that have not returned. */
+/* Number of times that the script has ended the delays of calls. */
 static long ended_delays;
 /* Number of times that the script changed what a caller got. */
 static long hits, waits;

@@ -159,7 +159,7 @@ class YarnIT {
             CheckedExecutors.in(own),
             own.resolve("result.json"),
             "client",
-            "SIGKILL",
+            "limit",
             "spark.executor.memory=512m",
             "spark.shuffle.rdma.engine=soft",
             "spark.executor.maxNumFailures=1");

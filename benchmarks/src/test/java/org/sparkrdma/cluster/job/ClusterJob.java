@@ -76,6 +76,7 @@ public final class ClusterJob {
             case "memory" -> memory(spark, events);
             case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
+            case "limit" -> repeatAfterAKill(spark, events);
             case "deletion" -> deletePod(spark, events);
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
           };
@@ -135,6 +136,16 @@ public final class ClusterJob {
         events,
         () -> ProcessHandle.current().pid(),
         pid -> ProcessHandle.of(pid).ifPresent(signal));
+  }
+
+  /** Goes on with jobs until the cluster manager ends the application, at most for two minutes. */
+  private static JobResult repeatAfterAKill(JavaSparkContext spark, ExecutorEvents events) {
+    JobResult result = endProcess(spark, events, ProcessHandle::destroyForcibly);
+    long beginNs = System.nanoTime();
+    while (System.nanoTime() - beginNs < TimeUnit.MINUTES.toNanos(2)) {
+      answer(spark, Shuffle.SMALL);
+    }
+    return result;
   }
 
   private static JobResult deletePod(JavaSparkContext spark, ExecutorEvents events) {
