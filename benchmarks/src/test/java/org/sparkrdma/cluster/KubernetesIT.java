@@ -135,7 +135,7 @@ class KubernetesIT {
   @Tag("nightly")
   void shouldEndTheApplicationWhenMorePodsFailThanTheLimit() throws Exception {
     Application application =
-        run(LOOPBACK, "SIGKILL", "spark.executor.memory=512m", "spark.executor.maxNumFailures=0");
+        run(LOOPBACK, "limit", "spark.executor.memory=512m", "spark.executor.maxNumFailures=0");
 
     assertThat(application.exitCode()).as(application.driver()).isPositive();
     assertThat(application.driver()).contains("Max number of executor failures (0) reached");
