@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 @Tag("slow")
-@Timeout(120)
+@Timeout(400)
 class EndingJvmTest {
   @TempDir private Path directory;
 
@@ -26,8 +26,11 @@ class EndingJvmTest {
     List<String> command = JvmCommand.of(EndingJvm.class, List.of());
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
-    assertThat(process.waitFor(100, TimeUnit.SECONDS)).as("it ends").isTrue();
+    // It takes 4 s, and half a minute beside twelve processes that compute.
+    boolean ended = process.waitFor(300, TimeUnit.SECONDS);
+    process.destroyForcibly();
     String printed = Files.readString(out);
+    assertThat(ended).as("it ends: %s", printed).isTrue();
     assertThat(printed).contains("answered=true refused=0 state=STOPPED");
     // The hooks of Spark that follow wait for it, within the grace period of a container.
     Matcher close = Pattern.compile("closeMs=(\\d+)").matcher(printed);
