@@ -1,5 +1,5 @@
 /*
- * What the loops that measure transfers share.
+ * Checks, clock and output of the loops that measure transfers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -25,7 +25,7 @@ enum LostMessage {
       defaults of the plug-in (`connect.timeout`, `request.timeout` and `peer.timeout` are not set; the other settings are those of `test`). The first job has one
       reader, so one executor connects. Each row asserts right answers, no quarantined peer, the first job as expected (`read`: all bytes by READ; `once`: each
       byte once, by READ or by TCP), and all bytes of the next job by READ. RoCE's kernel repeats a REQ after 6.1 s; blocks wait 5 s (`connect.timeout`), and
-      the attempt goes on for 15 s. So blocks use TCP, but on a busy machine, which makes blocks of the first job wait later, the connection came in time once.
+      the attempt goes on for 15 s. So blocks use TCP; on a busy machine they began to wait later, and once the connection came in time.
       A REP is repeated at about the time when the blocks stop to wait: of two runs on 2026-11-25 one had all bytes by READ and the other all by TCP. So `once`
       is asserted of both; `ConnectionAttemptsTest` asserts the order of events, with its own clock. The initiator's first message stands for a lost RTU. TCP repeats the
       messages of iWARP. `.ci/run` runs the row REQ.

@@ -20,7 +20,7 @@ public final class FaultBound {
   /** Seconds of a fault during which processes or kernels start, or tasks are repeated. */
   public static final int OF_A_START = 30;
 
-  /** The least bound, without that time, when the process did not run for a while. */
+  /** The least bound when the process did not run for a while; that time is added. */
   private static final int OF_A_PAUSE = 10;
 
   /** A busy machine pauses processes for longer than that. */
@@ -35,8 +35,10 @@ public final class FaultBound {
    * @param pauseMs time for which it did not run, the longest or all together
    */
   public static int seconds(int usual, long pauseMs) {
-    return pauseMs < PAUSE_MS
-        ? usual
-        : Math.max(usual, OF_A_PAUSE + Math.toIntExact(TimeUnit.MILLISECONDS.toSeconds(pauseMs)));
+    if (pauseMs < PAUSE_MS) {
+      return usual;
+    }
+    long withPause = OF_A_PAUSE + TimeUnit.MILLISECONDS.toSeconds(pauseMs);
+    return Math.toIntExact(Math.max(usual, Math.min(OF_A_START, withPause)));
   }
 }

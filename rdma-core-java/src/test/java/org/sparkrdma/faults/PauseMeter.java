@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures for how long this process does not run: a thread that wants to run every 5 ms. Safe for
- * any thread.
+ * Measures for how long this process does not run, by a thread that wants to run every 5 ms, and
+ * for how long its threads wait for a processor. Safe for any thread.
  */
 public final class PauseMeter {
   private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(5);

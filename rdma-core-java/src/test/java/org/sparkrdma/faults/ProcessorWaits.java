@@ -80,7 +80,8 @@ final class ProcessorWaits {
   long msSince(ProcessorWaits earlier) {
     long sumNs = 0;
     for (Map.Entry<String, Long> thread : waitedNs.entrySet()) {
-      sumNs += thread.getValue() - earlier.waitedNs.getOrDefault(thread.getKey(), 0L);
+      // The kernel may have given the id of a thread that has ended to another one.
+      sumNs += Math.max(0, thread.getValue() - earlier.waitedNs.getOrDefault(thread.getKey(), 0L));
     }
     return TimeUnit.NANOSECONDS.toMillis(sumNs) + stolenMs - earlier.stolenMs;
   }

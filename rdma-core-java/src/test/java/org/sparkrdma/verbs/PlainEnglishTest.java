@@ -30,6 +30,7 @@ class PlainEnglishTest {
   private static final Set<String> ENDINGS =
       Set.of(
           "java",
+          "h",
           "scala",
           "md",
           "bash",

@@ -14,14 +14,14 @@ import java.util.stream.Stream;
  * Safe for any thread; the first call of {@link #judge} judges.
  */
 final class ExecutorLeaks {
-  /** Maximum time for tasks to end. An executor whose tasks go on is not judged. */
+  /** Maximum time for tasks to end and to release. An executor whose tasks go on is not judged. */
   private static final long TASKS_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /**
    * Maximum time for peers to release the leases that they have used, also where this machine is
-   * busy; less than the time after which Spark's Worker kills an executor.
+   * busy; less than any time-out of leases, with which a leak would end.
    */
-  private static final long LEASES_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final long LEASES_NS = TimeUnit.SECONDS.toNanos(2);
 
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final String TASK = "org.apache.spark.executor.Executor$TaskRunner";
@@ -72,7 +72,7 @@ final class ExecutorLeaks {
     boolean busy = isRunningTask();
     List<HeldResources.Leak> leaks = HeldResources.leaks(records.outstanding());
     while ((busy || !leaks.isEmpty())
-        && System.nanoTime() - beginNs < (busy ? TASKS_NS : LEASES_NS)) {
+        && System.nanoTime() - beginNs < (busy || isOfTask(leaks) ? TASKS_NS : LEASES_NS)) {
       LockSupport.parkNanos(PAUSE_NS);
       // In this order: a task that has ended leaves nothing afterwards.
       busy = isRunningTask();
@@ -83,6 +83,10 @@ final class ExecutorLeaks {
     } else {
       write(LeakLog.State.JUDGED, leaks);
     }
+  }
+
+  private static boolean isOfTask(List<HeldResources.Leak> leaks) {
+    return leaks.stream().anyMatch(leak -> leak.owner() == HeldResources.Owner.TASK);
   }
 
   /** By the stacks, because an idle thread keeps the name of its last task. */

@@ -181,9 +181,9 @@ private[scenarios] object FaultTable {
       |
       |The rows of other tests (below) have one bound each: at most ten times the time that the row has, or,
       |where that is more, 1 s for `server` and `stub`, and 30 s for other scenarios and the guest, where
-      |processes start or tasks are repeated. When the process of `server` or `stub` paused for 200 ms in
-      |all, or its threads waited as long for a processor, that is 10 s and those pauses and waits. The build
-      |fails when a bound is higher.
+      |processes start or tasks are repeated. When pauses of the process of `server` or `stub` and waits of its
+      |threads for a processor are 200 ms or more together, the bound is 10 s and that time, at most 30 s. The
+      |build fails when a bound is higher.
       |
       |## Messages with wrong contents
       |

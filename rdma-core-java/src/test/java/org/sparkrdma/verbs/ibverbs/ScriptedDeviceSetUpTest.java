@@ -34,6 +34,9 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int SLOW_MS = 1_000;
   private static final int HANGING_MS = 6_000;
 
+  /** Until the test ends it. */
+  private static final int ENDLESS_MS = 600_000;
+
   @Test
   @DisplayName("the host of the peer rejects a request because of a stale connection")
   void shouldReportARejectionBecauseOfAStaleConnection() throws Exception {
@@ -140,15 +143,19 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("an event comes while a route is being resolved")
   void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
-    library.delay("rdma_resolve_route", HANGING_MS);
-    ScriptedExchange exchange = open();
-    resolveUntilTheRouteIsAsked(exchange);
+    library.delay("rdma_resolve_route", ENDLESS_MS);
+    try {
+      ScriptedExchange exchange = open();
+      resolveUntilTheRouteIsAsked(exchange);
 
-    library.raise(DEVICE_FATAL, 1);
+      library.raise(DEVICE_FATAL, 1);
 
-    exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
-    library.endDelays();
-    exchange.expect(ConnectionEvent.Type.RESOLVED);
+      exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+      library.endDelays();
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+    } finally {
+      library.endDelays();
+    }
   }
 
   @Test

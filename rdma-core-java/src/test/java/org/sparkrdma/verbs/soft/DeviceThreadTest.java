@@ -30,7 +30,7 @@ class DeviceThreadTest extends VerbsContract {
   private static final int MEASUREMENTS = 20;
 
   /** Maximum part of its time for which an idle thread runs. */
-  private static final double MAX_IDLE_PART = 0.2;
+  private static final double MAX_IDLE_PART = 0.05;
 
   private static final long IDLE_NS = 200_000_000;
 

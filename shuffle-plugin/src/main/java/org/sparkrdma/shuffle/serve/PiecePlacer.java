@@ -136,7 +136,8 @@ final class PiecePlacer {
    * Whether the answer ends for lack of slots, because a registration makes the kernel write the
    * window to its disk again. The reader releases the slots of this answer or of others and
    * requests the rest. A reader that has none would wait for other readers, so its windows are
-   * registered. The window may have been registered while the lock was released for a slot.
+   * registered. While the lock was released for a slot, another thread may have registered the
+   * window; that other threads may have copied out of it meanwhile does not count.
    */
   private boolean mustAwaitSlots(ServedOutput output, int index) {
     return lease.share().holdsSlots()

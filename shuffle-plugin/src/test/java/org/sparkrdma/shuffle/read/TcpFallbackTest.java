@@ -72,7 +72,7 @@ class TcpFallbackTest {
     for (int i = 0; i < 100; i++) {
       fetch("hole", "shuffle_0_" + i + "_0", dead);
     }
-    // Behind a request for the peer, or a pause of one, no answer would ever arrive.
+    // Behind a request for the peer no answer would ever arrive; a pause shows in totalMs.
     for (int i = 0; i < 1_000; i++) {
       RecordingListener listener = new RecordingListener();
       fetch("host" + i % 3, "shuffle_1_" + i + "_0", listener);

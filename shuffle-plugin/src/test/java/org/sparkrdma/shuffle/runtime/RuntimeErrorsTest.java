@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.device.PortState;
 
 /** Errors on the thread of a runtime, such as no memory for a line of the log. */
 class RuntimeErrorsTest extends RuntimeFixture {
-  /** Starts with default settings, which a test makes fail in one of its methods. */
+  /** A start with default settings; each test overrides a method of it that fails. */
   private static class FailingStart extends RuntimeStart {
     FailingStart(Supplier<FakeEngine> chosen, TransportStart transports) {
       super(

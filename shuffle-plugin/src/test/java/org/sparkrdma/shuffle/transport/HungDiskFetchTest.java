@@ -93,7 +93,10 @@ class HungDiskFetchTest {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
   }
 
-  /** A reader that waits for the server's answer, however late it is on a busy machine. */
+  /**
+   * A reader that waits for the server's answer, however late it is on a busy machine. {@code
+   * HungDiskTest} asserts when the server answers, with its own clock.
+   */
   private static TestExecutor.Options patient(long incarnation) {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(20));
   }

@@ -22,7 +22,9 @@ final class ReportNotes {
     }
     if (plan.warmUps() < ENOUGH_WARM_UPS) {
       notes.add(
-          "With --warm-ups %d each run is one of the first of its executors, in which the JVM still compiles and the plug-in starts. For applications of more than a minute add --warm-ups 5."
+          ("With --warm-ups %d each run is one of the first of its executors, in which the JVM still"
+                  + " compiles and the plug-in starts. For applications of more than a minute add"
+                  + " --warm-ups 5.")
               .formatted(plan.warmUps()));
     }
     return notes;
