@@ -26,14 +26,6 @@ public final class BenchmarkDocumentation {
     return pages;
   }
 
-  /** Those of these rows of tables that are on none of the pages, as Markdown. */
-  public static List<String> missingRows(List<List<String>> rows, List<String> pages) {
-    return rows.stream()
-        .map(row -> "| " + String.join(" | ", row) + " |")
-        .filter(row -> pages.stream().noneMatch(page -> page.contains(row)))
-        .toList();
-  }
-
   /** The recorded reports of a command, {@code NAME-COMMIT.json}; at least one. */
   public static List<Path> results(String name) throws IOException {
     List<Path> found =

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(200)
 final class DoctorIT {
-  /** Runs the command that follows as a user that may lock 64 KiB. */
+  /** Words before a command; it runs as a user that may lock 64 KiB. */
   private static final String LIMITED = "ulimit -l 64; " + GuestTests.AS_NOBODY;
 
   /** The same user with the capability in effect, as {@code conf/java-with-ipc-lock} leaves it. */

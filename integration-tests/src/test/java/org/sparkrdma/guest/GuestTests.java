@@ -22,7 +22,7 @@ final class GuestTests {
   /** Leak records of this project, which each such JVM judges. */
   static final String LEAK_RECORDS = "-Dsparkrdma.leaks=true";
 
-  /** Runs the command that follows as the user nobody, without any capability. */
+  /** Words before a command; it runs as the user nobody, without any capability. */
   static final String AS_NOBODY =
       "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 

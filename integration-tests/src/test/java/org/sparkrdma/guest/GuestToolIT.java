@@ -37,7 +37,7 @@ final class GuestToolIT {
   /** A command that prints a line when it runs and does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
-  /** Runs the command that follows on the host as the user nobody, whose home folder is /. */
+  /** Words before a command on the host; it runs as the user nobody, whose home folder is /. */
   private static final String AS_USER_OF_HOST =
       "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";
 

@@ -40,24 +40,20 @@ final class CeilingTable {
           new Column("agent link Gbit/s", Figure.AGENT_LINK_GBIT_PER_SECOND, 1));
 
   static String of(CeilingReport report) {
+    List<List<List<String>>> tables = tables(report);
     return "CPU time for each block: median (min..max) of the rounds; ratio is plug-in / Spark's own\n"
-        + text(costs(report))
+        + text(tables.get(0))
         + "\nmedians of the rounds; B is bytes allocated for each block; agent link is computed, not"
         + " measured:\nthe speed at which the client's agent would be busy\n"
-        + text(rest(report))
+        + text(tables.get(1))
         + "\ngoals\n  "
         + String.join("\n  ", report.goals())
         + "\n";
   }
 
-  /** The rows of the first table, the headings first. */
-  static List<List<String>> costs(CeilingReport report) {
-    return table(report.cases(), COSTS, true);
-  }
-
-  /** The rows of the second table, the headings first. */
-  static List<List<String>> rest(CeilingReport report) {
-    return table(report.cases(), REST, false);
+  /** The rows of each table, the headings first: costs, then the rest. */
+  static List<List<List<String>>> tables(CeilingReport report) {
+    return List.of(table(report.cases(), COSTS, true), table(report.cases(), REST, false));
   }
 
   private static String text(List<List<String>> rows) {
