@@ -264,6 +264,24 @@ class DirectoryClientTest {
     }
   }
 
+  @Test
+  void shouldFailAnExclusionThatIsNotAnsweredInTime() {
+    CountDownLatch held = new CountDownLatch(1);
+    try (DirectoryClient waiting =
+        client(
+            message -> {
+              held.await();
+              return service.answer(message);
+            },
+            Duration.ofMillis(20))) {
+      assertThat(waiting.exclude("1"))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableOfType(ExecutionException.class)
+          .withCauseInstanceOf(TimeoutException.class);
+      held.countDown();
+    }
+  }
+
   /** Its task asks again, so the driver would get the requests of all its tries. */
   @Test
   void shouldNotSendARequestForAnExclusionThatHasTimedOut() {
