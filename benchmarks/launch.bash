@@ -136,7 +136,7 @@ check_name() {
   local name=$1 option=$2 value=$3 jobs
   case $name$option in
     quickstart--job) jobs='groupby terasort' ;;
-    'bench regress--job') jobs=$(list_jobs | awk 'NR > 1 { print $1 }' | xargs) ;;
+    'bench regress--job') jobs="$(list_jobs | awk 'NR > 1 { print $1 }' | xargs) transfer latency" ;;
     *)
       [[ -n $value ]] || allowed='a value'
       return

@@ -30,7 +30,8 @@ class NightlyScriptTest {
     assertThat(help.exitCode()).isZero();
     assertThat(help.output())
         .contains(SCRIPT + " [--print] [--repeat N] [--limit SECONDS] [PART ...]")
-        .contains("  units ", "  turns ", "  fuzz ", "  jobs ", "  suites ", "  guest ");
+        .contains(
+            "  units ", "  turns ", "  fuzz ", "  jobs ", "  suites ", "  guest ", "  regress ");
     Outcome wrong = run("gest");
     assertThat(wrong.exitCode()).isEqualTo(2);
     assertThat(wrong.output()).contains("unknown part: gest");
@@ -51,7 +52,7 @@ class NightlyScriptTest {
 
     assertThat(printed.exitCode()).isZero();
     List<String> commands = printed.output().lines().toList();
-    assertThat(commands).hasSize(6).anyMatch(command -> command.contains(" -Pfuzz "));
+    assertThat(commands).hasSize(7).anyMatch(command -> command.contains(" -Pfuzz "));
     String page = Files.readString(DocumentationFiles.PROJECT.resolve("CONTRIBUTING.md"));
     assertThat(commands).allMatch(command -> page.contains("| `" + command + "` |"));
   }
@@ -111,7 +112,7 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(6);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(7);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
@@ -172,8 +173,10 @@ class NightlyScriptTest {
   }
 
   private void build(String lines) throws IOException {
-    Path wrapper = Files.writeString(directory.resolve("mvnw"), "#!/bin/bash\n" + lines + "\n");
-    assertThat(wrapper.toFile().setExecutable(true)).isTrue();
+    for (String script : List.of("mvnw", "bench")) {
+      Path file = Files.writeString(directory.resolve(script), "#!/bin/bash\n" + lines + "\n");
+      assertThat(file.toFile().setExecutable(true)).isTrue();
+    }
   }
 
   /** Runs a copy of the script, which changes into the folder above its own. */

@@ -78,11 +78,6 @@ public record BenchmarkPlan(
     return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, concurrent, newData, command);
   }
 
-  /** The same with another number of rounds. */
-  public BenchmarkPlan withRounds(int newRounds) {
-    return new BenchmarkPlan(job, shapes, modes, newRounds, warmUps, concurrent, data, command);
-  }
-
   /** The job in one shape, as often at once as the plan has it. */
   public Workload workload(String shape) {
     Workload one = job.workload(shape);

@@ -2,7 +2,7 @@
 package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.io.IOException;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import java.util.List;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.git.Commit;
 
@@ -11,6 +11,6 @@ interface CommitBenchmark {
   /** Builds the commit. Called once for each, before any run. */
   void build(Commit commit) throws LaunchException, IOException, InterruptedException;
 
-  /** Runs the benchmark once, with one measured round. */
-  BenchmarkReport run(Commit commit) throws LaunchException, IOException, InterruptedException;
+  /** Runs the benchmark once and returns its ratios. */
+  List<MeasuredRatio> run(Commit commit) throws LaunchException, IOException, InterruptedException;
 }

@@ -4,66 +4,57 @@ package org.sparkrdma.benchmarks.jobs.regress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.sparkrdma.benchmarks.jobs.report.Comparison;
-import org.sparkrdma.benchmarks.jobs.report.Metric;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.Quartiles;
 
 /**
  * Change of one ratio between two commits that ran in pairs.
  *
- * @param ratio to the first shuffle of the same run
  * @param base median and quartiles of the ratio
  * @param head the same of the other commit
  * @param change head's ratio / base's ratio of each pair: median and quartiles
+ * @param baseValues the ratio of base in each pair
+ * @param headValues likewise, of head
  */
 record PairedChange(
     String shape,
     String ratio,
-    Metric metric,
+    String metric,
     Quartiles base,
     Quartiles head,
     Quartiles change,
-    Verdict verdict) {
+    Verdict verdict,
+    List<Double> baseValues,
+    List<Double> headValues) {
   /** One pair in this number may disagree with the others. */
   private static final int PAIRS_PER_OUTLIER = 6;
 
   /** Stands for the change of a ratio that was 0. */
   private static final double MAX_CHANGE = 1_000;
 
-  /** The change of each ratio that both reports have in at least {@code minPairs} pairs. */
-  static List<PairedChange> of(Comparison comparison, int minPairs) {
-    List<PairedChange> changes = new ArrayList<>();
-    for (Comparison.Line line : comparison.lines()) {
-      List<Double> pairs = pairs(line);
-      if (pairs.size() >= minPairs) {
-        changes.add(
-            new PairedChange(
-                line.shape(),
-                line.of() + " / " + comparison.first().plan().modes().get(0),
-                line.metric(),
-                line.first(),
-                line.second(),
-                Quartiles.of(pairs, Double::doubleValue),
-                verdict(line, pairs)));
-      }
+  /**
+   * @param baseValues values of the ratio in the pairs, at least one; without NaN
+   * @param headValues as many
+   */
+  static PairedChange of(MeasuredRatio ratio, List<Double> baseValues, List<Double> headValues) {
+    List<Double> changes = new ArrayList<>();
+    for (int i = 0; i < baseValues.size(); i++) {
+      double before = baseValues.get(i);
+      double after = headValues.get(i);
+      changes.add(before == after ? 1 : Math.min(after / before, MAX_CHANGE));
     }
-    return changes;
-  }
-
-  private static List<Double> pairs(Comparison.Line line) {
-    List<Double> base = line.firstRounds();
-    List<Double> head = line.secondRounds();
-    List<Double> pairs = new ArrayList<>();
-    for (int i = 0; i < Math.min(base.size(), head.size()); i++) {
-      double before = base.get(i);
-      double after = head.get(i);
-      double change = before == after ? 1 : Math.min(after / before, MAX_CHANGE);
-      if (!Double.isNaN(change)) {
-        pairs.add(change);
-      }
-    }
-    return pairs;
+    Quartiles base = Quartiles.of(baseValues, Double::doubleValue);
+    Quartiles head = Quartiles.of(headValues, Double::doubleValue);
+    return new PairedChange(
+        ratio.shape(),
+        ratio.ratio(),
+        ratio.metric(),
+        base,
+        head,
+        Quartiles.of(changes, Double::doubleValue),
+        verdict(ratio.lessIsBetter(), base, head, changes),
+        baseValues,
+        headValues);
   }
 
   /**
@@ -71,22 +62,18 @@ record PairedChange(
    * agree on the direction, but for one pair in six. Quartiles alone would call one of five ratios
    * of equal commits changed in five pairs.
    */
-  private static Verdict verdict(Comparison.Line line, List<Double> pairs) {
-    int outliers = pairs.size() / PAIRS_PER_OUTLIER;
-    if (quartilesAreApart(line)) {
-      if (line.change() > 1 && pairs.stream().filter(pair -> pair <= 1).count() <= outliers) {
-        return Verdict.WORSE;
-      }
-      if (line.change() < 1 && pairs.stream().filter(pair -> pair >= 1).count() <= outliers) {
-        return Verdict.BETTER;
-      }
+  private static Verdict verdict(
+      boolean lessIsBetter, Quartiles base, Quartiles head, List<Double> changes) {
+    int outliers = changes.size() / PAIRS_PER_OUTLIER;
+    if (base.upper() < head.lower()
+        && changes.stream().filter(change -> change <= 1).count() <= outliers) {
+      return lessIsBetter ? Verdict.WORSE : Verdict.BETTER;
+    }
+    if (head.upper() < base.lower()
+        && changes.stream().filter(change -> change >= 1).count() <= outliers) {
+      return lessIsBetter ? Verdict.BETTER : Verdict.WORSE;
     }
     return Verdict.WITHIN_SPREAD;
-  }
-
-  private static boolean quartilesAreApart(Comparison.Line line) {
-    return line.first().upper() < line.second().lower()
-        || line.second().upper() < line.first().lower();
   }
 
   /** A row of a table. */
@@ -94,7 +81,7 @@ record PairedChange(
     return List.of(
         shape,
         ratio,
-        metric.toString(),
+        metric,
         base.format(2),
         head.format(2),
         String.format(Locale.ROOT, "%.2f", change.median()),

@@ -8,14 +8,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.transfer.VerifyMode;
 import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.ReportOption;
+import org.sparkrdma.launch.UserCommand;
 import org.sparkrdma.launch.git.Commit;
 import org.sparkrdma.launch.git.GitRepository;
 import picocli.CommandLine;
@@ -28,13 +32,24 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind {@code ./bench regress}: runs a job of two commits in turn and exits with 1
- * when a ratio is worse beyond its spread. The script's help describes the options.
+ * The command behind {@code ./bench regress}: runs a job or measures transfers of two commits in
+ * turn, and exits with 1 when a ratio is worse beyond its spread. The script's help describes the
+ * options.
  */
 @Command(name = "regress")
 public final class RegressCommand implements Callable<Integer> {
   private static final int MIN_PAIRS = 5;
   private static final int MAX_PAIRS = 1_000;
+
+  /** Measurements that are no job. */
+  static final String TRANSFER = "transfer";
+
+  static final String LATENCY = "latency";
+
+  /** Rounds of one of these in each run, so that each client is the first one in some of them. */
+  private static final int TRANSFER_ROUNDS = 3;
+
+  private static final int TRANSFER_WARM_UPS = 3;
 
   @Mixin private LaunchOptions options;
 
@@ -57,11 +72,21 @@ public final class RegressCommand implements Callable<Integer> {
       converter = ShuffleMode.Converter.class)
   private List<ShuffleMode> modes;
 
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,1m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--verify", defaultValue = "off")
+  private VerifyMode verify;
+
   @Option(names = "--pairs", defaultValue = "9")
   private int pairs;
 
-  @Option(names = "--warm-ups", defaultValue = "1")
-  private int warmUps;
+  @Option(names = "--warm-ups")
+  private Integer warmUps;
 
   @Mixin private ReportOption report;
 
@@ -79,20 +104,9 @@ public final class RegressCommand implements Callable<Integer> {
 
   static CommandLine commandLine(String... arguments) {
     return ClusterCommand.commandLine(
-        "bench", "./bench regress --help", new RegressCommand(userCommand(arguments)));
-  }
-
-  /** The user's command, without the options that {@code launch.bash} adds. */
-  private static String userCommand(String... arguments) {
-    List<String> kept = new ArrayList<>(List.of("./bench", "regress"));
-    for (int i = 0; i < arguments.length; i++) {
-      if (arguments[i].equals("--project") || arguments[i].equals("--work-dir")) {
-        i++;
-      } else if (!arguments[i].equals("--terminal")) {
-        kept.add(arguments[i]);
-      }
-    }
-    return String.join(" ", kept);
+        "bench",
+        "./bench regress --help",
+        new RegressCommand(UserCommand.of("regress", arguments)));
   }
 
   @Override
@@ -107,17 +121,15 @@ public final class RegressCommand implements Callable<Integer> {
     ProgressLog progress = options.progress();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
+    MachineFacts facts = MachineFacts.now();
     WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
     Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
     Runtime.getRuntime().addShutdownHook(endHook);
     try {
-      RegressReport result =
-          RegressReport.of(
-              command,
-              baseCommit,
-              headCommit,
-              new CommitPairs(benchmark, baseCommit, headCommit, progress::log).run(pairs),
-              MIN_PAIRS);
+      List<PairedChange> changes =
+          CommitPairs.run(benchmark, baseCommit, headCommit, pairs, progress::log)
+              .changes(MIN_PAIRS);
+      RegressReport result = new RegressReport(command, facts, baseCommit, headCommit, changes);
       return publish(result);
     } finally {
       if (tryRemove(endHook)) {
@@ -137,11 +149,35 @@ public final class RegressCommand implements Callable<Integer> {
             () -> misuse("git knows no commit '%s' in %s".formatted(name, repository.project())));
   }
 
+  private boolean measuresTransfers() {
+    return job.equals(TRANSFER) || job.equals(LATENCY);
+  }
+
+  private int warmUps() {
+    if (warmUps != null) {
+      return warmUps;
+    }
+    return measuresTransfers() ? TRANSFER_WARM_UPS : 1;
+  }
+
   private void check() {
+    if (!measuresTransfers()) {
+      checkJob();
+    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
+    limits.checkWarmUps(warmUps());
+    report.check();
+  }
+
+  private void checkJob() {
     ShuffleJob known =
         ShuffleJob.named(job)
             .orElseThrow(
-                () -> misuse("--job is '%s': give one of %s".formatted(job, ShuffleJob.names())));
+                () ->
+                    misuse(
+                        "--job is '%s': give one of %s, %s, %s"
+                            .formatted(job, ShuffleJob.names(), TRANSFER, LATENCY)));
     try {
       shapes.forEach(known::workload);
     } catch (IllegalArgumentException e) {
@@ -152,22 +188,24 @@ public final class RegressCommand implements Callable<Integer> {
           "--modes is '%s': give two shuffles or more, because ratios are to the first"
               .formatted(modes.get(0)));
     }
-    NumberLimits limits = new NumberLimits(spec);
-    limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
-    limits.checkWarmUps(warmUps);
-    report.check();
   }
 
-  /** The job and its options for each run. */
+  /** The command of {@code ./bench} and its options for each run. */
   private List<String> benchOptions() {
     List<String> all = new ArrayList<>(List.of(job));
-    if (!shapes.isEmpty()) {
-      all.addAll(List.of("--shapes", String.join(",", shapes)));
+    if (measuresTransfers()) {
+      String lengths = sizes.stream().map(DataSize::toOption).collect(Collectors.joining(","));
+      all.addAll(List.of("--sizes", lengths, "--verify", verify.toString()));
+      all.addAll(List.of("--rounds", Integer.toString(TRANSFER_ROUNDS)));
+    } else {
+      if (!shapes.isEmpty()) {
+        all.addAll(List.of("--shapes", String.join(",", shapes)));
+      }
+      String wanted =
+          modes.stream().distinct().map(ShuffleMode::toString).collect(Collectors.joining(","));
+      all.addAll(List.of("--modes", wanted, "--rounds", "1"));
     }
-    String wanted =
-        modes.stream().distinct().map(ShuffleMode::toString).collect(Collectors.joining(","));
-    all.addAll(List.of("--modes", wanted, "--rounds", "1"));
-    all.addAll(List.of("--warm-ups", Integer.toString(warmUps)));
+    all.addAll(List.of("--warm-ups", Integer.toString(warmUps())));
     return all;
   }
 

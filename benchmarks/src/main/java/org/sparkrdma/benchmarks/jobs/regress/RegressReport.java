@@ -3,9 +3,7 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
-import org.sparkrdma.benchmarks.jobs.report.Comparison;
+import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.launch.git.Commit;
@@ -13,36 +11,17 @@ import org.sparkrdma.launch.git.Commit;
 /**
  * Result of two commits that ran in turn on one machine.
  *
- * @param date start of the first run
- * @param machine processor, number of processors, memory, kernel
+ * @param environment the machine at the start
  * @param changes one for each ratio
- * @param baseRuns all runs of base; round N of both are pair N
  */
 record RegressReport(
-    String date,
-    String machine,
     String command,
+    MachineFacts environment,
     Commit base,
     Commit head,
-    List<PairedChange> changes,
-    BenchmarkReport baseRuns,
-    BenchmarkReport headRuns) {
+    List<PairedChange> changes) {
   private static final int TEXT_COLUMNS = 3;
   private static final int VERDICT_COLUMN = 6;
-
-  static RegressReport of(
-      String command, Commit base, Commit head, Comparison comparison, int minPairs) {
-    Environment environment = comparison.first().environment();
-    return new RegressReport(
-        environment.date(),
-        environment.host(),
-        command,
-        base,
-        head,
-        PairedChange.of(comparison, minPairs),
-        comparison.first(),
-        comparison.second());
-  }
 
   /** Number of ratios that are worse beyond their spread. */
   long worse() {

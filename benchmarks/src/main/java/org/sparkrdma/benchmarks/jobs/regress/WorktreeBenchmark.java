@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs.regress;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.cluster.ClusterProcess;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.LaunchException;
@@ -30,6 +28,12 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
   private static final List<String> BUILD =
       List.of(
           "./mvnw", "-B", "-ntp", "-Pquick", "-DskipTests", "-pl", "benchmarks", "-am", "package");
+
+  /** In the script of a commit with {@code ./bench latency}. */
+  private static final String LATENCY_COMMAND = "\n  latency ";
+
+  /** In the script of a commit with {@code ./bench transfer --latency}. */
+  private static final String LATENCY_OPTION = "\n  --latency  ";
 
   private final GitRepository repository;
   private final Path directory;
@@ -60,17 +64,36 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
   }
 
   @Override
-  public BenchmarkReport run(Commit commit)
+  public List<MeasuredRatio> run(Commit commit)
       throws LaunchException, IOException, InterruptedException {
+    Path worktree = worktrees.get(commit.hash());
     Path report = directory.resolve("report-%d.json".formatted(++runs));
     List<String> command = new ArrayList<>(List.of("./bench"));
-    command.addAll(options);
+    command.addAll(options(commit, worktree));
     command.addAll(List.of("--report", report.toString()));
     command.addAll(List.of("--work-dir", directory.resolve("work").toString()));
-    run("the benchmark of " + commit, worktrees.get(commit.hash()), command);
-    return new ObjectMapper()
-        .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false)
-        .readValue(report.toFile(), BenchmarkReport.class);
+    run("the benchmark of " + commit, worktree, command);
+    return MeasuredRatio.of(new ObjectMapper().readTree(report.toFile()));
+  }
+
+  /**
+   * The options as the commit's own script knows them: latency was a command of its own once, and
+   * still older commits do not measure it.
+   */
+  private List<String> options(Commit commit, Path worktree) throws LaunchException, IOException {
+    if (!options.get(0).equals(RegressCommand.LATENCY)) {
+      return options;
+    }
+    String script = Files.readString(worktree.resolve("bench"));
+    if (script.contains(LATENCY_COMMAND)) {
+      return options;
+    }
+    if (!script.contains(LATENCY_OPTION)) {
+      throw new LaunchException(commit + " cannot measure latency: choose a newer commit");
+    }
+    List<String> renamed = new ArrayList<>(List.of("transfer", "--latency"));
+    renamed.addAll(options.subList(1, options.size()));
+    return renamed;
   }
 
   /** Runs a command to its end, in a work tree. Its output goes to a file, kept if it fails. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The job of two commits, run in turn and compared. Each commit has a git work tree of its own.
- * Confined to the main thread.
+ * A job or the transfers of two commits, run in turn and compared. Each commit has a git work tree
+ * of its own. Confined to the main thread.
  */
 package org.sparkrdma.benchmarks.jobs.regress;

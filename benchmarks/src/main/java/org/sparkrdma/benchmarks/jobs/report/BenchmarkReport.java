@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.jobs.report;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.environment.Environment;
@@ -32,26 +31,5 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
   /** The same without the directory of the data, which is one of this run alone. */
   public BenchmarkReport withoutData() {
     return new BenchmarkReport(plan.withData(""), environment, cases);
-  }
-
-  /**
-   * One report with the runs of all. Their rounds are numbered in the order of the reports.
-   *
-   * @param reports at least one; of the same plan with one round
-   */
-  public static BenchmarkReport merge(List<BenchmarkReport> reports) {
-    BenchmarkReport first = reports.get(0);
-    List<CaseReport> cases = new ArrayList<>();
-    for (int shape = 0; shape < first.cases().size(); shape++) {
-      List<RunResult> runs = new ArrayList<>();
-      for (int round = 1; round <= reports.size(); round++) {
-        for (RunResult run : reports.get(round - 1).cases().get(shape).runs()) {
-          runs.add(run.withRound(round));
-        }
-      }
-      CaseReport one = first.cases().get(shape);
-      cases.add(CaseReport.of(one.shape(), one.description(), first.plan().modes(), runs));
-    }
-    return new BenchmarkReport(first.plan().withRounds(reports.size()), first.environment(), cases);
   }
 }

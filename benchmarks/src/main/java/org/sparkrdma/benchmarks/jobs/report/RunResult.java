@@ -47,27 +47,6 @@ public record RunResult(
     memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
   }
 
-  /** The same as another round. */
-  RunResult withRound(int newRound) {
-    return new RunResult(
-        mode,
-        newRound,
-        executors,
-        seconds,
-        fetchWaitSeconds,
-        executorCpuSeconds,
-        gcSeconds,
-        gcPauses,
-        peakMemoryBytes,
-        bytes,
-        blocks,
-        fallbacks,
-        memoryWaits,
-        copiedBlocks,
-        answer,
-        querySeconds);
-  }
-
   /**
    * Pauses of one executor.
    *

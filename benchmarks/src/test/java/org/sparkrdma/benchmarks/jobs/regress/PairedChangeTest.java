@@ -5,17 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReports;
-import org.sparkrdma.benchmarks.jobs.report.CaseReport;
-import org.sparkrdma.benchmarks.jobs.report.Comparison;
-import org.sparkrdma.benchmarks.jobs.report.Metric;
-import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.git.Commit;
 
@@ -30,53 +22,44 @@ class PairedChangeTest {
 
   @Test
   void shouldCallFewRatiosOfEqualCommitsChanged() throws Exception {
-    assertThat(verdicts(1, Verdict.WITHIN_SPREAD)).isGreaterThan(TRIALS * 95L / 100);
+    assertThat(verdicts(1, true, Verdict.WITHIN_SPREAD)).isGreaterThan(TRIALS * 95L / 100);
   }
 
   @Test
   void shouldFindMostChangesOfAFifth() throws Exception {
-    assertThat(verdicts(1.2, Verdict.WORSE)).isGreaterThan(TRIALS * 85L / 100);
-    assertThat(verdicts(1 / 1.2, Verdict.BETTER)).isGreaterThan(TRIALS * 85L / 100);
+    assertThat(verdicts(1.2, true, Verdict.WORSE)).isGreaterThan(TRIALS * 85L / 100);
+    assertThat(verdicts(1 / 1.2, true, Verdict.BETTER)).isGreaterThan(TRIALS * 85L / 100);
+  }
+
+  @Test
+  void shouldCallALowerThroughputWorse() throws Exception {
+    assertThat(verdicts(1 / 1.2, false, Verdict.WORSE)).isGreaterThan(TRIALS * 85L / 100);
+    assertThat(verdicts(1.2, false, Verdict.BETTER)).isGreaterThan(TRIALS * 85L / 100);
   }
 
   @Test
   void shouldBeginEachPairWithTheOtherCommit() throws Exception {
-    wallOfRun(2, 1);
+    pairs(2, 1, true);
     assertThat(order).containsExactly("build base", "build head", "base", "head", "head", "base");
   }
 
   @Test
   void shouldNotJudgeARatioWithTooFewPairs() throws Exception {
-    assertThat(PairedChange.of(compare(4, 1), 5)).isEmpty();
-    assertThat(PairedChange.of(compare(5, 1), 5)).isNotEmpty();
+    assertThat(pairs(4, 1, true).changes(5)).isEmpty();
+    assertThat(pairs(5, 1, true).changes(5)).isNotEmpty();
   }
 
-  @Test
-  void shouldNumberTheRoundsOfMergedReports() throws Exception {
-    BenchmarkReport merged = compare(3, 1).first();
-    assertThat(merged.plan().rounds()).isEqualTo(3);
-    assertThat(merged.cases().get(0).runs(ShuffleMode.RDMA))
-        .extracting(RunResult::round)
-        .containsExactly(1, 2, 3);
-  }
-
-  private long verdicts(double factor, Verdict wanted) throws Exception {
+  private long verdicts(double factor, boolean lessIsBetter, Verdict wanted) throws Exception {
     long found = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
-      found += wallOfRun(PAIRS, factor).verdict() == wanted ? 1 : 0;
+      PairedChange change = pairs(PAIRS, factor, lessIsBetter).changes(1).get(0);
+      found += change.verdict() == wanted ? 1 : 0;
     }
     return found;
   }
 
-  private PairedChange wallOfRun(int pairs, double factor) throws Exception {
-    return PairedChange.of(compare(pairs, factor), 1).stream()
-        .filter(change -> change.metric() == Metric.WALL)
-        .findFirst()
-        .orElseThrow();
-  }
-
-  /** Runs of two commits; the plug-in takes {@code factor} times as long in the second. */
-  private Comparison compare(int pairs, double factor) throws Exception {
+  /** Runs of two commits; the ratio is {@code factor} times as large in the second. */
+  private CommitPairs pairs(int pairs, double factor, boolean lessIsBetter) throws Exception {
     Commit base = new Commit("base", "b".repeat(40), "");
     Commit head = new Commit("head", "a".repeat(40), "");
     order.clear();
@@ -88,24 +71,14 @@ class PairedChangeTest {
           }
 
           @Override
-          public BenchmarkReport run(Commit commit) {
+          public List<MeasuredRatio> run(Commit commit) {
             order.add(commit.name());
-            return report(
-                (commit.equals(head) ? factor : 1) * Math.exp(NOISE * random.nextGaussian()));
+            double value =
+                (commit.equals(head) ? factor : 1) * Math.exp(NOISE * random.nextGaussian());
+            return List.of(
+                new MeasuredRatio("2x2x4k", "rdma / vanilla", "wall", lessIsBetter, value));
           }
         };
-    return new CommitPairs(benchmark, base, head, step -> {}).run(pairs);
-  }
-
-  static BenchmarkReport report(double ratio) {
-    return BenchmarkReports.of(
-        1,
-        CaseReport.of(
-            "2x2x4k",
-            "4 blocks",
-            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
-            List.of(
-                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2, Map.of()),
-                BenchmarkReports.run(ShuffleMode.RDMA, 1, 10 * ratio, 1, Map.of()))));
+    return CommitPairs.run(benchmark, base, head, pairs, step -> {});
   }
 }

@@ -11,10 +11,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReports;
+import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
@@ -30,6 +35,21 @@ class RegressCommandTest {
       while [ "$1" != --report ]; do shift; done
       cp report.json "$2"
       """;
+
+  /** The part of a report that every version has. */
+  private static final String TRANSFER =
+      """
+      {"cases": [{"blockBytes": 4096, "verify": "off", "throughputRatio": %1$d, "ratios": {
+        "throughput": {"median": %1$d}, "serverCpu": {"median": 1}, "clientCpu": {"median": 1}}}]}
+      """;
+
+  private static final String LATENCY =
+      """
+      {"cases": [{"blockBytes": 4096, "batch": 1,
+        "p50Ratio": {"median": %1$d}, "p99Ratio": {"median": %1$d}}]}
+      """;
+
+  private static final String RECORDED = "{\"results\": %s}";
 
   private static final String BUILD = "#!/bin/sh\ntouch built\n";
 
@@ -76,12 +96,37 @@ class RegressCommandTest {
     JsonNode json = new ObjectMapper().readTree(report.toFile());
     assertThat(json.at("/base/subject").asText()).isEqualTo("slow");
     assertThat(json.at("/head/hash").asText()).isEqualTo(git("rev-parse", "fast").strip());
-    assertThat(json.at("/machine").asText()).isNotEmpty();
-    assertThat(json.at("/date").asText()).startsWith("20");
-    assertThat(json.at("/command").asText())
-        .isEqualTo("./bench regress slow fast --report " + report);
+    assertThat(json.at("/environment/host").asText()).isNotEmpty();
+    assertThat(json.at("/environment/date").asText()).startsWith("20");
+    assertThat(json.at("/command").asText()).isEqualTo("./bench regress slow fast");
     assertThat(json.at("/changes/0/verdict").asText()).isEqualTo("better");
-    assertThat(json.at("/headRuns/cases/0/runs")).hasSize(18);
+    assertThat(json.at("/changes/0/headValues")).hasSize(9);
+  }
+
+  @Test
+  void shouldCompareTransfersWithACommitWhoseReportHasTheCasesOnly() throws Exception {
+    commitReport("old", TRANSFER.formatted(3));
+    commitReport("new", RECORDED.formatted(TRANSFER.formatted(2)));
+    assertThat(regress("old", "new", "--job", "transfer")).isEqualTo(1);
+    assertThat(regress("new", "old", "--job", "transfer")).isZero();
+  }
+
+  @Test
+  void shouldMeasureLatencyByTheCommandThatTheCommitHas() throws Exception {
+    String report = RECORDED.formatted(LATENCY.formatted(2));
+    writeScript(
+        "bench",
+        "#!/bin/sh\n: '\n  latency   one request\n'\ntest $1 = latency || exit 4\n" + BENCH);
+    commitReport("command", report);
+    writeScript(
+        "bench",
+        "#!/bin/sh\n: '\n  --latency  one request\n'\ntest \"$1 $2\" = 'transfer --latency' || exit 4\n"
+            + BENCH);
+    commitReport("option", RECORDED.formatted(LATENCY.formatted(1)));
+    assertThat(regress("command", "option", "--job", "latency")).isZero();
+    assertThat(regress("option", "command", "--job", "latency")).isEqualTo(1);
+    assertThat(regress("slow", "option", "--job", "latency")).isEqualTo(1);
+    assertNothingLeft();
   }
 
   @Test
@@ -147,14 +192,34 @@ class RegressCommandTest {
 
   private void commit(String subject, double ratio) throws Exception {
     writeReport(ratio);
+    commitAll(subject);
+  }
+
+  private void commitReport(String subject, String report) throws Exception {
+    Files.writeString(project.resolve("report.json"), report);
+    commitAll(subject);
+  }
+
+  private void commitAll(String subject) throws Exception {
     git("add", "-A");
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", subject);
     git("tag", subject);
   }
 
   private void writeReport(double ratio) throws IOException {
-    new ObjectMapper()
-        .writeValue(project.resolve("report.json").toFile(), PairedChangeTest.report(ratio));
+    new ObjectMapper().writeValue(project.resolve("report.json").toFile(), report(ratio));
+  }
+
+  private static BenchmarkReport report(double ratio) {
+    return BenchmarkReports.of(
+        1,
+        CaseReport.of(
+            "2x2x4k",
+            "4 blocks",
+            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
+            List.of(
+                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2, Map.of()),
+                BenchmarkReports.run(ShuffleMode.RDMA, 1, 10 * ratio, 1, Map.of()))));
   }
 
   private void writeScript(String name, String content) throws IOException {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.regress;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.CaseReport;
+import org.sparkrdma.launch.DataSize;
+
+/**
+ * One ratio in the report of one run.
+ *
+ * @param shape shape of a job, or length and verification of transferred blocks
+ * @param ratio what is divided by what
+ * @param value a median, if the report has several rounds
+ */
+record MeasuredRatio(
+    String shape, String ratio, String metric, boolean lessIsBetter, double value) {
+  private static final String TRANSFER_RATIO = "rdma / netty";
+
+  /**
+   * The ratios in the report of a job, of {@code transfer} or of a latency measurement. Reports of
+   * transfers of older versions name neither command nor machine and begin with the cases.
+   */
+  static List<MeasuredRatio> of(JsonNode report) throws IOException {
+    JsonNode cases = report.has("results") ? report.at("/results/cases") : report.path("cases");
+    List<MeasuredRatio> ratios = new ArrayList<>();
+    for (JsonNode one : cases) {
+      if (one.has("p50Ratio")) {
+        addLatency(one, ratios);
+      } else if (one.has("throughputRatio")) {
+        addTransfer(one, ratios);
+      }
+    }
+    return ratios.isEmpty() ? ofJob(report) : ratios;
+  }
+
+  private static void addTransfer(JsonNode one, List<MeasuredRatio> ratios) {
+    String shape = blocks(one) + ", verify " + one.path("verify").asText();
+    JsonNode values = one.path("ratios");
+    ratios.add(ofBlocks(shape, "throughput", false, values.path("throughput")));
+    ratios.add(ofBlocks(shape, "server CPU", true, values.path("serverCpu")));
+    ratios.add(ofBlocks(shape, "client CPU", true, values.path("clientCpu")));
+  }
+
+  private static void addLatency(JsonNode one, List<MeasuredRatio> ratios) {
+    String shape = blocks(one) + ", batch " + one.path("batch").asInt();
+    ratios.add(ofBlocks(shape, "p50", true, one.path("p50Ratio")));
+    ratios.add(ofBlocks(shape, "p99", true, one.path("p99Ratio")));
+  }
+
+  private static String blocks(JsonNode one) {
+    return new DataSize(one.path("blockBytes").asLong()).toString();
+  }
+
+  private static MeasuredRatio ofBlocks(
+      String shape, String metric, boolean lessIsBetter, JsonNode spread) {
+    return new MeasuredRatio(
+        shape, TRANSFER_RATIO, metric, lessIsBetter, spread.path("median").asDouble(Double.NaN));
+  }
+
+  private static List<MeasuredRatio> ofJob(JsonNode json) throws IOException {
+    BenchmarkReport report =
+        new ObjectMapper()
+            .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false)
+            .treeToValue(json, BenchmarkReport.class);
+    if (report == null || !report.isComplete()) {
+      throw new IOException("the report has neither ratios of a job nor of transferred blocks");
+    }
+    List<MeasuredRatio> ratios = new ArrayList<>();
+    for (CaseReport one : report.cases()) {
+      for (CaseReport.Summary summary : one.summaries()) {
+        String ratio = summary.mode() + " / " + report.plan().modes().get(0);
+        summary
+            .ratios()
+            .forEach(
+                (metric, value) ->
+                    ratios.add(
+                        new MeasuredRatio(
+                            one.shape(), ratio, metric.toString(), true, value.median())));
+      }
+    }
+    return ratios;
+  }
+
+  /** Whether this is the same quantity as another one, of another run. */
+  boolean isSameQuantity(MeasuredRatio other) {
+    return shape.equals(other.shape) && ratio.equals(other.ratio) && metric.equals(other.metric);
+  }
+}
