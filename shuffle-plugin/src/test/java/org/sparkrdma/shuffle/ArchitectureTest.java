@@ -15,7 +15,10 @@ import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.Test;
@@ -82,6 +85,18 @@ class ArchitectureTest {
         .resideInAPackage(own)
         .should(onlyDependOnClassesThat(resideInAnyPackage(allowed).or(foreign)))
         .check(CLASSES);
+  }
+
+  /** Names of files, mounts and control groups have any bytes, which UTF-8 rejects. */
+  @Test
+  void shouldReadNoFileOfTheSystemThatMustBeUtf8() {
+    JavaClasses all =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("org.sparkrdma");
+    for (String method : List.of("readString", "readAllLines", "lines", "newBufferedReader")) {
+      noClasses().should().callMethod(Files.class, method, Path.class).check(all);
+    }
   }
 
   /** They run without Spark, and an executor without them; it may run the checks of the doctor. */

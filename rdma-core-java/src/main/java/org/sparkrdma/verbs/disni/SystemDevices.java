@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -286,7 +287,7 @@ final class SystemDevices {
    */
   private static String read(Path file) {
     try {
-      return Files.readString(file).trim();
+      return Files.readString(file, StandardCharsets.ISO_8859_1).trim();
     } catch (IOException e) {
       return "";
     }

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -167,7 +168,8 @@ final class DeviceFacts {
   private Map<String, Object> reported(String name, long device, long extended) {
     Map<String, Object> reported = ReportedAttributes.ofDevice(device, extended);
     try {
-      reported.put("board_id", Files.readString(SYSTEM.resolve(name).resolve("board_id")).trim());
+      Path board = SYSTEM.resolve(name).resolve("board_id");
+      reported.put("board_id", Files.readString(board, StandardCharsets.ISO_8859_1).trim());
     } catch (IOException e) {
       // Only some drivers have it.
     }

@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.ibverbs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,7 +92,7 @@ final class GidTable {
   /** The number of the network interface that a file names; 0 when there is none. */
   private int linkOf(Path file) throws VerbsException {
     try {
-      String name = Files.readString(file).trim();
+      String name = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).trim();
       return links.all().stream()
           .filter(link -> link.name().equals(name))
           .mapToInt(NetworkLinks.Link::index)
@@ -105,7 +106,8 @@ final class GidTable {
 
   private static byte[] read(Path gid) {
     try {
-      return HexFormat.of().parseHex(Files.readString(gid).trim().replace(":", ""));
+      String text = Files.readString(gid, StandardCharsets.ISO_8859_1);
+      return HexFormat.of().parseHex(text.trim().replace(":", ""));
     } catch (IOException | IllegalArgumentException e) {
       // An empty entry cannot be read.
       return new byte[0];
@@ -114,7 +116,7 @@ final class GidTable {
 
   private static boolean isRoceV2(Path type) {
     try {
-      return Files.readString(type).contains("v2");
+      return Files.readString(type, StandardCharsets.ISO_8859_1).contains("v2");
     } catch (IOException e) {
       return false;
     }

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -98,7 +99,8 @@ record Machine(Path root) {
 
   /** The limit of locked memory of this process, as text. */
   String memlockLimit() {
-    try (Stream<String> lines = Files.lines(root.resolve("proc/self/limits"))) {
+    try (Stream<String> lines =
+        Files.lines(root.resolve("proc/self/limits"), StandardCharsets.ISO_8859_1)) {
       return lines
           .filter(line -> line.startsWith("Max locked memory"))
           .map(line -> line.substring("Max locked memory".length()).trim().split("\\s+", 2)[0])

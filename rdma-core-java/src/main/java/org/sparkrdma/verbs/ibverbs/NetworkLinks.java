@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
@@ -76,7 +77,8 @@ record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
   /** The hardware address of an interface; empty when it has none. */
   byte[] hardwareAddress(Link link) {
     try {
-      String text = Files.readString(directory.resolve(link.name()).resolve("address"));
+      Path address = directory.resolve(link.name()).resolve("address");
+      String text = Files.readString(address, StandardCharsets.ISO_8859_1);
       return HexFormat.ofDelimiter(":").parseHex(text.trim());
     } catch (IOException | IllegalArgumentException e) {
       return new byte[0];

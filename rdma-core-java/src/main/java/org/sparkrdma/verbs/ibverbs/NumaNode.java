@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -33,7 +34,7 @@ final class NumaNode {
 
   private static String read(Path file) {
     try {
-      return Files.readString(file).strip();
+      return Files.readString(file, StandardCharsets.ISO_8859_1).strip();
     } catch (IOException e) {
       return "";
     }

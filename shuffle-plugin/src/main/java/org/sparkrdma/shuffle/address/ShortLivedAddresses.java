@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.address;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -40,7 +41,7 @@ final class ShortLivedAddresses {
   static Set<InetAddress> of(Path file) {
     Set<InetAddress> addresses = new HashSet<>();
     try {
-      for (String line : Files.readAllLines(file)) {
+      for (String line : Files.readAllLines(file, StandardCharsets.ISO_8859_1)) {
         String[] fields = line.trim().split(" +", -1);
         if (fields.length == FIELDS && isShortLived(Integer.parseInt(fields[FLAGS_FIELD], 16))) {
           addresses.add(address(fields[ADDRESS_FIELD]));

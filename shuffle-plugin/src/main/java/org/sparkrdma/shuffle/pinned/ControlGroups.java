@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  * process does not see the groups above; the container's own group is the root then.
  */
 public final class ControlGroups {
+  private static final Path ROOT = Path.of("/");
   private static final Path USUAL = Path.of("/sys/fs/cgroup");
   private static final String VERSION_1 = "memory";
   private static final String VERSION_2 = "";
@@ -69,7 +70,8 @@ public final class ControlGroups {
     Mount mount = mount(type, controller).orElse(new Mount("/", usual));
     Path top = seen(mount.at());
     List<Path> groups = new ArrayList<>();
-    Path group = top.resolve(own(controller, mount.root())).normalize();
+    Path own = SystemFiles.path("/" + own(controller, mount.root())).orElse(ROOT);
+    Path group = top.resolve(ROOT.relativize(own)).normalize();
     while (group.startsWith(top)) {
       groups.add(group);
       group = group.getParent();
@@ -78,12 +80,12 @@ public final class ControlGroups {
   }
 
   private Path seen(Path absolute) {
-    return files.root().resolve(absolute.toString().substring(1));
+    return files.root().resolve(ROOT.relativize(absolute));
   }
 
   /** Path of the process's group relative to the mount's root. */
   private String own(String controller, String mountRoot) {
-    for (String line : files.lines("proc/self/cgroup")) {
+    for (String line : files.byteLines("proc/self/cgroup")) {
       String[] fields = line.split(":", 3);
       if (fields.length == 3 && List.of(fields[1].split(",", -1)).contains(controller)) {
         String path = fields[2];
@@ -98,7 +100,7 @@ public final class ControlGroups {
 
   /** See proc_pid_mountinfo(5): fields, a single dash, then type, source and options. */
   private Optional<Mount> mount(String type, String option) {
-    for (String line : files.lines("proc/self/mountinfo")) {
+    for (String line : files.byteLines("proc/self/mountinfo")) {
       String[] halves = line.split(" - ", 2);
       String[] before = halves[0].split(" ", -1);
       String[] after = halves.length == 2 ? halves[1].split(" ", -1) : new String[0];
@@ -106,7 +108,9 @@ public final class ControlGroups {
           && after.length >= 3
           && after[0].equals(type)
           && (option.isEmpty() || List.of(after[2].split(",", -1)).contains(option))) {
-        return Optional.of(new Mount(before[3], Path.of(before[4])));
+        String mountRoot = SystemFiles.unescaped(before[3]);
+        return SystemFiles.path(SystemFiles.unescaped(before[4]))
+            .map(at -> new Mount(mountRoot, at));
       }
     }
     return Optional.empty();

@@ -2,11 +2,9 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.io.IOException;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** The mounted file systems of this process, see proc_pid_mountinfo(5). Immutable. */
 public final class Mounts {
@@ -34,27 +32,18 @@ public final class Mounts {
   /** Those of the process whose files these are; empty where the system does not list them. */
   public static Mounts of(SystemFiles files) {
     Mounts all = new Mounts();
-    for (String line : files.lines("proc/self/mountinfo")) {
+    for (String line : files.byteLines("proc/self/mountinfo")) {
       // Fields, a single dash, then type, source and options of the file system.
       String[] halves = line.split(" - ", 2);
       String[] fields = halves[0].split(" ", -1);
       if (halves.length == 2 && fields.length > OPTIONS) {
         String type = halves[1].split(" ", 2)[0];
         List<String> options = List.of(fields[OPTIONS].split(",", -1));
-        path(fields[MOUNT_POINT].replace("\\040", " "))
+        SystemFiles.path(SystemFiles.unescaped(fields[MOUNT_POINT]))
             .ifPresent(at -> all.mounts.add(new Mount(at, type, options)));
       }
     }
     return all;
-  }
-
-  /** Empty for letters that the locale of this process lacks; it can then open no file there. */
-  private static Optional<Path> path(String name) {
-    try {
-      return Optional.of(Path.of(name));
-    } catch (InvalidPathException e) {
-      return Optional.empty();
-    }
   }
 
   /** The innermost mount that holds a path; of several at one directory the last. */

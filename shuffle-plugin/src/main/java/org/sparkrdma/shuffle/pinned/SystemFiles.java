@@ -2,9 +2,13 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -18,6 +22,7 @@ import java.util.stream.Stream;
  */
 public record SystemFiles(Path root) {
   private static final Pattern NUMBER = Pattern.compile("\\d+");
+  private static final Pattern ESCAPED = Pattern.compile("\\\\([0-3][0-7]{2})");
 
   /** The lines of a file, given without the first slash. */
   public List<String> lines(String file) {
@@ -39,10 +44,52 @@ public record SystemFiles(Path root) {
   }
 
   static List<String> lines(Path file) {
+    return decoded(file, StandardCharsets.UTF_8).lines().toList();
+  }
+
+  /**
+   * The lines of a file that has paths, each byte of the file as a char: names of files may have
+   * any bytes. {@link #path} gives the path in such a line.
+   */
+  List<String> byteLines(String file) {
+    return List.of(decoded(root.resolve(file), StandardCharsets.ISO_8859_1).split("\n"));
+  }
+
+  /** Bytes that the charset lacks are replaced: one name must not hide the whole file. */
+  private static String decoded(Path file, Charset charset) {
     try {
-      return Files.readAllLines(file);
+      return new String(Files.readAllBytes(file), charset);
     } catch (IOException e) {
-      return List.of();
+      return "";
+    }
+  }
+
+  /**
+   * The text of a field of {@link #byteLines} in which the kernel writes space, tab, newline and
+   * backslash as octal numbers, see seq_path() and proc_pid_mountinfo(5).
+   */
+  static String unescaped(String field) {
+    return ESCAPED
+        .matcher(field)
+        .replaceAll(
+            found ->
+                Matcher.quoteReplacement(
+                    Character.toString((char) Integer.parseInt(found.group(1), 8))));
+  }
+
+  /**
+   * The path whose bytes are the chars of this text. A URI has them all, a String only those of the
+   * locale of this process.
+   */
+  static Optional<Path> path(String bytes) {
+    StringBuilder uri = new StringBuilder("file://");
+    for (char each : bytes.toCharArray()) {
+      uri.append(each == '/' ? "/" : String.format(Locale.ROOT, "%%%02X", (int) each));
+    }
+    try {
+      return Optional.of(Path.of(URI.create(uri.toString())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
     }
   }
 

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -51,8 +52,8 @@ final class LinkSpeed {
 
   private String read(PortInfo port) {
     try {
-      return Files.readString(devices.resolve(device).resolve("ports/" + port.number() + "/rate"))
-          .trim();
+      Path rate = devices.resolve(device).resolve("ports/" + port.number() + "/rate");
+      return Files.readString(rate, StandardCharsets.ISO_8859_1).trim();
     } catch (IOException | InvalidPathException e) {
       return "";
     }

@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
@@ -97,6 +99,26 @@ class MachineMemoryTest {
     assertThat(machine().containerBytes()).as("of both versions").hasValue(GIB);
     write("sys/fs/cgroup/mem/memory.limit_in_bytes", NONE_V1);
     assertThat(machine().containerBytes()).as("of version 2").hasValue(2 * GIB);
+  }
+
+  @Test
+  void shouldFindAGroupWhoseNameIsNotUtf8BesideSuchAMount() throws IOException {
+    Path group = Path.of(URI.create(root.toUri() + "sys/fs/c%20g/caf%E9"));
+    Files.createDirectories(group);
+    Files.writeString(group.resolve("memory.max"), "" + GIB);
+    writeBytes("proc/self/cgroup", "0::/caf\u00e9\n");
+    writeBytes(
+        "proc/self/mountinfo",
+        """
+        31 23 0:28 / /caf\u00e9 rw - tmpfs tmpfs rw,mode=755
+        41 31 0:38 / /sys/fs/c\\040g rw,relatime - cgroup2 cgroup2 rw
+        """);
+    assertThat(machine().containerBytes()).hasValue(GIB);
+  }
+
+  private void writeBytes(String file, String text) throws IOException {
+    Files.createDirectories(root.resolve(file).getParent());
+    Files.write(root.resolve(file), text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
   @Test

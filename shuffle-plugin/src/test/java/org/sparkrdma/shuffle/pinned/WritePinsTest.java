@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -68,6 +70,38 @@ class WritePinsTest {
     assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
   }
 
+  /** In the middle of a file that has a mount point in Latin-1. */
+  @Test
+  void shouldFindNfsBesideAMountWhosePathIsNotUtf8() throws IOException {
+    WritePins pins =
+        pins(
+            "6.1.192",
+            "30 22 0:40 / /caf\u00e9 rw - ext4 /dev/sdb1 rw",
+            "31 22 0:41 / /shared rw - nfs server:/export rw");
+    assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
+  }
+
+  @Test
+  void shouldFindNfsAtAPathThatIsNotUtf8() throws IOException {
+    WritePins pins = pins("6.1.192", "31 22 0:41 / /caf\u00e9 rw - nfs server:/export rw");
+    assertThat(pins.objection(Path.of(URI.create("file:///caf%E9/local")))).isPresent();
+    assertThat(pins.objection(Path.of("/cafe"))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/a\\040b, /a b",
+    "/a\\011b, '/a\tb'",
+    "/a\\012b, '/a\nb'",
+    "/a\\134b, /a\\b",
+    "/a\\134040b, /a\\040b",
+    "/\u00c3\u00a9, /\u00e9"
+  })
+  void shouldDecodeThePathsOfMounts(String written, String path) throws IOException {
+    WritePins pins = pins("6.1.192", "31 22 0:41 / " + written + " rw - nfs server:/export rw");
+    assertThat(pins.objection(Path.of(path, "c"))).isPresent();
+  }
+
   @ParameterizedTest
   @CsvSource({
     "6.1.192, ext4, true",
@@ -97,7 +131,10 @@ class WritePinsTest {
 
   private WritePins pins(String release, String... mounts) throws IOException {
     write("proc/sys/kernel/osrelease", release + "\n");
-    write("proc/self/mountinfo", String.join("\n", mounts) + "\n");
+    String text = String.join("\n", mounts) + "\n";
+    Path file = root.resolve("proc/self/mountinfo");
+    Files.createDirectories(file.getParent());
+    Files.write(file, text.getBytes(StandardCharsets.ISO_8859_1));
     return WritePins.of(new SystemFiles(root));
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
@@ -19,7 +20,10 @@ public record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, 
   /** The identity of this process. */
   public static HostIdentity self() throws IOException {
     return new HostIdentity(
-        UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()),
+        UUID.fromString(
+            Files.readString(
+                    Path.of("/proc/sys/kernel/random/boot_id"), StandardCharsets.ISO_8859_1)
+                .strip()),
         namespace("pid"),
         namespace("mnt"),
         (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
