@@ -30,18 +30,31 @@ public final class FileProbe {
       try {
         tryIn(domain, directory, access);
       } catch (VerbsException e) {
-        LOG.warn(
-            "Map outputs in {} are served by copies, because files of its file system cannot be registered:"
-                + " {}",
-            directory,
-            e.getMessage());
-        refusing.add(directory);
+        if (mayPass(e)) {
+          LOG.info(
+              "Cannot test now whether files in {} can be registered, so each is tried when it is"
+                  + " needed: {}",
+              directory,
+              e.getMessage());
+        } else {
+          LOG.warn(
+              "Map outputs in {} are served by copies, because files of its file system cannot be registered:"
+                  + " {}",
+              directory,
+              e.getMessage());
+          refusing.add(directory);
+        }
       } catch (IOException e) {
         // The result is unknown: each file is registered when it is needed, or served by copies.
         LOG.debug("Registration test failed: directory={}", directory, e);
       }
     }
     return List.copyOf(refusing);
+  }
+
+  /** Whether the device fails for a time, which says nothing about the file system. */
+  private static boolean mayPass(VerbsException e) {
+    return e.isTransient() || e.errno() == VerbsException.ENOMEM;
   }
 
   /**

@@ -31,6 +31,15 @@ class FileProbeTest {
     assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).containsExactly(directory);
   }
 
+  /** The files of the directory are registered when they are needed, or copied. */
+  @Test
+  void shouldExcludeNoDirectoryForAFailureThatMayPass() {
+    domain.maxRegions(0);
+
+    assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).isEmpty();
+    assertThat(domain.fileCalls()).isEqualTo(1);
+  }
+
   @Test
   void shouldNameNoneWhereFilesCanBeRegistered() {
     assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).isEmpty();
