@@ -235,7 +235,7 @@ final class ConnectionTurns {
     } else if (connection.hasStalled(nowNs, settings.requestTimeout().toNanos())) {
       connection.markBroken(
           BrokenConnection.connectionLost("peer receives no messages: none taken in time"));
-    } else if (connection.idleNs(nowNs) > idleLimitNs()) {
+    } else if (connection.idleNs(nowNs) > idleLimitNs() && !connection.hasLeases()) {
       connection.markBroken(BrokenConnection.connectionLost("idle"));
     } else if (connection.isIdle() && connection.idleNs(nowNs) >= RETURN_CREDITS_NS) {
       connection.returnCredits();

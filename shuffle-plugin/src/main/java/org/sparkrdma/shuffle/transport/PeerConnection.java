@@ -219,6 +219,11 @@ final class PeerConnection {
     return fetches.isIdle() && serves.isIdle();
   }
 
+  /** Whether the peer may be reading; a lease that expires ends the connection. */
+  boolean hasLeases() {
+    return serves.hasLeases();
+  }
+
   /**
    * Whether it may be closed to make room for another one: neither end has an open request, and the
    * peer has no READ in flight. A peer that keeps a lease ends its READs after the request

@@ -47,6 +47,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   /** Time after which all completion queues are polled: an iteration may end four queue pairs. */
   private static final long MAX_POLL_INTERVAL_NS = 50_000;
 
+  /** The agent's time between iterations is longer only when nothing is open, or in a pause. */
+  private static final long PAUSE_NS = 100_000_000;
+
   private static final long REFUSE_SLEEP_NS = 5_000_000;
 
   private final TransportSettings settings;
@@ -68,6 +71,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   /** Whether it has slept since the last iteration: any queue may have a completion. */
   private boolean woken;
+
+  /** Whether the last iteration was the first one after a pause. */
+  private boolean afterPause;
 
   /** Iterations so far, for {@link HangWatch}; written by the agent's thread only. */
   private final AtomicLong allIterations = new AtomicLong();
@@ -271,7 +277,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private int iterate(boolean pollEverything) {
     iterations++;
     allIterations.lazySet(allIterations.getPlain() + 1);
+    long lastNs = nowNs;
     nowNs = nanoClock.getAsLong();
+    afterPause = !afterPause && nowNs - lastNs > PAUSE_NS;
     int work = runCommands();
     if (pollEverything) {
       work += handleEvents();
@@ -283,7 +291,21 @@ final class TransportAgent implements Runnable, CompletionHandler {
     } else {
       work += completions.pollBusy(COMPLETIONS_AT_ONCE, this);
     }
+    if (afterPause) {
+      // This JVM may have paused: what has come meanwhile counts before anything expires.
+      return work + 1 + pollAll();
+    }
     return work + turns.run(nowNs);
+  }
+
+  private int pollAll() {
+    int all = 0;
+    int polled = completions.poll(COMPLETIONS_AT_ONCE, this);
+    while (polled > 0) {
+      all += polled;
+      polled = completions.poll(COMPLETIONS_AT_ONCE, this);
+    }
+    return all;
   }
 
   private int handleEvents() {

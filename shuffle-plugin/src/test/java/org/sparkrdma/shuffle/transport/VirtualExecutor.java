@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -98,15 +99,36 @@ final class VirtualExecutor implements AutoCloseable {
       int partitions,
       int blockBytes)
       throws VerbsException {
+    this(
+        fabric,
+        number,
+        pinnedBytes,
+        Map.of("connections.max", Integer.toString(connections)),
+        outputFile,
+        partitions,
+        blockBytes);
+  }
+
+  /**
+   * The same with other settings.
+   *
+   * @param changed settings by their names without the prefix
+   */
+  VirtualExecutor(
+      VirtualFabric fabric,
+      int number,
+      long pinnedBytes,
+      Map<String, String> changed,
+      Path outputFile,
+      int partitions,
+      int blockBytes)
+      throws VerbsException {
     this.fabric = fabric;
     this.device = new VirtualDevice(fabric.hasPrivateData());
-    ShuffleSettings settings =
-        ShuffleSettings.of(
-            Map.of(
-                "spark.shuffle.rdma.verify",
-                "false",
-                "spark.shuffle.rdma.connections.max",
-                Integer.toString(connections)));
+    Map<String, String> keys = new HashMap<>();
+    keys.put("spark.shuffle.rdma.verify", "false");
+    changed.forEach((name, value) -> keys.put("spark.shuffle.rdma." + name, value));
+    ShuffleSettings settings = ShuffleSettings.of(keys);
     TransportSettings transport = settings.transport(pinnedBytes);
     budget = new PinnedBudget(pinnedBytes, PAGE_BYTES);
     address = new InetSocketAddress(addressOf(number), 1);
