@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -8,6 +9,8 @@ import java.util.function.Predicate;
 
 /** Rules between the values of two keys. For one thread. */
 final class SettingRules {
+  private static final Duration LEASE_MARGIN = Duration.ofSeconds(2);
+
   private final SettingValues values;
   private final Predicate<ShuffleSetting> compared;
   private final List<String> contradictions = new ArrayList<>();
@@ -48,6 +51,25 @@ final class SettingRules {
         ShuffleSetting.LEASE_TIMEOUT,
         "more than",
         ShuffleSetting.REQUEST_TIMEOUT);
+    // Readers refuse a lease that does not last 1 s longer, and the answer takes time as well.
+    Duration lease = values.duration(ShuffleSetting.LEASE_TIMEOUT);
+    Duration request = values.duration(ShuffleSetting.REQUEST_TIMEOUT);
+    require(
+        lease.compareTo(request) <= 0 || lease.compareTo(request.plus(LEASE_MARGIN)) >= 0,
+        ShuffleSetting.LEASE_TIMEOUT,
+        "at least 2 s more than",
+        ShuffleSetting.REQUEST_TIMEOUT);
+    if (values.text(ShuffleSetting.SERVE).equals("copy")
+        && values.number(ShuffleSetting.COPY_SLOTS_MAX) == 0
+        && compared.test(ShuffleSetting.SERVE)
+        && compared.test(ShuffleSetting.COPY_SLOTS_MAX)) {
+      contradictions.add(
+          "bad setting: key="
+              + ShuffleSetting.COPY_SLOTS_MAX.key()
+              + " value=0 allowed=at least 1 with "
+              + ShuffleSetting.SERVE.key()
+              + "=copy");
+    }
     require(
         values
                 .duration(ShuffleSetting.QUARANTINE_MAX)
@@ -63,9 +85,20 @@ final class SettingRules {
         ShuffleSetting.POOL_MAX,
         "at most",
         ShuffleSetting.PINNED_MAX);
+    long chunk = values.bytes(ShuffleSetting.CHUNK_SIZE);
+    require(
+        pool.isEmpty() || pool.get() >= 2 * chunk,
+        ShuffleSetting.POOL_MAX,
+        "at least 2 x",
+        ShuffleSetting.CHUNK_SIZE);
+    require(
+        pinned.isEmpty() || pinned.get() >= 4 * chunk,
+        ShuffleSetting.PINNED_MAX,
+        "at least 4 x",
+        ShuffleSetting.CHUNK_SIZE);
     Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
     require(
-        reads.isEmpty() || reads.get() >= 2 * values.bytes(ShuffleSetting.CHUNK_SIZE),
+        reads.isEmpty() || reads.get() >= 2 * chunk,
         ShuffleSetting.READS_BYTES_MAX,
         "at least 2 x",
         ShuffleSetting.CHUNK_SIZE);

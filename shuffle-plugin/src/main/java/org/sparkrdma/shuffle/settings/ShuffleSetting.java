@@ -191,8 +191,8 @@ public enum ShuffleSetting {
       "lease.timeout",
       "120s",
       ValueType.duration(Duration.ofSeconds(1), Duration.ofHours(1)),
-      "Controls how long a reader may READ the memory of a lease; must be longer than "
-          + "`request.timeout`. A longer time keeps memory for a reader that has stopped without "
+      "Controls how long a reader may READ the memory of a lease; must be at least 2 s longer "
+          + "than `request.timeout`. A longer time keeps memory for a reader that has stopped without "
           + "notice. Raise it together with `request.timeout`."),
   /** Parsed index files. */
   INDEX_CACHE_MAX(

@@ -97,6 +97,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       TransportSettings settings, ServeSettings serveSettings, TransportEnvironment environment)
       throws VerbsException {
     DeviceNeeds.check(environment.device().info(), environment.fabricTrusted());
+    TransportMemory.check(environment.budget(), settings, serveSettings);
     Undo undo = new Undo();
     try {
       return new RdmaTransport(settings, serveSettings, environment, undo);

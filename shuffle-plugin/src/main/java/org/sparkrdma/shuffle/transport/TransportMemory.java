@@ -7,10 +7,12 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
@@ -63,6 +65,29 @@ final class TransportMemory implements AutoCloseable {
     control = new ControlBuffers(controlPool, budget.limitBytes() / CREDITS_PART);
     // Leases of slow peers leave half of the receive pool's maximum to this executor's readers.
     budget.reserve(receiveBytes(budget, settings) / 2);
+  }
+
+  /**
+   * Rejects a limit of pinned memory, derived or set, under which nothing could be read or served.
+   *
+   * @throws VerbsException that names the setting to reduce
+   */
+  static void check(PinnedBudget budget, TransportSettings settings, ServeSettings serve)
+      throws VerbsException {
+    boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();
+    boolean serves =
+        serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
+    if (!reads || !serves) {
+      throw new VerbsException(
+          "register",
+          "the memory that this executor may pin, "
+              + budget.limitBytes()
+              + " bytes, is too little: reduce spark.shuffle.rdma."
+              + (reads
+                  ? "copy.slot.size=" + serve.slotBytes()
+                  : "chunk.size=" + settings.chunkBytes())
+              + ", or raise spark.shuffle.rdma.pinned.max");
+    }
   }
 
   /** Maximum receive memory: an eighth of the budget is left to windows and control buffers. */

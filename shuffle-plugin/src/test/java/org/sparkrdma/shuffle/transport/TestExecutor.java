@@ -26,8 +26,10 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.Device;
@@ -76,6 +78,7 @@ final class TestExecutor implements AutoCloseable {
     private LongSupplier nanoClock = System::nanoTime;
     private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
+    private ShuffleSettings settings;
 
     Options(long incarnation) {
       this.incarnation = incarnation;
@@ -158,6 +161,13 @@ final class TestExecutor implements AutoCloseable {
 
     Options idleTimeout(Duration timeout) {
       idleTimeout = timeout;
+      return this;
+    }
+
+    /** Uses these settings instead of the other options of transport and server. */
+    Options settings(ShuffleSettings all) {
+      settings = all;
+      pinnedBytes = all.pinnedMaxBytes().orElse(pinnedBytes);
       return this;
     }
 
@@ -250,60 +260,78 @@ final class TestExecutor implements AutoCloseable {
 
   private RdmaTransport openTransport(Options options, byte[] token)
       throws VerbsException, IOException {
+    TransportSettings transportSettings =
+        options.settings != null
+            ? options.settings.transport(options.pinnedBytes)
+            : transportSettings(options);
+    // As executors do at the start.
+    Preflight.checkDepth(device.info(), RdmaTransport.needs(transportSettings, device, budget));
     return RdmaTransport.open(
-        new TransportSettings(
-            16 << 10,
-            4,
-            64,
-            128L * options.chunkBytes,
-            options.chunkBytes,
-            options.poolBytes,
-            options.connectTimeout,
-            options.requestTimeout,
-            options.peerTimeout,
-            options.idleTimeout,
-            Duration.ofMillis(200),
-            Duration.ofSeconds(2),
-            options.maxConnections,
-            options.maxAttempts,
-            2,
-            options.verify,
-            Duration.ZERO,
-            new PacketSettings(options.trafficClass, 17, 6),
-            false),
-        new ServeSettings(
-            options.mode,
-            options.windowBytes,
-            256 << 10,
-            16,
-            options.lease,
-            100,
-            options.peerLeases,
-            50,
-            options.idleTimeout,
-            options.copiesFirst,
-            options.verify),
-        new TransportEnvironment(
-            NarrowDevice.over(device, options.maxCompletionQueueDepth),
-            budget,
-            outputs,
-            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            options.addresses,
-            options.port,
-            0,
-            addresses ->
-                new Endpoint(
-                    Long.toString(options.incarnation),
-                    addresses,
-                    "soft",
-                    Hello.PROTOCOL,
-                    options.incarnation,
-                    token),
-            options.secret,
-            options.fabricTrusted,
-            outOfService::add,
-            counters,
-            options.nanoClock));
+        transportSettings,
+        options.settings != null ? options.settings.serve() : serveSettings(options),
+        environment(options, token));
+  }
+
+  private static TransportSettings transportSettings(Options options) {
+    return new TransportSettings(
+        16 << 10,
+        4,
+        64,
+        128L * options.chunkBytes,
+        options.chunkBytes,
+        options.poolBytes,
+        options.connectTimeout,
+        options.requestTimeout,
+        options.peerTimeout,
+        options.idleTimeout,
+        Duration.ofMillis(200),
+        Duration.ofSeconds(2),
+        options.maxConnections,
+        options.maxAttempts,
+        2,
+        options.verify,
+        Duration.ZERO,
+        new PacketSettings(options.trafficClass, 17, 6),
+        false);
+  }
+
+  private static ServeSettings serveSettings(Options options) {
+    return new ServeSettings(
+        options.mode,
+        options.windowBytes,
+        256 << 10,
+        16,
+        options.lease,
+        100,
+        options.peerLeases,
+        50,
+        options.idleTimeout,
+        options.copiesFirst,
+        options.verify);
+  }
+
+  private TransportEnvironment environment(Options options, byte[] token) {
+    return new TransportEnvironment(
+        NarrowDevice.over(device, options.maxCompletionQueueDepth),
+        budget,
+        outputs,
+        new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+        options.addresses,
+        options.port,
+        0,
+        addresses ->
+            new Endpoint(
+                Long.toString(options.incarnation),
+                addresses,
+                "soft",
+                Hello.PROTOCOL,
+                options.incarnation,
+                token),
+        options.secret,
+        options.fabricTrusted,
+        outOfService::add,
+        counters,
+        options.nanoClock);
   }
 
   /** Waits until no request is open, because time that the test adds would end it. */

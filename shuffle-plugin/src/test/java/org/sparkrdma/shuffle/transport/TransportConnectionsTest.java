@@ -15,6 +15,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Connections of executors: used in both directions, refused, idle, or without room. */
 class TransportConnectionsTest extends TransportFixture {
+  /** Receive memory for two chunks, and too little for the messages of a connection. */
+  private static final long NO_ROOM_BYTES = 148 << 10;
+
   @Test
   void shouldUseOneConnectionInBothDirections() throws Exception {
     TestExecutor one = start(1);
@@ -110,7 +113,7 @@ class TransportConnectionsTest extends TransportFixture {
   @Test
   void shouldNotQuarantineAPeerWithoutRoomForAConnection() throws Exception {
     TestExecutor reader = start(1);
-    TestExecutor server = start(new TestExecutor.Options(2).pinned(4096, 4096));
+    TestExecutor server = start(new TestExecutor.Options(2).pinned(NO_ROOM_BYTES, NO_ROOM_BYTES));
     server.outputs().write(1, random, 1000);
     List<BlockRange> blocks = List.of(block(1, 0, 1));
     if (TestEngine.isHelloBySend()) {
@@ -124,7 +127,7 @@ class TransportConnectionsTest extends TransportFixture {
 
   @Test
   void shouldNotQuarantineAPeerWithoutRoomForAConnectionHere() throws Exception {
-    TestExecutor reader = start(new TestExecutor.Options(1).pinned(4096, 4096));
+    TestExecutor reader = start(new TestExecutor.Options(1).pinned(NO_ROOM_BYTES, NO_ROOM_BYTES));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
     List<BlockRange> blocks = List.of(block(1, 0, 1));

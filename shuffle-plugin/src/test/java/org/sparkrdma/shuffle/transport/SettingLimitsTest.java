@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Pairs and triples of settings at their limits. Either the driver or the start of the transport
+ * refuses them with a sentence that names a key, or blocks come by READ: no accepted value disables
+ * RDMA silently.
+ */
+@Tag("slow")
+@Timeout(180)
+class SettingLimitsTest {
+  private static final String PREFIX = "spark.shuffle.rdma.";
+  private static final Duration TIME = Duration.ofSeconds(40);
+  private static final int MIN_DRAWS = 10;
+
+  /** Time-outs at their minimum must not pass because this machine is busy. */
+  private static final int SLOWER = 1_000;
+
+  /** Smallest and largest allowed values; large lengths are limited by the memory of a build. */
+  private static final Map<String, List<String>> LIMITS =
+      new TreeMap<>(
+          Map.ofEntries(
+              Map.entry("pinned.max", List.of("1m", "16t")),
+              Map.entry("serve", List.of("copy", "window")),
+              Map.entry("copy.first", List.of("true", "false")),
+              Map.entry("window.size", List.of("64k", "1g")),
+              Map.entry("copy.slot.size", List.of("4k", "256m")),
+              Map.entry("copy.slots.max", List.of("0", "1", "65536")),
+              Map.entry("lease.timeout", List.of("1s", "1h")),
+              Map.entry("index.cache.max", List.of("1", "1000000")),
+              Map.entry("peer.leases.max", List.of("1", "1000000")),
+              Map.entry("peer.share.max", List.of("1", "100")),
+              Map.entry("message.size", List.of("512", "1m")),
+              Map.entry("locates.max", List.of("1", "256")),
+              Map.entry("reads.max", List.of("1", "16384")),
+              Map.entry("reads.bytes.max", List.of("4k", "16t")),
+              Map.entry("chunk.size", List.of("4k", "256m")),
+              Map.entry("pool.max", List.of("64k", "16t")),
+              Map.entry("request.timeout", List.of("10ms", "118s", "119s", "119500ms", "30m")),
+              Map.entry("idle.timeout", List.of("100ms", "1d")),
+              Map.entry("connections.max", List.of("1", "65536")),
+              // Shorter ones depend on this machine, because the engine has a clock of its own.
+              Map.entry("connect.timeout", List.of("2s", "10m"))));
+
+  private static final List<BlockRange> BLOCKS =
+      List.of(
+          new BlockRange(0, 1, 0, 1),
+          new BlockRange(0, 1, 1, 2),
+          new BlockRange(0, 2, 0, 2),
+          new BlockRange(0, 3, 0, 1));
+
+  @TempDir private Path directory;
+  private int draws;
+  private int refused;
+
+  @Test
+  void shouldRefuseSettingsOrReadBlocks() throws Exception {
+    Random random = new Random(20261126);
+    List<String> silent = new ArrayList<>();
+    // The two contradictions that users have met, then random ones.
+    tryWith(Map.of("serve", "copy", "copy.slots.max", "0")).ifPresent(silent::add);
+    for (String request : List.of("118s", "119s", "119500ms")) {
+      tryWith(Map.of("request.timeout", request)).ifPresent(silent::add);
+    }
+    tryWith(Map.of("lease.timeout", "1s", "request.timeout", "10ms")).ifPresent(silent::add);
+    long endNs = System.nanoTime() + TIME.toNanos();
+    while (draws < MIN_DRAWS || System.nanoTime() - endNs < 0) {
+      tryWith(draw(random)).ifPresent(silent::add);
+    }
+    System.out.printf("settings at their limits: draws=%d refused=%d%n", draws, refused);
+    assertThat(silent).as("accepted, and blocks came by TCP").isEmpty();
+  }
+
+  private static Map<String, String> draw(Random random) {
+    List<String> keys = new ArrayList<>(LIMITS.keySet());
+    Map<String, String> drawn = new TreeMap<>();
+    int count = 2 + random.nextInt(2);
+    while (drawn.size() < count) {
+      String key = keys.get(random.nextInt(keys.size()));
+      List<String> values = LIMITS.get(key);
+      drawn.put(key, values.get(random.nextInt(values.size())));
+    }
+    return drawn;
+  }
+
+  /** Returns a sentence when the settings are accepted and blocks come by TCP. */
+  private Optional<String> tryWith(Map<String, String> drawn) throws Exception {
+    draws++;
+    Map<String, String> keys = new TreeMap<>();
+    drawn.forEach((name, value) -> keys.put(PREFIX + name, value));
+    ShuffleSettings settings;
+    try {
+      settings = ShuffleSettings.of(keys);
+    } catch (IllegalArgumentException e) {
+      refused++;
+      return e.getMessage().contains(PREFIX) ? Optional.empty() : Optional.of(drawn + ": " + e);
+    }
+    Path own = Files.createDirectory(directory.resolve("draw-" + draws));
+    try (TestExecutor server = start(settings, own, 1);
+        TestExecutor reader = start(settings, own, 2)) {
+      server.outputs().write(1, new Random(1), 700, 900);
+      server.outputs().write(2, new Random(2), 500, 800);
+      server.outputs().write(3, new Random(3), 1_000);
+      CollectedBlocks first = TransportFixture.fetch(reader, server, BLOCKS);
+      CollectedBlocks blocks =
+          first.reasons().isEmpty() ? first : TransportFixture.fetch(reader, server, BLOCKS);
+      for (int i = 0; i < BLOCKS.size(); i++) {
+        if (!blocks.failed(i)) {
+          assertThat(blocks.bytes(i)).isEqualTo(server.outputs().expected(BLOCKS.get(i)));
+        }
+      }
+      return blocks.reasons().isEmpty()
+          ? Optional.empty()
+          : Optional.of(drawn + ": " + blocks.reasons());
+    } catch (VerbsException e) {
+      refused++;
+      return e.getMessage().contains(PREFIX) ? Optional.empty() : Optional.of(drawn + ": " + e);
+    }
+  }
+
+  private static TestExecutor start(ShuffleSettings settings, Path directory, long incarnation)
+      throws Exception {
+    return new TestExecutor(
+        Files.createDirectory(directory.resolve("executor-" + incarnation)),
+        new TestExecutor.Options(incarnation)
+            .settings(settings)
+            .nanoClock(() -> System.nanoTime() / SLOWER));
+  }
+}
