@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -18,6 +22,7 @@ import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.PortNotReadyException;
+import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.MemoryDirectories;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -26,6 +31,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -38,6 +44,12 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  */
 class RuntimeStart {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
+
+  /** See errno(3). */
+  private static final int EMFILE = 24;
+
+  /** At least as many as the initialisers of the JDK open at the same time. */
+  private static final int DESCRIPTORS_OF_INITIALISERS = 8;
 
   private final SparkEnv env;
   private final ShuffleSettings settings;
@@ -103,6 +115,7 @@ class RuntimeStart {
     reasons.clear();
     reasons.addAll(warnings);
     try {
+      initialiseClasses();
       Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());
       if (choice.engine() == null) {
@@ -121,6 +134,11 @@ class RuntimeStart {
               || (e instanceof VerbsException failure && failure.isTransient())
               || byGid;
       reasons.add(e.getMessage());
+    } catch (LinkageError e) {
+      // A class that another thread has initialised meanwhile may be usable later.
+      transientReason = true;
+      LOG.debug("A class cannot be initialised", e);
+      reasons.add("a class cannot be initialised: " + e);
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses
       // to
@@ -130,6 +148,49 @@ class RuntimeStart {
       reasons.add(e.toString());
     }
     return Optional.empty();
+  }
+
+  /**
+   * Initialises the classes that the agent and devices use first while they connect. A class whose
+   * initialiser fails, as for lack of a file descriptor, stays unusable in this JVM, also for user
+   * code. So descriptors are tried first.
+   */
+  private static void initialiseClasses() throws VerbsException {
+    OptionalLong free = FileDescriptors.free(new SystemFiles(Path.of("/")));
+    if (free.isPresent() && free.getAsLong() < FileDescriptors.NEEDED) {
+      throw tooFewDescriptors("free=" + free.getAsLong(), null);
+    }
+    List<FileInputStream> held = new ArrayList<>();
+    try {
+      while (held.size() < DESCRIPTORS_OF_INITIALISERS) {
+        held.add(new FileInputStream("/dev/null"));
+      }
+    } catch (IOException e) {
+      throw tooFewDescriptors(e.getMessage(), e);
+    } finally {
+      held.forEach(RuntimeStart::close);
+    }
+    new SecureRandom().nextBytes(ProofKey.of(new byte[1], new byte[1]));
+  }
+
+  /** Transient by its errno. */
+  private static VerbsException tooFewDescriptors(String detail, IOException cause) {
+    return new VerbsException(
+        "open",
+        EMFILE,
+        "too few file descriptors are free, raise the limit of executors (ulimit -n): needed="
+            + FileDescriptors.NEEDED
+            + " "
+            + detail,
+        cause);
+  }
+
+  private static void close(FileInputStream stream) {
+    try {
+      stream.close();
+    } catch (IOException e) {
+      LOG.debug("Cannot close /dev/null", e);
+    }
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */

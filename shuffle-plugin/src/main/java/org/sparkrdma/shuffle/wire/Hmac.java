@@ -18,7 +18,7 @@ final class Hmac {
       mac.init(new SecretKeySpec(key, ALGORITHM));
       return mac;
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JDK has HmacSHA256", e);
+      throw new IllegalStateException("this JVM has no HmacSHA256", e);
     }
   }
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Executors of a cluster that have so few file descriptors that Spark's own shuffle just passes,
+ * and a few more. The plug-in gives the same answers, and reads by READ once the limit is raised.
+ *
+ * <p>The limit is the soft one, which the JVM does not raise here, so that no test needs to be
+ * root.
+ */
+@Tag("nightly")
+@Timeout(value = 3_600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DescriptorLimitsTest {
+  private static final int LIMITS = Integer.getInteger("descriptor.limits", 31);
+  private static final int LIFTED = 4_096;
+  private static final int SEARCHED_FROM = 64;
+  private static final int SEARCHED_TO = 512;
+
+  @TempDir private Path directory;
+  private int runs;
+
+  @Test
+  void shouldGiveTheAnswersOfVanillaAndReadByRdmaOnceTheLimitIsRaised() throws Exception {
+    assumeTrue(hardLimit() >= LIFTED, "the hard limit is too low, and only root may raise it");
+    String expected = answer(run("vanilla", SEARCHED_TO)).orElseThrow();
+    int lowest = lowestOfVanilla(expected);
+    List<String> wrong = new ArrayList<>();
+    System.out.println("limit | vanilla | plug-in | RDMA after the limit is raised");
+    for (int limit = lowest; limit < lowest + LIMITS; limit++) {
+      String vanilla = run("vanilla", limit);
+      String plugIn = run("plug-in", limit);
+      boolean vanillaPasses = answer(vanilla).equals(Optional.of(expected));
+      boolean plugInPasses = answer(plugIn).equals(Optional.of(expected));
+      boolean back = plugIn.contains("back=true");
+      System.out.printf(
+          "%d | %s %s | %s %s | %s %s%n",
+          limit,
+          vanillaPasses ? "passes" : "fails",
+          executors(vanilla, "first"),
+          plugInPasses ? "passes" : "fails",
+          executors(plugIn, "first"),
+          back ? "back" : "not back",
+          executors(plugIn, "lifted"));
+      if (vanillaPasses && !(plugInPasses && back) || plugIn.contains("NoClassDefFoundError")) {
+        wrong.add(limit + ": " + plugIn);
+      }
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  /** The lowest limit at which the job passes; failures are not always the same. */
+  private int lowestOfVanilla(String expected) throws Exception {
+    int fails = SEARCHED_FROM;
+    int passes = SEARCHED_TO;
+    while (passes - fails > 1) {
+      int middle = (passes + fails) / 2;
+      if (answer(run("vanilla", middle)).equals(Optional.of(expected))) {
+        passes = middle;
+      } else {
+        fails = middle;
+      }
+    }
+    return passes;
+  }
+
+  private static Optional<String> answer(String output) {
+    return output.lines().filter(line -> line.startsWith("answer=")).findFirst();
+  }
+
+  private static String executors(String output, String when) {
+    return output
+        .lines()
+        .filter(line -> line.startsWith(when + " executors="))
+        .map(
+            line ->
+                line.replaceAll(
+                    ".*?openFiles=(\\d+), blocksRead=(\\d+)[^=]*", "[$1 open, $2 read]"))
+        .findFirst()
+        .orElse("");
+  }
+
+  private static long hardLimit() throws IOException {
+    String text =
+        Files.readString(
+            Path.of("/proc/self/limits"), java.nio.charset.StandardCharsets.ISO_8859_1);
+    return text.lines()
+        .filter(line -> line.startsWith("Max open files"))
+        .map(line -> line.substring("Max open files".length()).trim().split(" +")[1])
+        .mapToLong(hard -> hard.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(hard))
+        .findFirst()
+        .orElse(0);
+  }
+
+  /** Output of a driver whose executors have this limit. */
+  private String run(String shuffle, int limit) throws IOException, InterruptedException {
+    Path own = Files.createDirectories(directory.resolve("run-" + runs++));
+    Path java = Files.createDirectories(own.resolve("java/bin")).resolve("java");
+    Files.writeString(
+        java,
+        "#!/bin/sh\nulimit -S -n "
+            + limit
+            + "\nexec "
+            + Path.of(System.getProperty("java.home"), "bin", "java")
+            + " \"$@\"\n");
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    List<String> command =
+        JvmCommand.of(DescriptorLimitJob.class, List.of("-Dspark.testing=1", "-Xmx1g"));
+    command.add(own.resolve("java").toString());
+    command.add(shuffle);
+    Path output = own.resolve("output");
+    ProcessBuilder builder =
+        new ProcessBuilder(command).directory(own.toFile()).redirectErrorStream(true);
+    builder.environment().put("SPARK_HOME", own.toString());
+    builder.environment().put("SPARK_TESTING", "1");
+    builder.environment().put("SPARK_SCALA_VERSION", "2.13");
+    builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
+    builder.environment().put("SPARK_DIST_CLASSPATH", System.getProperty("java.class.path"));
+    Process process = builder.redirectOutput(output.toFile()).start();
+    try {
+      process.waitFor(shuffle.equals("vanilla") ? 60 : 240, TimeUnit.SECONDS);
+    } finally {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly().waitFor();
+    }
+    return Files.readString(output);
+  }
+}
