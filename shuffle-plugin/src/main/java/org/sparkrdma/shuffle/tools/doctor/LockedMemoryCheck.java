@@ -4,10 +4,13 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
+import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.MemlockRemedy;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** RLIMIT_MEMLOCK, soft and hard, and CAP_IPC_LOCK, against the memory that an executor may pin. */
@@ -16,6 +19,11 @@ final class LockedMemoryCheck implements Check {
 
   /** About what the first connection needs; below that RDMA does not start. */
   private static final long MIN_BYTES = 1L << 20;
+
+  /** Executors of a small application have about 200 files open, so RDMA would start late. */
+  private static final long FEW_DESCRIPTORS = 512;
+
+  private static final long SLAB_BYTES = 4L << 20;
 
   @Override
   public String name() {
@@ -50,7 +58,40 @@ final class LockedMemoryCheck implements Check {
                 findings.add(
                     Finding.warning(warning + ".", "lower spark.shuffle.rdma.pinned.max")));
     findings.add(limit(facts, limit.neededBytes()));
+    FileDescriptors.limit(facts.files()).ifPresent(most -> findings.add(descriptors(facts, most)));
+    mappings(facts, limit.bytes()).ifPresent(findings::add);
     return findings;
+  }
+
+  private static Finding descriptors(Facts facts, long limit) {
+    String words =
+        "This process may have "
+            + limit
+            + " files open; an executor with RDMA has about "
+            + FileDescriptors.HELD
+            + " more open than one without, and starts RDMA only when "
+            + FileDescriptors.NEEDED
+            + " are free.";
+    return limit >= FEW_DESCRIPTORS
+        ? Finding.ok(words)
+        : facts.against(words, "raise the limit of the executors (ulimit -n) to 4096 or more");
+  }
+
+  /** Empty where there is room: each slab of receive memory is a mapping of its own. */
+  private static Optional<Finding> mappings(Facts facts, long pinnedBytes) {
+    long slabs = pinnedBytes / SLAB_BYTES;
+    OptionalLong most =
+        SystemFiles.number(facts.files().text("proc/sys/vm/max_map_count").orElse(""));
+    return facts.loopback() || most.isEmpty() || slabs < most.getAsLong() / 2
+        ? Optional.empty()
+        : Optional.of(
+            Finding.warning(
+                "A process may have "
+                    + most.getAsLong()
+                    + " mappings (vm.max_map_count); the memory that an executor may pin can take "
+                    + slabs
+                    + ".",
+                "raise it: sysctl -w vm.max_map_count=" + 4 * slabs));
   }
 
   private static Finding limit(Facts facts, long neededBytes) {

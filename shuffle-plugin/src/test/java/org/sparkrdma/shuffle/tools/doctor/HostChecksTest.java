@@ -113,6 +113,36 @@ class HostChecksTest extends FakeMachineFixture {
   }
 
   @Test
+  void shouldTellHowManyFilesAnExecutorHasOpen() {
+    String limits =
+        "Max locked memory  unlimited  unlimited  bytes\nMax open files  %s  4096  files";
+    machine.file("proc/self/limits", limits.formatted("1024"));
+    assertThat(machine.findings(new LockedMemoryCheck()))
+        .contains(
+            "OK This process may have 1024 files open; an executor with RDMA has about 25 more open"
+                + " than one without, and starts RDMA only when 64 are free. | nothing");
+    machine.file("proc/self/limits", limits.formatted("256"));
+    assertThat(machine.findings(new LockedMemoryCheck()))
+        .last()
+        .asString()
+        .startsWith("PROBLEM This process may have 256 files open")
+        .endsWith("| raise the limit of the executors (ulimit -n) to 4096 or more");
+  }
+
+  @Test
+  void shouldWarnWhenMappingsDoNotSufficeForTheMemoryThatMayBePinned() {
+    machine.file("proc/sys/vm/max_map_count", "100\n");
+    assertThat(machine.memlock("unlimited", "unlimited").findings(new LockedMemoryCheck()))
+        .last()
+        .asString()
+        .startsWith("WARNING A process may have 100 mappings (vm.max_map_count)")
+        .contains("| raise it: sysctl -w vm.max_map_count=");
+    machine.file("proc/sys/vm/max_map_count", "65530\n");
+    assertThat(machine.findings(new LockedMemoryCheck()))
+        .noneMatch(text -> text.contains("max_map_count"));
+  }
+
+  @Test
   void shouldAcceptASmallLimitOfLockedMemoryWithTheCapability() {
     machine
         .memlock("65536", "65536")
