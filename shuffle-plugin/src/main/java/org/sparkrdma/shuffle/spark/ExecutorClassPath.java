@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.jar.JarFile;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.package$;
 
@@ -22,8 +23,9 @@ import org.apache.spark.package$;
  * The driver's check whether executors can load the shuffle manager.
  *
  * <p>Executors of Spark 3.5 create the shuffle manager before they fetch the application's jars
- * (SPARK-45762), so that it must be on the class path that they start with. Without it every
- * executor ends at once, and Spark replaces executors for ever. Immutable.
+ * (SPARK-45762), so that it must be on the class path that they start with. Those of Spark 4 also
+ * load it from these jars. Without it every executor ends at once, and Spark replaces executors for
+ * ever. A doubtful case is no problem, so that no application that works is stopped. Immutable.
  */
 public final class ExecutorClassPath {
   private static final String EXECUTOR_KEY = "spark.executor.extraClassPath";
@@ -53,12 +55,14 @@ public final class ExecutorClassPath {
 
   /** Creates the check for the Spark of this driver. */
   public static ExecutorClassPath ofThisDriver(Class<?> manager) {
-    URL found = ClassLoader.getSystemResource(resource(manager.getName()));
+    List<URL> found =
+        ClassLoader.getSystemClassLoader().resources(resource(manager.getName())).toList();
+    // A second one may be in Spark's own folder of jars.
     return new ExecutorClassPath(
         package$.MODULE$.SPARK_VERSION(),
         manager.getName(),
-        found == null,
-        Optional.ofNullable(found).flatMap(ExecutorClassPath::jar));
+        found.isEmpty(),
+        found.size() == 1 ? jar(found.get(0)) : Optional.empty());
   }
 
   /**
@@ -66,7 +70,8 @@ public final class ExecutorClassPath {
    * empty when they can, or when the driver cannot determine it.
    */
   public Optional<String> problem(SparkConf conf) {
-    if (loadsManagerFromJars() || hasNoExecutors(conf.get("spark.master", ""))) {
+    if (hasNoExecutors(conf.get("spark.master", ""))
+        || (loadsManagerFromJars() && (fromApplicationJars || mayComeFromElsewhere(conf)))) {
       return Optional.empty();
     }
     List<String> driverEntries = entries(conf.get(DRIVER_KEY, ""));
@@ -77,6 +82,18 @@ public final class ExecutorClassPath {
     List<String> executorEntries = entries(conf.get(EXECUTOR_KEY, ""));
     if (!driverOnly || executorEntries.stream().anyMatch(this::mayHoldManager)) {
       return Optional.empty();
+    }
+    if (loadsManagerFromJars()) {
+      return Optional.of(
+          String.format(
+              Locale.ROOT,
+              ("executors of Spark %s cannot load %s, because only %s has the plug-in's jar: add the"
+                  + " jar to spark.jars (--jars), or copy it to the same path on every node and set"
+                  + " %s to that path"),
+              sparkVersion,
+              manager,
+              DRIVER_KEY,
+              EXECUTOR_KEY));
     }
     return Optional.of(
         String.format(
@@ -100,6 +117,19 @@ public final class ExecutorClassPath {
     } catch (NumberFormatException e) {
       return true;
     }
+  }
+
+  /** Whether executors may have the jar by a way that this driver's class path does not show. */
+  private boolean mayComeFromElsewhere(SparkConf conf) {
+    String jars = conf.get("spark.jars", "") + "," + conf.get("spark.yarn.dist.jars", "");
+    return conf.get("spark.master", "").startsWith("k8s")
+        || conf.contains("spark.yarn.jars")
+        || conf.contains("spark.yarn.archive")
+        || System.getenv("SPARK_DIST_CLASSPATH") != null
+        || Stream.of(jars.split(",", -1))
+            .map(String::trim)
+            .filter(jar -> !jar.isEmpty())
+            .anyMatch(jar -> mayHoldManager(jar.replaceFirst("^file:/+", "/")));
   }
 
   /** In local mode the driver's process is the executor. */

@@ -85,6 +85,44 @@ class ExecutorClassPathTest {
     assertThat(onClassPath().problem(conf.set(EXECUTOR, plugIn.toString()))).isEmpty();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"spark://127.0.0.1:7077", "yarn", "local-cluster[2,1,1024]"})
+  void shouldRefuseFromSpark4OnAJarThatOnlyTheDriversClassPathHas(String master) {
+    SparkConf conf = conf().set("spark.master", master).set(DRIVER, plugIn.toString());
+    assertThat(onClassPath("4.2.0").problem(conf))
+        .hasValueSatisfying(
+            problem ->
+                assertThat(problem)
+                    .contains("Spark 4.2.0", MANAGER, "only " + DRIVER, "spark.jars", EXECUTOR)
+                    .hasLineCount(1));
+    conf.set("spark.jars", "file:" + otherJar).set(EXECUTOR, otherJar.toString());
+    assertThat(onClassPath("4.2.0").problem(conf)).as("jars without the class").isPresent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.jars=hdfs://host/plug-in.jar",
+        "spark.jars=PLUGIN",
+        "spark.jars=file:PLUGIN",
+        "spark.jars=file://PLUGIN",
+        "spark.jars=OTHER, local:/opt/plug-in.jar",
+        "spark.yarn.dist.jars=PLUGIN",
+        "spark.yarn.jars=hdfs://host/jars/*",
+        "spark.yarn.archive=hdfs://host/jars.zip",
+        "spark.executor.extraClassPath=PLUGIN",
+        "spark.executor.extraClassPath=/opt/nowhere/plug-in.jar",
+        "spark.master=k8s://https://host:6443"
+      })
+  void shouldAcceptFromSpark4OnAJarThatExecutorsMayHave(String setting) {
+    SparkConf conf = conf().set(DRIVER, plugIn.toString());
+    String[] parts = setting.split("=", 2);
+    conf.set(
+        parts[0],
+        parts[1].replace("PLUGIN", plugIn.toString()).replace("OTHER", otherJar.toString()));
+    assertThat(onClassPath("4.2.0").problem(conf)).isEmpty();
+  }
+
   @Test
   void shouldAcceptAJarInSparksOwnDirectory() {
     assertThat(onClassPath().problem(conf())).isEmpty();
@@ -106,7 +144,11 @@ class ExecutorClassPathTest {
   }
 
   private ExecutorClassPath onClassPath() {
-    return new ExecutorClassPath(OLD_SPARK, MANAGER, false, Optional.of(plugIn));
+    return onClassPath(OLD_SPARK);
+  }
+
+  private ExecutorClassPath onClassPath(String version) {
+    return new ExecutorClassPath(version, MANAGER, false, Optional.of(plugIn));
   }
 
   private static SparkConf conf() {
