@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.HashMap;
@@ -36,12 +37,13 @@ final class ToolLoader extends URLClassLoader {
    */
   static ClassLoader create() throws IOException {
     ClassLoader own = ToolLoader.class.getClassLoader();
-    try (InputStream nested = own.getResourceAsStream(LIBRARIES)) {
-      if (nested == null) {
-        return own;
-      }
-      URL jar = ToolLoader.class.getProtectionDomain().getCodeSource().getLocation();
-      return new ToolLoader(jar, parent(own), classes(nested));
+    String location =
+        ToolLoader.class.getProtectionDomain().getCodeSource().getLocation().toString();
+    // The JDK ends the jar's own path at the first "!/", which may be in the name of a folder.
+    URL jar = URI.create(location.replace("!/", "%21/")).toURL();
+    try (URLClassLoader resources = new URLClassLoader(new URL[] {jar}, null);
+        InputStream nested = resources.getResourceAsStream(LIBRARIES)) {
+      return nested == null ? own : new ToolLoader(jar, parent(own), classes(nested));
     }
   }
 
