@@ -63,6 +63,7 @@ final class PerfServerCommand implements Callable<Integer> {
           new ListenerReport(listener.port(), listener.addresses(), limitSeconds, client).in(json));
       out.flush();
       listener.serveUntil(endNs);
+      listener.serveRest(source);
       return Commands.USABLE;
     } catch (VerbsException e) {
       spec.commandLine()

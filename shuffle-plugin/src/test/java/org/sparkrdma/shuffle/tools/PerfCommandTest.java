@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -277,6 +278,27 @@ class PerfCommandTest {
     assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString()).hasLineCount(1).contains("--help)");
     assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldServeAMeasurementThatTakesLongerThanTheServerListens() throws Exception {
+    StringWriter listening = new StringWriter();
+    String[] server = {"perf", "server", "--port=0", "--listen-for=1", "--host=127.0.0.1"};
+    String[] arguments = with(server, "--conf", conf, "--json");
+    PrintWriter out = new PrintWriter(listening, true);
+    FutureTask<Integer> served =
+        new FutureTask<>(() -> Commands.run(out, new PrintWriter(errors, true), arguments));
+    new Thread(served, "perf-server").start();
+    while (!listening.toString().endsWith("\n")) {
+      Thread.onSpinWait();
+    }
+    int port = new ObjectMapper().readTree(listening.toString()).path("port").asInt();
+
+    assertThat(client("127.0.0.1:" + port, "--sizes", "8,64k,1m", "--ms", "700"))
+        .as(errors.toString())
+        .isZero();
+    assertThat(served.get()).isZero();
+    assertThat(errors.toString()).isEmpty();
   }
 
   @Test

@@ -135,16 +135,31 @@ public final class PeerListener implements AutoCloseable {
     }
   }
 
+  /** Takes no new client, and serves until those of this source have ended. */
+  public void serveRest(TcpSource source) throws IOException {
+    server.close();
+    while (source.hasClients()) {
+      serve(SERVE_NS);
+    }
+  }
+
   /** Serves what has arrived, after a wait. */
   public void serve(long waitNs) throws IOException {
     channel.await(waitNs);
-    for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
-      serveClient(client);
-    }
+    acceptClients();
     ConnectionEvent event = manager.pollEvent();
     while (event != null) {
       handle(event);
       event = manager.pollEvent();
+    }
+  }
+
+  private void acceptClients() throws IOException {
+    if (!server.isOpen()) {
+      return;
+    }
+    for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
+      serveClient(client);
     }
   }
 

@@ -90,6 +90,21 @@ public final class PerfClient implements AutoCloseable {
    */
   public List<Row> run(PerfPlan plan, Consumer<String> progress)
       throws IOException, VerbsException {
+    try {
+      return measureAll(plan, progress);
+    } catch (VerbsException e) {
+      try {
+        tcp.peerCpuNs();
+      } catch (IOException gone) {
+        gone.addSuppressed(e);
+        throw new IOException("perf server has ended during the measurement", gone);
+      }
+      throw e;
+    }
+  }
+
+  private List<Row> measureAll(PerfPlan plan, Consumer<String> progress)
+      throws IOException, VerbsException {
     List<Row> rows = new ArrayList<>();
     for (int lengthBytes : plan.sizesBytes()) {
       progress.accept("READ of " + lengthBytes + " bytes");

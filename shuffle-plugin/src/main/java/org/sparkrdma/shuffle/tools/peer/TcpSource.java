@@ -45,6 +45,11 @@ public final class TcpSource implements Closeable {
     thread.start();
   }
 
+  /** Whether a client is connected. */
+  boolean hasClients() {
+    return !clients.isEmpty();
+  }
+
   private void run(SocketChannel client) {
     try (client) {
       client.socket().setTcpNoDelay(true);
