@@ -88,10 +88,6 @@ public final class MatrixCommand implements Callable<Integer> {
     }
     MatrixReport report =
         new MatrixReport(MatrixRun.current(installation.project()), results, selection.notRun());
-    if (selection.isComplete()) {
-      Path page = installation.project().resolve("docs/compatibility.md");
-      progress.log(CompatibilityPage.update(page, report));
-    }
     options.publish(MatrixTable.of(results), report, Optional.empty());
     return report.allPassed();
   }

@@ -26,10 +26,15 @@ final class MatrixTable {
               cell.answerRight() ? "right" : "WRONG",
               new DataSize(cell.bytesByRead()).toString(),
               new DataSize(cell.bytesByTcp()).toString(),
-              CompatibilityPage.size(cell.tabBytesByRead()),
+              size(cell.tabBytesByRead()),
               String.format(Locale.ROOT, "%.0f", cell.seconds()),
               cell.hasPassed() ? "none" : cell.problem()));
     }
     return TextTable.of(rows, column -> column <= 3 || column == HEADINGS.size() - 1);
+  }
+
+  /** Bytes that a tab shows. */
+  private static String size(Long bytes) {
+    return bytes == null ? "none" : new DataSize(bytes).toString();
   }
 }

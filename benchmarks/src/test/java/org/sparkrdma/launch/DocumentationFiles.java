@@ -20,12 +20,18 @@ final class DocumentationFiles {
 
   private DocumentationFiles() {}
 
-  /** The pages for users: README.md, that of the guest, and docs/. */
-  static List<Path> userPages() throws IOException {
+  /** README.md, CONTRIBUTING.md, ARCHITECTURE.md, the page of the guest, and docs/. */
+  static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>();
-    pages.add(PROJECT.resolve("README.md"));
-    pages.add(PROJECT.resolve("integration-tests/guest/README.md"));
-    try (Stream<Path> docs = Files.list(PROJECT.resolve("docs"))) {
+    for (String name :
+        List.of(
+            "README.md",
+            "CONTRIBUTING.md",
+            "ARCHITECTURE.md",
+            "integration-tests/guest/README.md")) {
+      pages.add(PROJECT.resolve(name));
+    }
+    try (Stream<Path> docs = Files.walk(PROJECT.resolve("docs"))) {
       docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
     }
     return pages;

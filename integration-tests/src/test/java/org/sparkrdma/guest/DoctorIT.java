@@ -13,7 +13,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /**
  * The command {@code doctor} of the packaged plug-in on kernel RDMA, without Spark: as root, as a
  * user who may lock 64 KiB, with peers that are not reached, and without device files.
- * docs/doctor.md shows these outputs, and is compared with them ({@link DoctorPage}).
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(200)
@@ -59,16 +58,11 @@ final class DoctorIT {
     lines.forEach(System.out::println);
     int end = lines.indexOf("exit 0");
     assertThat(end).as("the first exit code").isPositive();
-    List<String> asRoot = DoctorPage.withoutFigures(lines.subList(0, end));
-    assertThat(DoctorPage.missing(usableDevice(), asRoot)).isEmpty();
-    if (GuestJdk.version().equals("17")) {
-      assertThat(asRoot).as("with the Java of the page").isEqualTo(usableDevice());
-    }
+    assertThat(lines.get(0))
+        .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
     int limited = lines.indexOf("exit 1");
     assertThat(limited).as("the second exit code").isGreaterThan(end);
     assertThat(lines.get(end + 1)).contains("RLIMIT_MEMLOCK=65536");
-    assertShown(
-        "The same device for a user who may lock 64 KiB", lines.subList(end + 1, limited), asRoot);
     assertThat(lines.get(limited + 1))
         .as("the same limit, with the capability")
         .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
@@ -77,13 +71,7 @@ final class DoctorIT {
         .anyMatch(
             line -> line.startsWith("ok") && line.endsWith("it has the capability CAP_IPC_LOCK."));
 
-    List<String> all = lines.subList(capable + 1, lines.size());
-    assertThat(all).endsWith("exit 0");
-    assertThat(
-            DoctorPage.missing(
-                DoctorPage.blockAfter("every counter of soft RoCE"),
-                DoctorPage.withoutFigures(all)))
-        .isEmpty();
+    assertThat(lines).endsWith("exit 0");
   }
 
   @Test
@@ -104,39 +92,12 @@ final class DoctorIT {
         .containsExactly("exit 1", "exit 1", "exit 1");
     int first = lines.indexOf("exit 1");
     int second = first + 1 + lines.subList(first + 1, lines.size()).indexOf("exit 1");
-    assertShown(
-        "`doctor --peer nowhere.example`, a name without address",
-        lines.subList(0, first),
-        usableDevice());
-    assertShown(
-        "`doctor --peer 10.99.1.1`, where `doctor --listen` does not run",
-        lines.subList(first + 1, second),
-        usableDevice());
-
-    List<String> shown = DoctorPage.blockAfter("`--device=/dev/infiniband`; ");
-    List<String> withoutFiles =
-        DoctorPage.withoutFigures(lines.subList(second + 1, lines.size() - 1));
-    assertThat(DoctorPage.missing(shown, withoutFiles)).isEmpty();
-    assertThat(DoctorPage.unshown(shown, withoutFiles))
-        .as("the page has all problems")
-        .noneMatch(line -> line.startsWith("problem"));
-  }
-
-  /** The page's output where all is well; on a newer Java without the lines about Java. */
-  private static List<String> usableDevice() {
-    List<String> shown = DoctorPage.blockAfter("In a guest kernel with soft RoCE, as root");
-    return GuestJdk.version().equals("17")
-        ? shown
-        : shown.stream().filter(line -> !line.contains("Java")).toList();
-  }
-
-  /** Asserts that the page shows all lines that the other output does not have. */
-  private static void assertShown(String text, List<String> output, List<String> other) {
-    List<String> shown = DoctorPage.blockAfter(text);
-    List<String> lines = DoctorPage.withoutFigures(output);
-    assertThat(DoctorPage.missing(shown, lines)).as(text).isEmpty();
-    if (GuestJdk.version().equals("17")) {
-      assertThat(DoctorPage.unshown(shown, lines)).as(text).allMatch(other::contains);
-    }
+    assertThat(lines.get(0))
+        .startsWith("RDMA will not be used: Peer nowhere.example is an unknown host");
+    assertThat(lines.get(first + 1))
+        .startsWith("RDMA will not be used: Peer 10.99.1.1 port 7474 is not reached by TCP");
+    assertThat(lines.get(second + 1))
+        .startsWith("RDMA will not be used: ")
+        .contains("--device=/dev/infiniband");
   }
 }

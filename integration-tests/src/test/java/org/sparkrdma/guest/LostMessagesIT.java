@@ -38,9 +38,9 @@ final class LostMessagesIT {
   }
 
   private static void lose(LostMessage... messages) throws Exception {
-    MatrixPage page = new MatrixPage();
+    MatrixResults results = new MatrixResults();
     for (LostMessage message : messages) {
-      page.start(message.key());
+      results.start(message.key());
     }
     ClusterRun cluster = ClusterRun.named(messages[0].application());
     cluster.with("--wire", "filtered").prepared("uname -r >" + cluster.file("release"));
@@ -62,10 +62,10 @@ final class LostMessagesIT {
         assertOnce(first);
       }
       assertAllByRead(later);
-      ObjectNode result = page.result(message.key(), cluster);
-      MatrixPage.put(result, first);
-      MatrixPage.put(result.putObject("later"), later);
-      page.write();
+      ObjectNode result = results.result(message.key(), cluster);
+      MatrixResults.put(result, first);
+      MatrixResults.put(result.putObject("later"), later);
+      results.write();
     }
   }
 

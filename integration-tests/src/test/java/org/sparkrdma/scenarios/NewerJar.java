@@ -36,7 +36,7 @@ public final class NewerJar {
   public static Path make() throws IOException {
     Path folder = Files.createTempDirectory("newer");
     Path sources =
-        Path.of(System.getProperty("it.fault.page")).resolve("../../shuffle-plugin/src/main/java");
+        Path.of(System.getProperty("it.project")).resolve("shuffle-plugin/src/main/java");
     List<String> command =
         new ArrayList<>(
             List.of("-proc:none", "-nowarn", "-d", folder.resolve("classes").toString(), "-cp"));

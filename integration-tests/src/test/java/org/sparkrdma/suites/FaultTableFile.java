@@ -216,20 +216,14 @@ public final class FaultTableFile {
     }
   }
 
-  /**
-   * The highest bound that a row may have. The bound of a fault of docs/faults.md depends on the
-   * time there, which its row has as well.
-   */
+  /** The highest bound that a row may have: ten times its time, or more where that is brief. */
   private static double highestBound(JsonNode row) {
-    boolean isRecorded = row.has("recordedSeconds");
-    double seconds = row.path(isRecorded ? "recordedSeconds" : "seconds").asDouble();
-    int usual = isRecorded ? FaultBound.OF_A_CLUSTER : FaultBound.BRIEF;
     // Tests that start processes or repeat tasks do not measure pauses.
     int least =
         row.has("pauseMs")
-            ? FaultBound.seconds(usual, row.path("pauseMs").asLong())
+            ? FaultBound.seconds(FaultBound.BRIEF, row.path("pauseMs").asLong())
             : FaultBound.OF_A_START;
-    return Math.max(10 * seconds, least);
+    return Math.max(10 * row.path("seconds").asDouble(), least);
   }
 
   private static boolean isFalse(JsonNode right) {

@@ -209,9 +209,8 @@ final class SuiteProcess {
     command.add("-Dit.spark.path=" + SparkPath.of(home));
     command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
     command.add("-Dit.fault.rows=" + FaultTableFile.rowFolder(workbench.directory().getParent()));
-    command.add("-Dit.fault.page=" + System.getProperty("it.fault.page"));
+    command.add("-Dit.project=" + System.getProperty("it.project"));
     command.add("-Dit.nightly=" + Boolean.getBoolean("it.nightly"));
-    command.add("-Dupdate.docs=" + Boolean.getBoolean("update.docs"));
     command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));
     run.setting().properties().forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("-cp");

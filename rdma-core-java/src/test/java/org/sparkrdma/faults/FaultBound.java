@@ -3,7 +3,7 @@ package org.sparkrdma.faults;
 
 import java.util.concurrent.TimeUnit;
 
-/** Bounds of the times of faults; docs/faults.md has the rule. */
+/** Bounds of the times of faults. */
 public final class FaultBound {
   /** Seconds of a fault that waits for nothing. */
   public static final int BRIEF = 1;
@@ -13,9 +13,6 @@ public final class FaultBound {
 
   /** Seconds of a fault that ends with a time-out: it takes a second at least. */
   public static final int OF_A_TIMEOUT = 10;
-
-  /** Seconds of a fault of a cluster whose time is known from an earlier run. */
-  public static final int OF_A_CLUSTER = 3;
 
   /** Seconds of a fault during which processes or kernels start, or tasks are repeated. */
   public static final int OF_A_START = 30;

@@ -7,8 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test of the page docs/devices.md, whose display name says what the device does, and whose
- * method name what the plug-in does.
+ * A test whose display name says what the device does, and whose method name what the plug-in does.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)

@@ -6,7 +6,7 @@ package org.sparkrdma.scenarios.faults
   * @param counter
   *   its label; `fallback.REASON` for blocks that use TCP
   * @param text
-  *   the range, as docs/faults.md shows it
+  *   the range, as messages show it
   * @param least
   *   lowest growth for a number of hits
   * @param most

@@ -20,8 +20,7 @@ import org.sparkrdma.scenarios.faults.plan.Step
   * @param leastSeconds
   *   asserted of the time to the answer
   * @param boundSeconds
-  *   asserted of the time to the answer: at most ten times the time on docs/faults.md, but not less
-  *   than the default
+  *   asserted of the time to the answer
   * @param onOneExecutor
   *   whether it fires in one executor only
   * @param readsOnOneExecutor
@@ -52,13 +51,6 @@ private[faults] final case class FaultPoint(
   def reasons: Set[String] = mayAlso ++ claims.map(_.counter).collect {
     case c if c.startsWith(Claim.Fallback) => c.stripPrefix(Claim.Fallback)
   }
-
-  /** All that is asserted, as text. */
-  def asserted: String = {
-    val also = if (mayAlso.isEmpty) None else Some(mayAlso.toSeq.sorted.mkString("may: ", ", ", ""))
-    val time = if (leastSeconds == 0) None else Some(s"seconds ≥ $leastSeconds")
-    (claims.map(_.toString) ++ time ++ retries.text ++ also).mkString("; ")
-  }
 }
 
 private[faults] object FaultPoint {
@@ -71,15 +63,15 @@ private[faults] object FaultPoint {
   val ConnectionEnds: Set[String] = Set("lost-peer", "read-error")
 
   /** Tasks that fail or are killed, and stages that are retried. */
-  sealed abstract class Retries(val text: Option[String])
+  sealed trait Retries
 
-  case object NoRetry extends Retries(None)
+  case object NoRetry extends Retries
 
   /** Tasks end without success, no stage is retried. */
-  case object TasksRepeated extends Retries(Some("failed tasks ≥ 1"))
+  case object TasksRepeated extends Retries
 
   /** Spark recomputes map outputs. */
-  case object StagesRetried extends Retries(Some("retried stages ≥ 1"))
+  case object StagesRetried extends Retries
 
   sealed trait After
 

@@ -11,12 +11,8 @@ package org.sparkrdma.scenarios.faults
   *   from its first firing to the answer
   * @param counters
   *   of all executors that grew
-  * @param asserted
-  *   what the test asserts of them, as text
   * @param failedTasks
   *   tasks that failed or were killed
-  * @param recordedSeconds
-  *   the time on docs/faults.md, from which the bound is
   * @param pauseMs
   *   longest time for which an executor did not run, unless the fault itself stops it
   */
@@ -28,11 +24,9 @@ private[scenarios] final case class FaultResult(
     seconds: Double,
     boundSeconds: Int,
     counters: Map[String, Long],
-    asserted: String = "",
     failedTasks: Int = 0,
     retriedStages: Int = 0,
-    pauseMs: Long = 0,
-    recordedSeconds: Option[Double] = None
+    pauseMs: Long = 0
 ) {
   def counter(label: String): Long = counters.getOrElse(label, 0L)
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import java.nio.file.Files
-import java.nio.file.Path
-import java.time.LocalDate
-import java.time.ZoneOffset
-
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.SparkEnv
@@ -55,7 +50,6 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(mute.asked > 0)
       assert(seconds < MuteDirectoryBound)
       val fault = "the driver's directory does not answer"
-      quietBounds.get(fault).foreach(bound => assert(seconds < bound))
       results += FaultResult(
         fault,
         "blocks use TCP",
@@ -63,8 +57,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
         answer == expected(FaultJob.Usual),
         seconds,
         MuteDirectoryBound,
-        traffic.counters,
-        "no-endpoint ≥ 1; rdma.blocks.read = 0"
+        traffic.counters
       )
     }
   }
@@ -75,19 +68,9 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     }
   }
 
-  test("should match docs/faults.md") {
-    assert(results.map(_.name).distinct.size === FaultPoints.all.size + 1, "a fault has no result")
-    val page = Path.of(sys.props("it.fault.page"))
-    val before = Files.readString(page)
-    val rows = results.map(FaultTable.withAssertedBound(_, before)).toSeq
-    FaultTable.writeRows("cluster.json", rows)
-    if (sys.props.get("update.docs").contains("true")) {
-      Files.writeString(page, FaultTable.page(results.toSeq, LocalDate.now(ZoneOffset.UTC)))
-    }
-    assert(FaultTable.looseBounds(Files.readString(page)) === Nil)
-    val made =
-      FaultTable.stableColumns(FaultTable.page(results.toSeq, LocalDate.now(ZoneOffset.UTC)))
-    assert(FaultTable.stableColumns(Files.readString(page)) === made)
+  test("should have a result of each fault") {
+    FaultTable.writeRows("cluster.json", results.toSeq)
+    assert(results.map(_.name).distinct.size === FaultPoints.all.size + 1)
   }
 
   private def runFault(point: FaultPoint): FaultResult = {
@@ -133,7 +116,6 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       seconds,
       point.boundSeconds,
       grown,
-      point.asserted,
       retriedNow._1 - retriedBefore._1,
       retriedNow._2 - retriedBefore._2,
       if (point.pausesExecutor) 0 else reports.map(_.pauseMs).max
@@ -150,15 +132,10 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     (cluster.log.failedTasks, cluster.log.retriedStages)
   }
 
-  /** Bounds of the faults that the page has already. */
-  private lazy val quietBounds: Map[String, Double] =
-    FaultTable.quietBounds(Files.readString(Path.of(sys.props("it.fault.page"))))
-
   /** An executor that does not run for a while causes time-outs of its own. */
   private def assertRange(point: FaultPoint, result: FaultResult): Unit = {
     val grown = result.counters
     if (result.pauseMs < FaultTable.PauseMs) {
-      quietBounds.get(point.name).foreach(bound => assert(result.seconds < bound))
       assert(result.reasons.keySet.subsetOf(point.reasons), grown)
       point.claims.foreach { claim =>
         assert(grown.getOrElse(claim.counter, 0L) <= claim.most(result.hits), s"$claim: $grown")

@@ -2,6 +2,9 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * Every key of the plug-in, without the engines' own: name, default, allowed values, meaning.
@@ -11,8 +14,7 @@ import java.time.Duration;
  * duration after which something ends, {@code .threads} a number of threads. A key that chooses
  * between ways of working is one word. Engines name their keys by the same rules.
  *
- * <p>Meanings: the first sentence says what the key controls, the second the effect of raising it,
- * the third when to change it.
+ * <p>Meanings: the first sentence says what the key controls, the last one when to change it.
  */
 public enum ShuffleSetting {
   /** Whether RDMA is used. */
@@ -20,53 +22,37 @@ public enum ShuffleSetting {
       "mode",
       "auto",
       ValueType.choice("auto", "required", "off"),
-      "Controls whether blocks are fetched by RDMA: `auto` uses RDMA where it can and "
-          + "otherwise logs one WARN with the reason; `required` runs tasks only in executors with "
-          + "RDMA and fails them where there is none; `off` is plain Spark. `required` turns a "
-          + "silent loss of speed into idle executors or a failed job. Use `required` in tests and "
-          + "benchmarks, and `off` to exclude RDMA as the cause of a problem."),
+      "Controls whether blocks use RDMA: `auto` where it can be used, `required`, or "
+          + "`off`. Use `off` to exclude RDMA as a cause, `required` for tests that must "
+          + "not silently use TCP."),
   /** Whether executors check their machine. */
   DOCTOR(
       "doctor",
       "false",
       ValueType.flag(),
-      "Controls whether each executor runs the checks of the command `doctor` when it starts, for at "
-          + "most 10 s and beside its tasks; the driver logs what they find as one table. With `true` each "
-          + "executor that uses RDMA opens its device again for a moment and registers a small file in each "
-          + "local directory. Set it to `true` for the first application on a cluster, and to find out why "
-          + "executors do not use RDMA; it has no effect with `mode`=`off` or in local mode."),
+      "Controls whether each executor checks its host at its start and reports to the "
+          + "driver's log. Set it to `true` for the first application on a cluster."),
   /** Which verbs engine. */
   ENGINE(
       "engine",
       "auto",
       ValueType.text("auto, or an engine's name"),
-      "Controls which verbs engine is used: `ibverbs`, `disni`, `soft`, or another one that Java's"
-          + " ServiceLoader finds; `auto` takes the first engine that finds a device. It never takes "
-          + "`disni`, which needs `fabric.trusted=true` and software that you install, or `soft`, "
-          + "which is a loopback device for tests and demonstrations on one host. A named engine is "
-          + "the only one that is tried. Name an engine to use it, or to learn why it cannot run."),
+      "Controls which engine is used: `ibverbs`, `disni`, `soft`; `auto` takes "
+          + "`ibverbs`. Name `disni` to use DiSNI, or `soft` for a test on one host."),
   /** Which devices. */
   DEVICE(
       "device",
       "auto",
       ValueType.text("auto, or device names separated by commas"),
-      "Controls which RDMA device is used, for example `mlx5_0`; `auto` takes a device with "
-          + "an active port whose address peers can reach, and logs its choice with the reason. The "
-          + "executors of a host are spread over all devices, or those named, that are in one "
-          + "subnet: first that of Spark's own address (see `rails.routed`). Set it when a host has devices that must not carry shuffle data, "
-          + "or several that shall share the load; several in one layer-2 network need "
-          + "`net.ipv4.conf.all.arp_ignore=1` and `arp_announce=2` on each host."),
+      "Controls which RDMA devices may be used, as names separated by commas. Set it "
+          + "when a host has cards that must not carry the shuffle."),
   /** Whether a router joins the subnets of a host's devices. */
   RAILS_ROUTED(
       "rails.routed",
       "false",
       ValueType.flag(),
-      "Controls whether the executors of a host are spread over devices in different subnets. With "
-          + "`false` all executors use devices of one subnet, on each host the same: that of Spark's "
-          + "own address where a device has it, else the lowest that is allowed; "
-          + "`listen.address` names another one. With `true` an executor on one subnet reaches one on "
-          + "another only through a router; without one their blocks use TCP. Set it to `true` when "
-          + "hosts have several devices, each in a subnet of its own, and a router joins the subnets."),
+      "Controls whether executors of a host are spread over cards in different subnets. "
+          + "Set it to `true` only where a router joins these subnets."),
   /** Which port of the device. */
   DEVICE_PORT(
       "device.port",
@@ -80,11 +66,8 @@ public enum ShuffleSetting {
       "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
-      "Controls the index of the GID whose address is used, as listed by `ibv_devinfo -v`. "
-          + "With a number, all other GIDs are ignored. Set it when a port has several addresses, "
-          + "for example one for each VLAN. `listen.address` with a network as its value is an "
-          + "alternative that is the same on each host. An InfiniBand port without an IP address is "
-          + "used by this GID itself, by its first one without a number."),
+      "Controls the index of the GID whose address is used, as `ibv_devinfo -v` lists "
+          + "it. Set it when `listen.address` cannot select the address."),
   /** Which type of GID. */
   GID_TYPE(
       "gid.type",
@@ -100,60 +83,31 @@ public enum ShuffleSetting {
       "auto",
       ValueType.address(
           "auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
-      "Controls the address where this executor accepts RDMA connections; `auto` takes the "
-          + "address of Spark's block manager where the device has it. The executor also listens on "
-          + "all other addresses of the device's port that are allowed, and peers connect to one in "
-          + "a subnet of their own. A network such as "
-          + "10.1.0.0/16 selects the right address on every host; fe80::/10 selects link-local "
-          + "addresses, which are not used otherwise. Set it when RDMA has a network of its own, "
-          + "apart from Spark's addresses."),
+      "Controls where RDMA listens: an address, an interface or a network such as "
+          + "10.1.0.0/16. Set a network when a port or host has addresses in several "
+          + "subnets."),
   /** Port to listen on. */
   LISTEN_PORT(
       "listen.port",
       "0",
       ValueType.count(0, 65_535),
-      "Controls the port of the RDMA listener; 0 takes a free port. With a fixed port only "
-          + "one executor of a host can listen. With iWARP and without the port mapper `iwpmd` it is "
-          + "a TCP port: set it for a firewall that allows single ports, and with one executor on "
-          + "each host. Where `iwpmd` runs, as udev starts it for iWARP cards, it chooses the TCP "
-          + "ports, and UDP port 3935 must be open as well. With RoCE v2 no firewall "
-          + "sees it: all packets go to UDP port 4791, which must be open between the hosts."),
+      "Controls the port of the RDMA listener; 0 takes a free one. Set it for a "
+          + "firewall with iWARP and one executor per host."),
   /** The one account of pinned memory. */
   PINNED_MAX(
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 20, 1L << 44).orDerived(),
-      "Controls the maximum memory that this executor pins, all uses included; `auto` is "
-          + "the minimum of five limits: (1) a quarter of the host's memory divided by the number "
-          + "of its executors, which counts as at least two; (2) half of the host's memory outside "
-          + "the heaps and off-heap memory of its executors, divided by their number, which may be one; "
-          + "(3) half of "
-          + "the container's limit outside heap and off-heap memory; a container holds one executor "
-          + "on YARN and Kubernetes, and elsewhere those executors of the host whose heaps fit into it, "
-          + "so that there its limit "
-          + "takes the place of the host's memory in (1) and (2) if it is lower; (4) on YARN and Kubernetes, "
-          + "half of memoryOverhead, that of the executor's ResourceProfile or else "
-          + "`spark.executor.memoryOverhead`, above 256 MiB; (5) on hardware, RLIMIT_MEMLOCK, "
-          + "unless the process has CAP_IPC_LOCK. The executor logs the derivation. A larger value "
-          + "keeps more map outputs registered and more blocks in flight, and leaves less memory for "
-          + "other uses; a value above the overhead on YARN and Kubernetes, the container's limit or "
-          + "RLIMIT_MEMLOCK is accepted with a WARN. Raise it when many blocks use TCP for lack of memory."),
+      "Controls the maximum memory that an executor pins, all uses included. Raise it "
+          + "when many blocks use TCP with `pool-empty` or `peer-busy`."),
   /** Ways of serving. */
   SERVE(
       "serve",
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
-      "Controls how blocks are served. `window` registers windows of the map-output files. "
-          + "`copy` copies blocks into registered slots. `auto` copies from a window until the "
-          + "copies cost as much as its registration (docs/benchmarks.md), and registers it then; "
-          + "it also copies when the registration fails, and on NFS with Linux before 6.2. On a local disk such a kernel "
-          + "writes registered windows once more, which counts as a cost of the registration (docs/tuning.md). "
-          + "`odp` registers windows without pinning "
-          + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
-          + "`window` pins the most memory. `odp` reads each window before it registers it, needs a page "
-          + "fault of the device for each page that leaves the memory later, and has not been tested on "
-          + "a real device. Change it only for "
-          + "measurements, or on Linux before 6.2 to `copy` for a network file system other than NFS."),
+      "Controls how blocks are served: `auto`, `window` (register files), `copy`, or "
+          + "`odp`. Set `copy` on Linux before 6.2 with a network file system other than "
+          + "NFS."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
@@ -248,23 +202,15 @@ public enum ShuffleSetting {
       "reads.bytes.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 12, 1L << 44).orDerived(),
-      "Controls the maximum bytes of READs that this executor has posted, over all connections; must "
-          + "be at least 2 x `chunk.size`. `auto` is the larger of 32 MiB, which 400 Gb/s carry in 0.7 ms, and 2 x "
-          + "`reads.max` x `chunk.size`, because one connection gets at most half; so a larger `reads.max` or "
-          + "`chunk.size` raises it. A larger value hides a longer round trip, but more data may meet at the switch "
-          + "port of this executor than its buffers hold. "
-          + "Raise it in a fast network with a long round trip; reduce it when switches report congestion "
-          + "towards readers."),
+      "Controls the bytes of READs that an executor has posted at a time. Reduce it "
+          + "when switches report congestion towards readers."),
   /** Order of a device's writes. */
   RELAXED_ORDERING(
       "relaxed.ordering",
       "false",
       ValueType.flag(),
-      "Controls whether the device may write received blocks into memory in any order "
-          + "(IBV_ACCESS_RELAXED_ORDERING), which is faster on some hosts with AMD or ARM processors. Blocks are "
-          + "used only after their completion, which follows all their bytes. It has no effect where the device or "
-          + "the kernel (before 5.7) does not know it, and on the engines `disni` and `soft`. Set it to `true` when "
-          + "`ib_read_bw` is slower with `--disable_pcie_relaxed` than without."),
+      "Controls whether the card may write received blocks in any order. Set it to "
+          + "`true` when `ib_read_bw` is slower with `--disable_pcie_relaxed`."),
   /** Length of a pool chunk. */
   CHUNK_SIZE(
       "chunk.size",
@@ -287,22 +233,15 @@ public enum ShuffleSetting {
       "connect.timeout",
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
-      "Controls how long blocks wait for a connection, including the proofs of both ends, and "
-          + "the time limit for the look-up of a peer. Blocks wait as long, but at least 5 s, for the "
-          + "start of RDMA in their own executor. The attempt itself ends after at most three "
-          + "times this time in all; meanwhile blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
-          + "reached. Raise it on slow or very busy hosts."),
+      "Controls how long blocks wait for a connection before they use TCP. Raise it on "
+          + "very busy hosts."),
   /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
-      "Controls how long a LOCATE, or the READs of one answer, may take, and a call of the device "
-          + "(at least 5 s; half of it on the serving side). All answers of one block together may "
-          + "take as long, and 1 s more for each MB that was read of it. A longer time delays the "
-          + "fallback to TCP when a peer or a driver hangs. Raise it when disks of the serving "
-          + "executors are "
-          + "slower than this under load."),
+      "Controls how long a request or its READs may take before its blocks use TCP. "
+          + "Raise it when `timeout` counts while disks of servers are busy."),
   /** Time after which a silent peer counts as dead. */
   PEER_TIMEOUT(
       "peer.timeout",
@@ -320,11 +259,8 @@ public enum ShuffleSetting {
       "ack.timeout",
       "500ms",
       ValueType.duration(Duration.ofMillis(1), Duration.ofSeconds(60)),
-      "Controls how long the device waits for the acknowledgement of a packet before it repeats it, "
-          + "rounded up to 4.096 us times a power of two (500ms is 2^17, as `timeout` 17 of other RDMA "
-          + "software). A longer time repeats lost packets later and tolerates longer congestion. Raise "
-          + "it when connections break under congestion; iWARP and kernels without the option keep "
-          + "their own time."),
+      "Controls how long the card waits for an acknowledgement before it repeats a "
+          + "packet. Raise it when connections break under congestion."),
   /** Number of repetitions of a packet. */
   ACK_RETRY_MAX(
       "ack.retry.max",
@@ -339,12 +275,8 @@ public enum ShuffleSetting {
       "tos",
       ValueType.DERIVED,
       ValueType.count(0, 255).orDerived(),
-      "Controls the traffic class of RDMA packets: the TOS byte of IPv4, the traffic class byte of "
-          + "IPv6 and InfiniBand; the upper six bits are the DSCP, so DSCP 26 is 104. Switches map it "
-          + "to a priority, with RoCE usually one without loss (PFC); `auto` keeps the system's "
-          + "default (`default_roce_tos` of `rdma_cm` in configfs). Set it to the value for which "
-          + "your network is configured; the loopback engine, `disni` and the kernel's soft iWARP "
-          + "ignore it, with a WARN."),
+      "Controls the traffic class of RDMA packets: four times the DSCP, so 104 for DSCP "
+          + "26. Set it to the value for which your network is configured."),
   /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",
@@ -377,10 +309,8 @@ public enum ShuffleSetting {
       "connections.max",
       "1024",
       ValueType.count(1, 65_536),
-      "Controls the maximum number of connections at the same time. Beyond it, the connection that has been "
-          + "idle longest is closed for a new one, but only if neither end uses it. Where none may be closed, the "
-          + "attempt is repeated for 315 ms; then its blocks use TCP. A larger number pins more buffers and takes "
-          + "more of the completion queue. Raise it above the number of executors of the application."),
+      "Controls the maximum number of connections at the same time. Raise it above the "
+          + "number of executors of the application."),
   /** Connection attempts at once. */
   ATTEMPTS_MAX(
       "attempts.max",
@@ -406,9 +336,8 @@ public enum ShuffleSetting {
       "verify",
       "true",
       ValueType.flag(),
-      "Controls whether blocks read by RDMA are verified with the checksums that Spark wrote "
-          + "(`spark.shuffle.checksum.*`). With `false` readers save CPU time and corruption is "
-          + "found only by decompression or deserialization. Set it to `false` only to measure."),
+      "Controls whether blocks are verified with Spark's checksums. Set it to `false` "
+          + "only to measure."),
   /** Busy polling. */
   SPIN_TIMEOUT(
       "spin.timeout",
@@ -422,13 +351,32 @@ public enum ShuffleSetting {
       "fabric.trusted",
       "false",
       ValueType.flag(),
-      "Controls whether RDMA is used although other hosts of the fabric could read blocks: where "
-          + "Spark's network is encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` "
-          + "or encryption by SASL) and `spark.io.encryption.enabled` is not, and on devices that "
-          + "cannot withhold remote access until a peer is proven (iWARP, RoCE with the drivers irdma, "
-          + "erdma, bnxt_re, ocrdma and mana, and all with engine `disni`). With `true` blocks "
-          + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
-          + "`true` when only trusted hosts can reach the fabric.");
+      "Controls whether RDMA is used where other hosts of its network could read "
+          + "blocks. Set it to `true` only when every host there is trusted.");
+
+  /** The keys that documents describe; the others are internal, and may change in any version. */
+  private static final Set<ShuffleSetting> PUBLIC =
+      Collections.unmodifiableSet(
+          EnumSet.of(
+              MODE,
+              DOCTOR,
+              ENGINE,
+              DEVICE,
+              RAILS_ROUTED,
+              GID_INDEX,
+              LISTEN_ADDRESS,
+              LISTEN_PORT,
+              PINNED_MAX,
+              SERVE,
+              READS_BYTES_MAX,
+              RELAXED_ORDERING,
+              CONNECT_TIMEOUT,
+              REQUEST_TIMEOUT,
+              ACK_TIMEOUT,
+              TOS,
+              CONNECTIONS_MAX,
+              VERIFY,
+              FABRIC_TRUSTED));
 
   /** Every key begins with it. */
   public static final String PREFIX = "spark.shuffle.rdma.";
@@ -447,6 +395,11 @@ public enum ShuffleSetting {
     this.defaultText = defaultText;
     this.type = type;
     this.meaning = meaning;
+  }
+
+  /** Whether documents describe this key. */
+  public boolean isPublic() {
+    return PUBLIC.contains(this);
   }
 
   /** The whole key. */

@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 class ConfigurationPageTest {
+  private static final String CONTROLS = "Controls ";
   private static final Path PAGE = Path.of("..", "docs", "configuration.md");
 
   @Test
@@ -31,9 +32,9 @@ class ConfigurationPageTest {
     assertThat(keys).isNotEmpty().allMatch(key -> key.matches("[a-z]+(\\.[a-z]+)*"));
   }
 
-  /** The control, the effect of a change, and when to change it. */
+  /** The control, and when to change it. */
   @Test
-  void shouldDescribeEverySettingInThreeSentences() {
+  void shouldDescribeEverySettingInSentences() {
     List<String> meanings = new ArrayList<>();
     Stream.of(ShuffleSetting.values()).map(ShuffleSetting::meaning).forEach(meanings::add);
     for (VerbsProvider provider : Verbs.providers()) {
@@ -43,9 +44,15 @@ class ConfigurationPageTest {
         .isNotEmpty()
         .allSatisfy(
             meaning -> {
-              assertThat(meaning).startsWith("Controls ").endsWith(".");
-              assertThat(meaning.split("\\. (?=[A-Z`])")).hasSizeGreaterThanOrEqualTo(3);
+              assertThat(meaning).startsWith(CONTROLS).endsWith(".");
+              assertThat(sentences(meaning)).hasSizeGreaterThanOrEqualTo(2);
             });
+  }
+
+  @Test
+  void shouldHaveFewPublicSettings() {
+    assertThat(Stream.of(ShuffleSetting.values()).filter(ShuffleSetting::isPublic))
+        .hasSizeBetween(10, 20);
   }
 
   private static String page() {
@@ -56,77 +63,47 @@ class ConfigurationPageTest {
 
         <!-- Generated from the settings in the code by ConfigurationPageTest; do not edit. -->
 
-        The driver reads and checks all settings when the application starts. An unknown key under
-        `spark.shuffle.rdma.` or a wrong value ends the application. The error names the key, the
-        value, the allowed values and the most similar key.
+        Set these keys as any key of Spark, for example by `--conf spark.shuffle.rdma.mode=off`. None must
+        be set. The driver checks all keys when the application starts: an unknown key or a wrong value
+        ends the application, and the error names the key, the allowed values and the most similar key.
 
-        No key on this page must be set. Those that may depend on the cluster are:
+        Bytes have a unit (`512m`, `4g`), and so have times (`500ms`, `30s`). All keys begin with
+        `spark.shuffle.rdma.`.
 
-        | Your cluster | Keys, without `spark.shuffle.rdma.` |
-        |---|---|
-        | the first application on it, or executors without RDMA | `doctor` |
-        | several cards, ports or addresses on a host ([networks.md](networks.md#several-cards-in-a-host)) | `listen.address`, `device`, `rails.routed` |
-        | a RoCE network with a DSCP for RDMA ([networks.md](networks.md#what-lossless-ethernet-needs)) | `tos` |
-        | encryption of Spark's network; iWARP; RoCE with some drivers ([security.md](security.md#what-to-set)) | `fabric.trusted` |
-        | local directories in memory ([troubleshooting.md](troubleshooting.md#rdma-is-on-and-many-blocks-use-tcp)) | `pinned.max` |
-        | Linux before 6.2, and local directories on a network file system other than NFS ([tuning.md](tuning.md#linux-before-62)) | `serve` |
-
-        All others are for tuning: [tuning.md](tuning.md) says when to change which. A number of bytes without a unit
-        is in bytes. A time needs a unit, and `m` is minutes.
-
-        ## The plug-in
-
+        | Key | Default | Controls | Change |
+        |---|---|---|---|
         """);
-    tableHead(page);
     for (ShuffleSetting setting : ShuffleSetting.values()) {
-      row(page, setting.key(), setting.defaultText(), setting.allowed(), setting.meaning());
-    }
-    for (VerbsProvider provider : Verbs.providers()) {
-      engine(page, provider);
+      if (setting.isPublic()) {
+        String[] sentences = sentences(setting.meaning());
+        page.append(
+            "| `%s` | `%s` | %s | %s |\n"
+                .formatted(
+                    setting.key().substring(ShuffleSetting.PREFIX.length()),
+                    setting.defaultText(),
+                    sentences[0].substring(CONTROLS.length()),
+                    sentences[sentences.length - 1].replaceFirst("\\.$", "")));
+      }
     }
     page.append(
         """
 
-        ## Keys of SparkRDMA
+        Every other key under this prefix is internal: it may change in any version. Keys of SparkRDMA are
+        accepted without effect ([replacements](migration.md#key-by-key)).
 
-        Accepted without effect, and reported once.
+        For more about single keys see:
 
-        | Key | Replacement |
-        |---|---|
+        - `device`, `listen.address`, `rails.routed`: [several cards](networks.md#several-cards-in-a-host)
+        - `tos`, `ack.timeout`: [RoCE](networks.md#roce)
+        - `fabric.trusted`: [security](security.md#what-to-set)
+        - `pinned.max`, `serve`, `reads.bytes.max`, `connections.max`: [tuning](tuning.md)
+        - `mode`: [RDMA or nothing](install.md#rdma-or-nothing), [how to turn it off](faq.md#how-do-i-turn-it-off)
         """);
-    FormerSettings.all()
-        .forEach((name, text) -> page.append(line(code(ShuffleSetting.PREFIX + name), text)));
     return page.toString();
   }
 
-  private static void engine(StringBuilder page, VerbsProvider provider) {
-    page.append("\n## The engine ").append(code(provider.name())).append("\n\n");
-    tableHead(page);
-    for (var setting : provider.settings()) {
-      row(
-          page,
-          ShuffleSetting.PREFIX + setting.key(),
-          setting.defaultValue(),
-          setting.allowed(),
-          setting.meaning());
-    }
-  }
-
-  private static void tableHead(StringBuilder page) {
-    page.append("| Key | Default | Allowed | Meaning |\n|---|---|---|---|\n");
-  }
-
-  private static void row(
-      StringBuilder page, String key, String defaultText, String allowed, String meaning) {
-    String shown = defaultText.isEmpty() ? "(empty)" : code(defaultText);
-    page.append(line(code(key), shown, allowed, meaning));
-  }
-
-  private static String line(String... cells) {
-    return "| " + String.join(" | ", cells) + " |\n";
-  }
-
-  private static String code(String text) {
-    return "`" + text + "`";
+  /** The sentences of a meaning, each but the last without its full stop. */
+  private static String[] sentences(String meaning) {
+    return meaning.split("\\. (?=[A-Z`])");
   }
 }
