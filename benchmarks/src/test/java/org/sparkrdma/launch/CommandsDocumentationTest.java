@@ -244,9 +244,7 @@ class CommandsDocumentationTest {
         if (!ASSIGNMENT.matcher(plain).matches()) {
           commands.add(
               new Documented(
-                  block.page(),
-                  block.firstLine() + i,
-                  command.toString().replaceAll(" +", " ")));
+                  block.page(), block.firstLine() + i, command.toString().replaceAll(" +", " ")));
         }
         command.setLength(0);
       }

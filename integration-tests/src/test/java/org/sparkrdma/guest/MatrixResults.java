@@ -15,7 +15,8 @@ import org.sparkrdma.launch.git.GitRepository;
 
 /**
  * Results of {@link GuestMatrixIT} and {@link LostMessagesIT} in {@code guest-matrix.json} of the
- * build directory. A row that was started and has not passed is null. Confined to the test's thread.
+ * build directory. A row that was started and has not passed is null. Confined to the test's
+ * thread.
  */
 final class MatrixResults {
   private static final ObjectMapper JSON = new ObjectMapper();

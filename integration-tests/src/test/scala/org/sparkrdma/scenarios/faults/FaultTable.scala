@@ -17,6 +17,7 @@ private[scenarios] object FaultTable {
 
   private val Engine = "soft"
   private val Where = "cluster"
+
   /** Writes the rows of a suite; SuitesIT merges those of all suites and unit tests.
     *
     * @param file
