@@ -111,6 +111,7 @@ class CommandsDocumentationTest {
       Stream.of(
               "apt-get install libibverbs1 .*",
               "dnf install .*",
+              "curl -s .*/stages .*",
               "modprobe .*",
               "printf .* > /etc/modules-load\\.d/.*",
               "mkdir -p /etc/systemd/.*",

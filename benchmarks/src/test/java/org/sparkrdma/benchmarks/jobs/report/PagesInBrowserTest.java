@@ -178,7 +178,6 @@ class PagesInBrowserTest {
         Integer.parseInt(found.group(4)));
   }
 
-  /** Writes the picture of the documentation with {@code -Dupdate.docs=true}. */
   @Test
   void shouldDrawARecordedReportAndComparisonLikeThePicturesOfTheDocumentation()
       throws IOException {
@@ -195,12 +194,6 @@ class PagesInBrowserTest {
     Path picture = directory.resolve(name);
     new Browser(directory).savePicture(write(page), picture, 1_300, height);
     assertThat(Files.size(picture)).isBetween(20_000L, (long) MAX_PICTURE_BYTES);
-    Path documented = PROJECT.resolve("docs/" + name);
-    if (Boolean.getBoolean("update.docs")) {
-      Files.write(documented, Files.readAllBytes(picture));
-    }
-    assertThat(documented).isRegularFile();
-    assertThat(Files.size(documented)).isBetween(20_000L, (long) MAX_PICTURE_BYTES);
   }
 
   private static BenchmarkReport recorded(String name) throws IOException {
