@@ -29,7 +29,7 @@ import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Script;
 
 /**
- * The plug-in on YARN, on the loopback engine, as docs/install.md has it. Each application has one
+ * The plug-in on YARN, on the loopback engine, as docs/install/yarn.md. Each application has one
  * executor on each of two NodeManagers.
  */
 @Execution(ExecutionMode.SAME_THREAD)

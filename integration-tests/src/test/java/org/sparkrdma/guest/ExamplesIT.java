@@ -25,7 +25,7 @@ final class ExamplesIT {
   /**
    * Node 2 runs each server, and node 1 its client when the server listens. An example whose client
    * has not ended well ends the run; but PingPong on siw is started up to three times, because siw
-   * may not receive the first message of a connection until another follows (docs/guest.md).
+   * may not receive the first message of a connection until another follows (docs/dev/testing.md).
    */
   private static final String TWO_NODES =
       """

@@ -32,7 +32,7 @@ final class HostilePeersIT {
 
   /**
    * On RoCE only: servers of this test send as soon as they have accepted, and siw may lose such a
-   * message for as long as no other follows (docs/guest.md).
+   * message for as long as no other follows (docs/dev/testing.md).
    */
   @Test
   void shouldReadNothingWrongFromAServerThatMisbehaves() throws Exception {

@@ -24,7 +24,7 @@ final class InteropIT {
       "$SERVER $GUEST_ADDRESS | while read -r line; do echo $line; touch $GUEST_SHARE/up; done;"
           + " exit ${PIPESTATUS[0]}";
 
-  /** Retried when it hangs, as it may on siw: see docs/guest.md. */
+  /** Retried when it hangs, as it may on siw: see docs/dev/testing.md. */
   private static final String PING =
       "until [[ -e $GUEST_SHARE/up ]]; do sleep 0.1; done;"
           + " until timeout 3 rping -c -v -V -C 5 -S 60000 -a $GUEST_PEER_ADDRESS >/tmp/pings"

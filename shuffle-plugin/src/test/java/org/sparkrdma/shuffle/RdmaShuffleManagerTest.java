@@ -136,7 +136,7 @@ class RdmaShuffleManagerTest {
       assertThat(log.warnings())
           .singleElement()
           .asString()
-          .contains("recvQueueDepth", "replaced by spark.shuffle.rdma.locates.max");
+          .contains("recvQueueDepth", "not needed");
     }
   }
 

@@ -7,19 +7,20 @@ import java.util.TreeMap;
 /** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
 final class FormerSettings {
   private static final String SPARKS_WRITERS = "not needed: Spark's own writers write the files";
+  private static final String COMPUTED = "not needed: computed, or found by the plug-in itself";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
 
   static {
-    REPLACEMENTS.put("recvQueueDepth", replacedBy("locates.max"));
-    REPLACEMENTS.put("sendQueueDepth", replacedBy("reads.max"));
-    REPLACEMENTS.put("recvWrSize", replacedBy("message.size"));
+    REPLACEMENTS.put("recvQueueDepth", COMPUTED);
+    REPLACEMENTS.put("sendQueueDepth", COMPUTED);
+    REPLACEMENTS.put("recvWrSize", COMPUTED);
     REPLACEMENTS.put("swFlowControl", "not needed: every message is answered");
     REPLACEMENTS.put("maxBufferAllocationSize", replacedBy("pinned.max"));
     REPLACEMENTS.put("device.num", replacedBy("device"));
     REPLACEMENTS.put("useOdp", "not needed: files are registered in windows under pinned.max");
     REPLACEMENTS.put("cpuList", "not needed: one thread serves all connections");
-    REPLACEMENTS.put("shuffleWriteBlockSize", replacedBy("window.size"));
-    REPLACEMENTS.put("shuffleReadBlockSize", replacedBy("chunk.size"));
+    REPLACEMENTS.put("shuffleWriteBlockSize", COMPUTED);
+    REPLACEMENTS.put("shuffleReadBlockSize", COMPUTED);
     REPLACEMENTS.put("maxBytesInFlight", "replaced by spark.reducer.maxSizeInFlight");
     REPLACEMENTS.put("preAllocateBuffers", "not needed: receive memory is pooled");
     REPLACEMENTS.put("collectShuffleReaderStats", "not needed: see the metrics source rdma");
@@ -28,12 +29,12 @@ final class FormerSettings {
     REPLACEMENTS.put("rdmaCmEventTimeout", replacedBy("connect.timeout"));
     REPLACEMENTS.put("teardownListenTimeout", "not needed");
     REPLACEMENTS.put("resolvePathTimeout", replacedBy("connect.timeout"));
-    REPLACEMENTS.put("maxConnectionAttempts", replacedBy("quarantine.min"));
+    REPLACEMENTS.put("maxConnectionAttempts", COMPUTED);
     REPLACEMENTS.put("partitionLocationFetchTimeout", replacedBy("request.timeout"));
     REPLACEMENTS.put("fetchTimeBucketSizeInMs", "not needed: see the metrics source rdma");
     REPLACEMENTS.put("fetchTimeNumBuckets", "not needed: see the metrics source rdma");
     REPLACEMENTS.put("collectOdpStats", "not needed");
-    REPLACEMENTS.put("maxAggBlock", replacedBy("chunk.size"));
+    REPLACEMENTS.put("maxAggBlock", COMPUTED);
     REPLACEMENTS.put("maxAggPrealloc", "not needed: receive memory is pooled");
     REPLACEMENTS.put("shuffleWriterMethod", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteChunkSize", SPARKS_WRITERS);

@@ -144,7 +144,7 @@ class SettingsChecksTest {
         .singleElement()
         .asString()
         .startsWith(
-            "NOTE spark.shuffle.rdma.recvQueueDepth of SparkRDMA has no effect: replaced by");
+            "NOTE spark.shuffle.rdma.recvQueueDepth of SparkRDMA has no effect: not needed");
   }
 
   @Test
