@@ -112,6 +112,7 @@ class CommandsDocumentationTest {
               "apt-get install libibverbs1 .*",
               "dnf install .*",
               "curl -s .*/stages .*",
+              "\\./mvnw (-Pquick test|-Pfast verify|spotless:apply).*",
               "modprobe .*",
               "printf .* > /etc/modules-load\\.d/.*",
               "mkdir -p /etc/systemd/.*",
