@@ -1,244 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /**
- * The executor's side of the directory: publishes this executor ({@link RecordPublisher}), finds
- * others ({@link EndpointCache}), and sends its figures and findings.
+ * The executor's side of the directory: publishes this executor, finds others ({@link
+ * EndpointCache}), and sends its figures and findings.
  *
- * <p>One thread calls the driver, for all of them. Owned by the runtime, which closes it; safe for
- * any thread.
+ * <p>All calls of the driver run on the executor's control thread, which the runtime owns. The
+ * runtime also closes this. Safe for any thread, but for methods that say otherwise.
  */
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
 
-  /**
-   * Maximum wait for the driver to know the ResourceProfile of an executor that has just started.
-   */
+  static final long FIRST_RETRY_MS = 50;
+  static final long LAST_RETRY_MS = 5_000;
+
+  /** Time from the end of the last reading task to its report: others may follow it at once. */
+  static final long AFTER_READS_MS = 100;
+
   private static final long PROFILE_LIMIT_MS = 2_000;
-
   private static final long PROFILE_RETRY_MS = 50;
-
-  /** Maximum wait of a close for the last figures. */
   private static final long LAST_FIGURES_MS = 1_000;
 
   private final DriverCall driver;
-  private final Duration timeout;
   private final LongSupplier nowNs;
-  private final ScheduledThreadPoolExecutor asker;
-  private final RecordPublisher records;
+  private final ControlThread control;
   private final EndpointCache endpoints;
+  private final long publisher = new SecureRandom().nextLong();
 
-  /** Null until {@link #report}, and after the close. */
-  private FigureSender sender;
+  /** The last record of this executor; earlier ones are not tried again. */
+  private volatile ExecutorRecord latest;
 
-  /** Sends figures at each tick; null as {@link #sender}. */
-  private QueuedWork reports;
+  private long lastEpoch;
 
-  /** Whether {@link #reportAfterReads} is scheduled. */
+  /** Null until {@link #report}. */
+  private volatile FigureReports reports;
+
+  private BooleanSupplier reading;
   private boolean reportsSoon;
 
-  /** Creates the client of this executor. */
-  public DirectoryClient(SparkEnv env, Duration timeout) {
-    this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime);
-  }
-
-  DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs) {
-    this(driver, timeout, nowNs, new DirectoryThread(DirectoryClient::newThread));
-  }
-
   /**
-   * @param asker has one thread
+   * Creates the client of this executor.
+   *
+   * @param timeout of a call of the driver, and of a look-up
    */
-  DirectoryClient(
-      DriverCall driver, Duration timeout, LongSupplier nowNs, ScheduledThreadPoolExecutor asker) {
-    this.driver = driver;
-    this.timeout = timeout;
-    this.nowNs = nowNs;
-    this.asker = asker;
-    this.records = new RecordPublisher(driver, this::schedule);
-    this.endpoints = new EndpointCache(driver, timeout, nowNs, query -> schedule(query, 0));
+  public DirectoryClient(SparkEnv env, Duration timeout, ControlThread control) {
+    this(
+        new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime, control);
   }
 
-  static Thread newThread(Runnable task) {
-    Thread thread = new Thread(task, "rdma-directory");
-    thread.setDaemon(true);
-    return thread;
+  DirectoryClient(
+      DriverCall driver, Duration timeout, LongSupplier nowNs, ControlThread control) {
+    this.driver = driver;
+    this.nowNs = nowNs;
+    this.control = control;
+    this.endpoints = new EndpointCache(driver, timeout, nowNs, control);
   }
 
   /**
    * Publishes an endpoint. Retries until the driver answers, a later record is published, or the
-   * client is closed.
+   * thread ends. Control thread; the first try is over when this returns.
    *
-   * @return completes with whether the driver took it; not when this is closed before
+   * @return completes with whether the driver took it; not when the thread ends before
    */
   public CompletableFuture<Boolean> publish(Endpoint endpoint) {
-    return records.publish(endpoint);
+    return publish(ExecutorRecord.available(endpoint, publisher, ++lastEpoch));
   }
 
   /**
-   * Publishes that this executor does not use RDMA, or not any more; retries as {@link
-   * #publish(Endpoint)}. The driver refuses a late endpoint that was published before.
+   * Publishes that this executor does not use RDMA, or not any more; as {@link #publish(Endpoint)}.
+   * The driver refuses a late endpoint that was published before.
    *
    * @param reasons for the driver's log
    */
   public CompletableFuture<Boolean> withdraw(String executorId, List<String> reasons) {
-    return records.withdraw(executorId, reasons);
+    return publish(ExecutorRecord.unavailable(executorId, reasons, publisher, ++lastEpoch));
   }
 
-  /**
-   * Goes on with the retries of the last {@link #publish} or {@link #withdraw} where there was no
-   * memory or no thread for the next one, or for the first try, and with the reports of figures
-   * likewise. Called each second; may throw any Error.
-   *
-   * @return whether the driver has answered
-   */
-  public boolean retry() {
-    boolean taken = records.retry();
-    goOnReporting();
+  private CompletableFuture<Boolean> publish(ExecutorRecord record) {
+    latest = record;
+    CompletableFuture<Boolean> taken = new CompletableFuture<>();
+    tryPublish(record, taken, FIRST_RETRY_MS);
     return taken;
   }
 
-  /**
-   * Requests that the driver gives an executor no more tasks.
-   *
-   * @return completes with whether it does; not when no other executor could run them
-   */
-  public CompletableFuture<Boolean> exclude(String executorId) {
-    CompletableFuture<Boolean> excluded = new CompletableFuture<>();
-    schedule(
-        () -> {
-          if (excluded.isDone()) {
-            // The task has stopped waiting, and asks again.
-            return;
-          }
-          try {
-            Object answer =
-                driver.ask(new ArrayList<>(List.of(DirectoryService.EXCLUDE, executorId)));
-            excluded.complete(RecordCodec.as(Boolean.class, answer));
-          } catch (Throwable e) {
-            excluded.completeExceptionally(e);
-          }
-        },
-        0);
-    return excluded.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
-  }
-
-  /**
-   * The resources of an executor's ResourceProfile. Retries while the driver does not know the
-   * executor yet.
-   *
-   * @return completes with the amounts by Spark's names, memory in MiB, with none for the default
-   *     profile; or with an exception after two seconds, or when the driver does not answer
-   */
-  public CompletableFuture<Map<String, Long>> profile(String executorId) {
-    CompletableFuture<Map<String, Long>> profile = new CompletableFuture<>();
-    schedule(() -> askForProfile(executorId, profile), 0);
-    return profile.orTimeout(PROFILE_LIMIT_MS, TimeUnit.MILLISECONDS);
-  }
-
-  private void askForProfile(String executorId, CompletableFuture<Map<String, Long>> profile) {
-    if (profile.isDone()) {
+  private void tryPublish(ExecutorRecord record, CompletableFuture<Boolean> taken, long retryMs) {
+    if (record != latest) {
+      taken.complete(false);
       return;
     }
     try {
-      Object answer = driver.ask(new ArrayList<>(List.of(DirectoryService.PROFILE, executorId)));
-      RecordCodec.resources(answer)
-          .ifPresentOrElse(
-              profile::complete,
-              () -> schedule(() -> askForProfile(executorId, profile), PROFILE_RETRY_MS));
-    } catch (Throwable e) {
-      profile.completeExceptionally(e);
+      Object answer = ask(DirectoryService.PUBLISH, RecordCodec.encode(record));
+      taken.complete(RecordCodec.as(Boolean.class, answer));
+    } catch (Exception e) {
+      LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
+      long nextMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+      schedule(() -> tryPublish(record, taken, nextMs), retryMs);
     }
+  }
+
+  /**
+   * The resources of an executor's ResourceProfile, which only the driver has in Spark's public
+   * API. Waits while the driver does not know the executor yet, at most two seconds. Control
+   * thread.
+   *
+   * @return the amounts by Spark's names, memory in MiB, none for the default profile
+   * @throws Exception when the driver does not answer
+   */
+  public Map<String, Long> profile(String executorId) throws Exception {
+    long beginNs = nowNs.getAsLong();
+    Optional<Map<String, Long>> profile = askForProfile(executorId);
+    while (profile.isEmpty()) {
+      if (nowNs.getAsLong() - beginNs > TimeUnit.MILLISECONDS.toNanos(PROFILE_LIMIT_MS)) {
+        throw new TimeoutException("the driver does not know executor " + executorId);
+      }
+      TimeUnit.MILLISECONDS.sleep(PROFILE_RETRY_MS);
+      profile = askForProfile(executorId);
+    }
+    return profile.get();
+  }
+
+  private Optional<Map<String, Long>> askForProfile(String executorId) throws Exception {
+    return RecordCodec.resources(ask(DirectoryService.PROFILE, executorId));
   }
 
   /**
    * Sends the figures of this executor to the driver from time to time, and at the close; see
    * {@link FigureReports}. Called once.
    *
-   * @param reading whether a task reads now; called by the thread of this client
+   * @param figures called by the control thread
+   * @param readsNow whether a task reads now; called by the control thread
    */
   public void report(
-      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier reading) {
-    FigureSender created = new FigureSender(driver, nowNs, executorId, figures, reading);
-    QueuedWork ticks = new QueuedWork(this::schedule, () -> reportNext(created));
-    synchronized (this) {
-      sender = created;
-      reports = ticks;
-    }
-    ticks.queue(0);
+      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier readsNow) {
+    reading = readsNow;
+    FigureReports created =
+        new FigureReports(
+            figures,
+            now -> isTaken(DirectoryService.FIGURES, new FiguresMessage(executorId, now).encode()),
+            nowNs);
+    reports = created;
+    schedule(this::tick, 0);
   }
 
-  /** Goes on with the reports where an Error has ended them; they are queued otherwise. */
-  private void goOnReporting() {
-    QueuedWork ticks;
-    synchronized (this) {
-      ticks = reports;
-    }
-    if (ticks != null) {
-      ticks.queue(0);
-    }
+  private void tick() {
+    reports.tick();
+    schedule(this::tick, FigureReports.TICK_MS);
   }
 
   /**
    * The last task that reads has ended: new figures are sent soon, unless another task reads by
    * then, whose end is reported in turn. Returns at once.
    */
-  public void reportSoon() {
-    goOnReporting();
-    FigureSender reporting;
-    synchronized (this) {
-      if (sender == null || reportsSoon) {
-        return;
-      }
+  public synchronized void reportSoon() {
+    if (reports != null && !reportsSoon) {
       reportsSoon = true;
-      reporting = sender;
-    }
-    scheduleReportAfterReads(reporting, FigureReports.QUIET_MS);
-  }
-
-  private void scheduleReportAfterReads(FigureSender reporting, long delayMs) {
-    boolean scheduled = false;
-    try {
-      schedule(() -> reportAfterReads(reporting), delayMs);
-      scheduled = true;
-    } finally {
-      if (!scheduled) {
-        // After an Error the next task that ends tries again.
-        endReportAfterReads();
-      }
+      schedule(this::reportAfterReads, AFTER_READS_MS);
     }
   }
 
-  private synchronized void endReportAfterReads() {
-    reportsSoon = false;
-  }
-
-  private void reportAfterReads(FigureSender reporting) {
-    long pauseNs = reporting.pauseNs();
-    if (pauseNs > 0) {
-      scheduleReportAfterReads(reporting, TimeUnit.NANOSECONDS.toMillis(pauseNs) + 1);
-      return;
+  private void reportAfterReads() {
+    synchronized (this) {
+      // Before the look at the tasks, so that the end of one that reads now is not missed.
+      reportsSoon = false;
     }
-    // Before the look at the tasks, so that the end of one that reads now is not missed.
-    endReportAfterReads();
-    if (!reporting.isReading()) {
-      reporting.sendUnsent();
+    if (!reading.getAsBoolean()) {
+      reports.sendUnsent();
     }
   }
 
@@ -248,31 +193,26 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * @param findings of this executor
    */
   public void send(ExecutorFindings findings) {
-    schedule(() -> trySend(findings, RecordPublisher.FIRST_RETRY_MS), 0);
+    schedule(() -> trySend(findings, FIRST_RETRY_MS), 0);
   }
 
   private void trySend(ExecutorFindings findings, long retryMs) {
-    boolean taken = false;
-    try {
-      taken =
-          Boolean.TRUE.equals(
-              driver.ask(new ArrayList<>(List.of(DirectoryService.FINDINGS, findings.encode()))));
-    } catch (Throwable e) {
-      LOG.debug("Driver did not accept the findings; retrying in {} ms", retryMs, e);
-    }
-    if (!taken && retryMs <= RecordPublisher.LAST_RETRY_MS) {
+    if (!isTaken(DirectoryService.FINDINGS, findings.encode()) && retryMs <= LAST_RETRY_MS) {
       schedule(() -> trySend(findings, 2 * retryMs), retryMs);
     }
   }
 
-  private static long reportNext(FigureSender reporting) {
+  private boolean isTaken(String kind, Object content) {
     try {
-      reporting.sendDue();
-    } catch (Throwable e) {
-      // Also an Error: the next report follows.
-      LOG.debug("Figures of this executor could not be collected", e);
+      return Boolean.TRUE.equals(ask(kind, content));
+    } catch (Exception e) {
+      LOG.debug("Driver did not accept a message of this executor: kind={}", kind, e);
+      return false;
     }
-    return FigureReports.TICK_MS;
+  }
+
+  private Object ask(String kind, Object content) throws Exception {
+    return driver.ask(new ArrayList<>(List.of(kind, content)));
   }
 
   @Override
@@ -291,42 +231,30 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   private void schedule(Runnable task, long delayMs) {
-    try {
-      var unused = asker.schedule(task, delayMs, TimeUnit.MILLISECONDS);
-    } catch (RejectedExecutionException e) {
-      LOG.debug("RDMA directory client is closed");
-    }
+    var unused = control.schedule(task, delayMs, TimeUnit.MILLISECONDS);
   }
 
   /**
-   * Sends the last figures, and answers all waiting look-ups with an empty result; a second close
-   * does nothing.
+   * Sends the last figures, for which it waits a second at most, and answers all look-ups, also
+   * later ones, with an empty result. A second close does nothing.
    */
   @Override
   public void close() {
-    endpoints.close();
-    FigureSender last;
-    synchronized (this) {
-      last = sender;
-      sender = null;
-      reports = null;
-    }
+    FigureReports last = reports;
+    reports = null;
     if (last != null) {
-      schedule(last::sendUnsent, 0);
-      asker.shutdown();
-      awaitLastFigures();
+      awaitLastFigures(control.submit(last::sendUnsent));
     }
-    asker.shutdownNow();
-    endpoints.answerWaiting();
+    endpoints.close();
   }
 
-  private void awaitLastFigures() {
+  private static void awaitLastFigures(Future<?> sent) {
     try {
-      if (!asker.awaitTermination(LAST_FIGURES_MS, TimeUnit.MILLISECONDS)) {
-        LOG.debug("Driver did not accept the last figures in time");
-      }
+      sent.get(LAST_FIGURES_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.debug("Driver did not accept the last figures in time", e);
     }
   }
 }

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -19,7 +18,6 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   [PUBLISH, record]         → Boolean: accepted
- *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
  *   [FIGURES, figures]        → Boolean: taken; see {@link FiguresMessage}
  *   [FINDINGS, findings]      → Boolean: taken; see {@link ExecutorFindings}
  *   [PROFILE, executor id]    → resources of its ResourceProfile; see {@link RecordCodec}
@@ -31,7 +29,6 @@ import org.slf4j.LoggerFactory;
 final class DirectoryService {
   static final String PUBLISH = "publish";
   static final String CHANGES = "changes";
-  static final String EXCLUDE = "exclude";
   static final String FIGURES = "figures";
   static final String FINDINGS = "findings";
   static final String PROFILE = "profile";
@@ -40,12 +37,13 @@ final class DirectoryService {
   private static final int MAX_GONE = 1_000;
 
   private final EndpointTable table = new EndpointTable(MAX_GONE);
-  private final UnavailableExecutors unavailable;
+  private final String consequence;
 
-  /** Executors that get no more tasks until they end, also when they have RDMA again. */
-  private final Set<String> excluded = new HashSet<>();
+  /** Executors that do not use RDMA and have not ended. */
+  private final Set<String> unavailable = new HashSet<>();
 
-  private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
+  /** Number of such executors so far. */
+  private long unavailableSoFar;
 
   private Function<String, Optional<Map<String, Long>>> profiles =
       executorId -> Optional.of(Map.of());
@@ -60,7 +58,7 @@ final class DirectoryService {
    * @param consequence for users when an executor does not use RDMA
    */
   DirectoryService(String consequence) {
-    this.unavailable = new UnavailableExecutors(consequence);
+    this.consequence = consequence;
   }
 
   /**
@@ -71,7 +69,6 @@ final class DirectoryService {
     String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
-      case EXCLUDE -> exclude(RecordCodec.name(request.get(1)));
       case FIGURES -> figures(FiguresMessage.decode(request.get(1)));
       case FINDINGS -> findings(ExecutorFindings.decode(request.get(1)));
       case PROFILE -> RecordCodec.encode(profiles.apply(RecordCodec.name(request.get(1))));
@@ -83,15 +80,7 @@ final class DirectoryService {
   /** Removes an executor that Spark has removed. */
   synchronized void remove(String executorId) {
     table.remove(executorId);
-    excluded.remove(executorId);
-    unavailable.forget(executorId);
-  }
-
-  /**
-   * @param how excludes an executor for a reason; false when it cannot
-   */
-  synchronized void excludeBy(BiPredicate<String, String> how) {
-    exclusion = how;
+    unavailable.remove(executorId);
   }
 
   /**
@@ -133,34 +122,11 @@ final class DirectoryService {
     return true;
   }
 
-  /**
-   * Only when another executor has RDMA and can get the tasks; otherwise the job must fail with the
-   * reason. Spark never gives tasks to an excluded executor again (SPARK-20628: decommissioning has
-   * no way back).
-   */
-  private Boolean exclude(String executorId) {
-    if (excluded.contains(executorId)) {
-      return true;
-    }
-    Set<String> withoutTasks = new HashSet<>(excluded);
-    withoutTasks.add(executorId);
-    if (!table.hasEndpointBeside(withoutTasks)
-        || !exclusion.test(executorId, "RDMA is required and not used in this executor")) {
-      return false;
-    }
-    LOG.warn(
-        "Excluding executor={}: RDMA is required and not used there; its tasks run in other"
-            + " executors and are not counted as failed. It gets no more tasks until it ends",
-        executorId);
-    excluded.add(executorId);
-    return true;
-  }
-
   private Boolean publish(ExecutorRecord record) {
     switch (table.publish(record)) {
       case TAKEN -> {
         if (record.endpoint().isEmpty()) {
-          unavailable.report(record.executorId(), record.reasons());
+          logUnavailable(record);
         }
       }
       case REFUSED -> {
@@ -174,6 +140,26 @@ final class DirectoryService {
       case KNOWN -> LOG.debug("RDMA endpoint published again: executor={}", record.executorId());
     }
     return true;
+  }
+
+  /** The first one with its reasons, then only their number each time it has doubled. */
+  private void logUnavailable(ExecutorRecord record) {
+    if (!unavailable.add(record.executorId())) {
+      return;
+    }
+    unavailableSoFar++;
+    if (unavailableSoFar == 1) {
+      LOG.warn(
+          "RDMA is not used in executor {}: {}. {}; further executors are only counted",
+          record.executorId(),
+          String.join("; ", record.reasons()),
+          consequence);
+    } else if (Long.bitCount(unavailableSoFar) == 1) {
+      LOG.warn(
+          "RDMA is not used in {} executors so far, the latest is {}",
+          unavailableSoFar,
+          record.executorId());
+    }
   }
 
   private List<Object> changes(long since) {

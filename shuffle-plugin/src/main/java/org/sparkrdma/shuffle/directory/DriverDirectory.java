@@ -57,13 +57,8 @@ public final class DriverDirectory implements AutoCloseable {
     }
   }
 
-  /**
-   * From now on removes executors when Spark removes them, and excludes executors from scheduling
-   * that must have RDMA and do not.
-   */
+  /** From now on removes executors when Spark removes them. */
   public void watch(SparkContext context) {
-    service.excludeBy(
-        (executorId, reason) -> ExecutorExclusion.exclude(context, executorId, reason));
     context.addSparkListener(
         new SparkListener() {
           @Override

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.directory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,9 +20,8 @@ import org.slf4j.LoggerFactory;
  * The endpoints of other executors as the driver last reported them, and the look-ups that wait for
  * its next answer.
  *
- * <p>Each answer contains all changes, so that many concurrent look-ups cost one query. Queries for
- * executors without a record become ever rarer, see {@link AbsentExecutors}. The directory's thread
- * queries; everything else is safe for any thread.
+ * <p>Each answer contains all changes, so that many concurrent look-ups cost one query. The control
+ * thread queries; everything else is safe for any thread.
  */
 final class EndpointCache implements EndpointLookup {
   private static final Logger LOG = LoggerFactory.getLogger(EndpointCache.class);
@@ -31,110 +30,85 @@ final class EndpointCache implements EndpointLookup {
   /** Interval for executors without RDMA, whose device may come back. */
   private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
 
+  /** Time for which the driver is not queried again for an executor without a record. */
+  private static final long MISS_NS = TimeUnit.SECONDS.toNanos(2);
+
+  private static final int MAX_MISSES = 1_024;
+
   private final DriverCall driver;
-  private final Supplier<CompletableFuture<Optional<Endpoint>>> newAnswer;
+  private final Duration timeout;
   private final LongSupplier nowNs;
-  private final Executor thread;
+  private final Executor control;
 
   /** Endpoints of all executors with a record; empty for those without RDMA. */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
 
-  private final AbsentExecutors absences;
+  /** Times of the queries that found no record. */
+  private final Map<String, Long> misses = new Misses();
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
+  private boolean queries;
   private boolean closed;
   private long recheckedNs;
 
-  /** Confined to the directory's thread. */
+  /** Confined to the control thread. */
   private long version;
 
-  /**
-   * @param timeout maximum wait of a look-up
-   * @param thread the directory's thread
-   */
-  EndpointCache(DriverCall driver, Duration timeout, LongSupplier nowNs, Executor thread) {
-    this(driver, () -> answerWithin(timeout), nowNs, thread);
+  private static final class Misses extends LinkedHashMap<String, Long> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+      return size() > MAX_MISSES;
+    }
   }
 
   /**
-   * @param newAnswer creates the answer of a look-up, which ends after a time; may throw any Error
+   * @param timeout maximum wait of a look-up
+   * @param control the control thread
    */
-  EndpointCache(
-      DriverCall driver,
-      Supplier<CompletableFuture<Optional<Endpoint>>> newAnswer,
-      LongSupplier nowNs,
-      Executor thread) {
+  EndpointCache(DriverCall driver, Duration timeout, LongSupplier nowNs, Executor control) {
     this.driver = driver;
-    this.newAnswer = newAnswer;
+    this.timeout = timeout;
     this.nowNs = nowNs;
-    this.thread = thread;
-    this.absences = new AbsentExecutors(nowNs);
+    this.control = control;
     this.recheckedNs = nowNs.getAsLong() - WITHDRAWN_INTERVAL_NS;
   }
 
   @Override
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
-    if (endpoint != null) {
-      if (endpoint.isEmpty()) {
-        recheckAfter(WITHDRAWN_INTERVAL_NS);
-      }
-      return CompletableFuture.completedFuture(endpoint);
+    if (endpoint == null) {
+      return query(executorId);
     }
-    if (absences.contains(executorId)) {
+    if (endpoint.isEmpty()) {
+      recheckAfter(WITHDRAWN_INTERVAL_NS);
+    }
+    return CompletableFuture.completedFuture(endpoint);
+  }
+
+  private synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
+    Long missedNs = misses.get(executorId);
+    if (closed || (missedNs != null && nowNs.getAsLong() - missedNs < MISS_NS)) {
       return CompletableFuture.completedFuture(Optional.empty());
     }
-    CompletableFuture<Optional<Endpoint>> answer;
-    boolean first;
-    synchronized (this) {
-      if (closed) {
-        return CompletableFuture.completedFuture(Optional.empty());
-      }
-      boolean queried = awaitsQuery();
-      answer = waiting.get(executorId);
-      if (answer != null) {
-        return answer;
-      }
-      // The first time-out of a JVM starts a thread, which may fail: nothing has changed by then.
-      answer = newAnswer.get();
-      first = !queried;
+    CompletableFuture<Optional<Endpoint>> answer = waiting.get(executorId);
+    if (answer == null) {
+      answer =
+          new CompletableFuture<Optional<Endpoint>>()
+              .completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
       waiting.put(executorId, answer);
-    }
-    if (first) {
-      try {
-        thread.execute(this::refresh);
-      } catch (Throwable e) {
-        LOG.warn(
-            "Cannot query the driver's RDMA directory; blocks use TCP until a later query succeeds",
-            e);
-        answerAll(takeWaiting());
-      }
+      queryOnce();
     }
     return answer;
   }
 
-  /**
-   * Whether look-ups wait for a query. One that has timed out may wait for a query that will never
-   * come, because there was no memory for it, and does not count. Call with the lock.
-   */
-  private boolean awaitsQuery() {
-    waiting.values().removeIf(CompletableFuture::isDone);
-    return !waiting.isEmpty();
-  }
-
-  private static CompletableFuture<Optional<Endpoint>> answerWithin(Duration timeout) {
-    return new CompletableFuture<Optional<Endpoint>>()
-        .completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
-  }
-
-  private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
-    Map<String, CompletableFuture<Optional<Endpoint>>> taken = waiting;
-    waiting = new HashMap<>();
-    return taken;
-  }
-
-  private static void answerAll(Map<String, CompletableFuture<Optional<Endpoint>>> futures) {
-    futures.values().forEach(answer -> answer.complete(Optional.empty()));
+  /** Call with the lock. */
+  private void queryOnce() {
+    if (!queries) {
+      queries = true;
+      control.execute(this::refresh);
+    }
   }
 
   @Override
@@ -143,43 +117,41 @@ final class EndpointCache implements EndpointLookup {
   }
 
   /** Queries the driver when its last answer is older than this. */
-  private void recheckAfter(long intervalNs) {
-    synchronized (this) {
-      long now = nowNs.getAsLong();
-      if (closed || awaitsQuery() || now - recheckedNs < intervalNs) {
-        return;
-      }
+  private synchronized void recheckAfter(long intervalNs) {
+    long now = nowNs.getAsLong();
+    if (!closed && now - recheckedNs >= intervalNs) {
       recheckedNs = now;
+      queryOnce();
     }
-    thread.execute(this::refresh);
   }
 
   /** Queries the changes and answers all look-ups that waited at its start. */
   private void refresh() {
     Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
-    boolean answered = tryQuery();
+    try {
+      take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
+    } catch (Exception e) {
+      LOG.debug("Driver's RDMA directory did not answer", e);
+    }
     asked.forEach(
         (executorId, answer) -> {
           Optional<Endpoint> endpoint = known.get(executorId);
-          if (endpoint == null && answered) {
-            absences.addMiss(executorId);
-          } else if (endpoint == null) {
-            absences.addFailure(executorId);
+          if (endpoint == null) {
+            addMiss(executorId);
           }
           answer.complete(endpoint == null ? Optional.empty() : endpoint);
         });
   }
 
-  /** Whether the driver has answered. */
-  private boolean tryQuery() {
-    try {
-      take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
-      return true;
-    } catch (Throwable e) {
-      // Also an Error, which the executor service would swallow: the look-ups need an answer.
-      LOG.debug("Driver's RDMA directory did not answer", e);
-      return false;
-    }
+  private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
+    Map<String, CompletableFuture<Optional<Endpoint>>> taken = waiting;
+    waiting = new HashMap<>();
+    queries = false;
+    return taken;
+  }
+
+  private synchronized void addMiss(String executorId) {
+    misses.put(executorId, nowNs.getAsLong());
   }
 
   private void take(Object answer) {
@@ -192,9 +164,7 @@ final class EndpointCache implements EndpointLookup {
       takeRecord(encoded);
     }
     for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
-      String executorId = RecordCodec.name(gone);
-      known.remove(executorId);
-      absences.addGone(executorId);
+      known.remove(RecordCodec.name(gone));
     }
     version = RecordCodec.as(Long.class, changes.get(0));
   }
@@ -203,7 +173,6 @@ final class EndpointCache implements EndpointLookup {
     try {
       ExecutorRecord record = RecordCodec.decode(encoded);
       known.put(record.executorId(), record.endpoint());
-      absences.remove(record.executorId());
     } catch (IllegalArgumentException e) {
       // Perhaps from a later version of this plug-in; other records are usable.
       LOG.debug("Ignoring an invalid record from the RDMA directory", e);
@@ -211,17 +180,15 @@ final class EndpointCache implements EndpointLookup {
   }
 
   /** Number of entries about other executors. */
-  int size() {
-    return known.size() + absences.size();
+  synchronized int size() {
+    return known.size() + misses.size();
   }
 
-  /** New look-ups are answered with an empty result from now on. */
-  synchronized void close() {
-    closed = true;
-  }
-
-  /** Answers all waiting look-ups with an empty result. */
-  void answerWaiting() {
-    answerAll(takeWaiting());
+  /** Answers all look-ups, also later ones, with an empty result. */
+  void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    takeWaiting().values().forEach(answer -> answer.complete(Optional.empty()));
   }
 }

@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -79,15 +78,6 @@ final class EndpointTable {
     }
     put(record.executorId(), Optional.of(record));
     return Published.TAKEN;
-  }
-
-  /** Whether an executor other than these has an endpoint. */
-  boolean hasEndpointBeside(Set<String> executorIds) {
-    return byVersion.values().stream()
-        .anyMatch(
-            entry ->
-                !executorIds.contains(entry.executorId())
-                    && entry.record().flatMap(ExecutorRecord::endpoint).isPresent());
   }
 
   /** Marks an executor as removed, whether it had published or not. */

@@ -3,12 +3,18 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.TaskKilledException;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
@@ -20,56 +26,108 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.read.TcpFallback;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
 
 /**
- * Owner of everything that one executor runs for RDMA, and of its resources. Its states and their
- * transitions are {@link RuntimeLifecycle}, its starts {@link StartLoop}.
+ * Owner of everything that one executor runs for RDMA: opens it, loses it with the device, and
+ * opens it again.
  *
- * <p>One thread starts RDMA, so that neither a task nor Spark's dispatcher waits. Then it waits for
- * the loss of the device, after which it closes everything and starts RDMA again. It exists from
- * the start on, because at the time of a loss the system may refuse another thread. Owned by the
- * {@code RdmaShuffleManager}, which closes it. Safe for any thread.
+ * <p>Starts, checks and closes run on the control thread, so that neither a task nor Spark's
+ * dispatcher waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
  *
  * <p>When the JVM ends by a signal, tasks continue while the shutdown hooks run. Then nothing is
  * closed: new requests go to Spark's own client, open requests end normally, and registered memory
- * is left to the system. Spark would count a refused block as a failure of the executor that serves
- * it, which is healthy.
+ * is left to the system. The hook takes no lock and waits for no thread: the thread that ends the
+ * JVM after a fatal Error holds its locks until the hooks have ended.
  */
 public final class RdmaRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
 
-  /** Maximum wait of a close for a running start. */
-  private static final Duration START_END = Duration.ofSeconds(5);
+  /** A start that takes shorter does not hang, however short the time-outs of blocks are. */
+  private static final Duration MIN_FIRST_START = Duration.ofSeconds(5);
+
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
+  private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
+  private static final long LAST_RESTART_MS = 60_000;
+
+  /** Time after which RDMA is stable: the next loss is followed by a start soon. */
+  private static final long STABLE_NS = TimeUnit.MINUTES.toNanos(1);
+
+  private static final long CHECK_INTERVAL_MS = 1_000;
+
+  /** Maximum wait of the first map tasks until this executor is in the directory. */
+  private static final long PUBLISH_LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long TASK_POLL_MS = 10;
 
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
+  /** Ends the WARN of a first start that fails. */
+  private static final String RUN_DOCTOR =
+      "First run the command doctor of the plug-in's jar on this host: it says what to do";
+
+  private final String executorId;
   private final ShuffleCounters counters;
-  private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-  private final RuntimeLimits limits;
+  private final Limits limits;
   private final RuntimeStart start;
-  private final StartLoop starts;
   private final RuntimeFigures figures;
   private final DirectoryClient directory;
-  private final RequiredMode requiredMode;
+  private final ControlThread control;
   private final TcpFallback tcp;
   private final RdmaBlockClient client;
-  private final PublishedEndpoint published;
-  private final ShuffleRemovals removals;
-  private final RuntimeThreads threads;
-  private final Thread thread;
+  private final AtomicReference<RuntimeStatus> status =
+      new AtomicReference<>(RuntimeStatus.STARTING);
+
+  /** Readers keep it while the device is lost and comes back. */
+  private final CurrentTransport current = new CurrentTransport();
+
+  private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
+  private final CountDownLatch published = new CountDownLatch(1);
+  private final long createdNs = System.nanoTime();
+  private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
+
+  /** The loss of the transport of the last attempt; its reason is null before. */
+  private volatile Attempt attempt = new Attempt();
+
+  // Confined to the control thread.
+
+  /** Parts that have not closed: a start would open the device a second time. Else null. */
+  private RunningParts unclosed;
+
+  private Map<String, Long> profile;
+
+  /** Starts and losses since RDMA was last stable. */
+  private int restarts;
+
+  private long upSinceNs;
 
   /**
-   * Whether the system has refused the runtime's thread, and the driver may not have the reasons.
+   * Waits of a runtime.
+   *
+   * @param firstStart time after which no request waits for the first start
+   * @param close maximum wait of a close; the rest is left to the system
+   * @param firstRestart wait before the first start after the loss of the device
    */
-  private volatile boolean withoutThread;
+  record Limits(Duration firstStart, Duration close, Duration firstRestart) {
+    static Limits of(ShuffleSettings settings) {
+      Duration timeout = settings.lookupTimeout();
+      return new Limits(
+          timeout.compareTo(MIN_FIRST_START) > 0 ? timeout : MIN_FIRST_START,
+          CLOSE_LIMIT,
+          FIRST_RESTART);
+    }
+  }
 
-  private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
+  /** One start, and the loss of what it has started. */
+  private static final class Attempt {
+    private final AtomicReference<String> loss = new AtomicReference<>();
+  }
 
   /**
    * Creates a runtime that is not started.
@@ -91,20 +149,21 @@ public final class RdmaRuntime implements AutoCloseable {
             Verbs::choose,
             RunningParts.rdmaTransports(env, resolver, settings, counters),
             warnings);
+    ControlThread control = new ControlThread();
     return new RdmaRuntime(
         env,
         env.blockManager().blockStoreClient(),
-        new DirectoryClient(env, settings.lookupTimeout()),
+        new DirectoryClient(env, settings.lookupTimeout(), control),
         counters,
         start,
-        RuntimeLimits.of(settings),
-        Thread::new);
+        Limits.of(settings),
+        control);
   }
 
   /**
    * @param spark Spark's own client
-   * @param directory closed by the runtime
-   * @param threads creates the threads of the runtime, which names them
+   * @param directory calls the driver on the control thread; closed by the runtime
+   * @param control not started; closed by the runtime
    */
   RdmaRuntime(
       SparkEnv env,
@@ -112,36 +171,17 @@ public final class RdmaRuntime implements AutoCloseable {
       DirectoryClient directory,
       ShuffleCounters counters,
       RuntimeStart start,
-      RuntimeLimits limits,
-      ThreadFactory threads) {
+      Limits limits,
+      ControlThread control) {
+    this.executorId = env.executorId();
     this.counters = counters;
     this.limits = limits;
     this.start = start;
     this.directory = directory;
-    this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
-    this.published = new PublishedEndpoint(directory, env.executorId());
-    this.requiredMode =
-        new RequiredMode(lifecycle, () -> directory.exclude(env.executorId()), limits.exclusion());
-    this.removals =
-        new ShuffleRemovals(
-            shuffleId ->
-                lifecycle
-                    .parts()
-                    .ifPresent(up -> up.transport().unregisterShuffle().accept(shuffleId)));
-    CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
-    this.starts =
-        new StartLoop(
-            start,
-            new ProfileResources(() -> directory.profile(env.executorId())),
-            lifecycle,
-            new RestartBackoff(limits.firstRestart()),
-            published,
-            removals,
-            transport);
+    this.control = control;
+    this.figures = new RuntimeFigures(directory, executorId, status::get, counters);
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client = new RdmaBlockClient(spark, transport, directory, tcp, counters);
-    this.threads = new RuntimeThreads(threads);
-    this.thread = this.threads.create("rdma-runtime", starts::run);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -153,45 +193,232 @@ public final class RdmaRuntime implements AutoCloseable {
       drain();
       return;
     }
-    starts.limitFirstStart(limits.firstStart(), thread);
     try {
       tcp.start();
-      ThreadShortageException.start(thread);
-    } catch (Throwable e) {
-      // An Error too, without memory: Spark would replace this executor.
-      String reason = e instanceof ThreadShortageException ? e.getMessage() : e.toString();
-      withoutThread = true;
-      lifecycle.endAttempt(null, List.of(reason));
-      starts.stayOff();
+      control.start();
+    } catch (ThreadShortageException e) {
+      stayOff(List.of(e.getMessage()));
+      return;
     }
+    transport.completeOnTimeout(current, limits.firstStart().toNanos(), TimeUnit.NANOSECONDS);
+    var reported = transport.thenAccept(this::reportHangingStart);
+    control.execute(this::firstStart);
+    var unused =
+        control.scheduleWithFixedDelay(
+            this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
     figures.startReports();
+  }
+
+  /** The first start may still succeed; then later requests use it. */
+  private void reportHangingStart(BlockTransport completed) {
+    List<String> reasons =
+        List.of("the start of RDMA hangs: it is not over after " + limits.firstStart().toMillis() + " ms");
+    RuntimeStatus hanging = new RuntimeStatus(State.STARTING, reasons, null, true);
+    if (completed == current && status.compareAndSet(RuntimeStatus.STARTING, hanging)) {
+      LOG.warn(
+          "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
+              + " limitMs={}",
+          limits.firstStart().toMillis());
+    }
+  }
+
+  private void firstStart() {
+    List<String> reasons = tryStart();
+    if (status.get().is(State.STARTING)) {
+      if (start.mayStartLater() || attempt.loss.get() != null) {
+        stayOffForNow(reasons);
+      } else {
+        stayOff(reasons);
+        var unused = directory.withdraw(executorId, reasons);
+      }
+    }
+  }
+
+  /** One start; returns the reasons why RDMA is not up. */
+  private List<String> tryStart() {
+    Attempt now = new Attempt();
+    attempt = now;
+    RunningParts started =
+        start.run(reason -> reportLoss(now, reason), this::profile).orElse(null);
+    if (started == null) {
+      return start.reasons();
+    }
+    if (now.loss.get() == null && change(before -> RuntimeStatus.up(started))) {
+      announce(started);
+      return List.of();
+    }
+    unclosed = started;
+    closeUnclosed();
+    return now.loss.get() == null ? List.of() : List.of(now.loss.get());
+  }
+
+  private Map<String, Long> profile() {
+    if (profile == null) {
+      try {
+        profile = directory.profile(executorId);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception e) {
+        LOG.info(
+            "The driver does not name the ResourceProfile of this executor; the limit of pinned"
+                + " memory follows the settings of the application",
+            e);
+      }
+    }
+    return profile == null ? Map.of() : profile;
+  }
+
+  private void announce(RunningParts started) {
+    LOG.info("RDMA is up: {}", started.description());
+    upSinceNs = System.nanoTime();
+    current.set(started.transport().fetches());
+    var unused =
+        directory
+            .publish(started.transport().endpoint())
+            .thenAccept(taken -> published.countDown());
+    transport.complete(current);
+  }
+
+  /** The transport of an attempt cannot be used any more. Any thread; returns at once. */
+  private void reportLoss(Attempt lost, String reason) {
+    if (lost.loss.compareAndSet(null, reason)) {
+      control.execute(() -> turnOff(lost));
+    }
+  }
+
+  /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
+  private void turnOff(Attempt lost) {
+    RuntimeStatus before = status.get();
+    List<String> reasons = List.of(lost.loss.get());
+    if (lost != attempt
+        || !before.is(State.UP)
+        || !status.compareAndSet(before, RuntimeStatus.off(reasons, true))) {
+      return;
+    }
+    LOG.warn("RDMA is not used in this executor until it can be started: {}", reasons.get(0));
+    var unused = directory.withdraw(executorId, reasons);
+    if (System.nanoTime() - upSinceNs > STABLE_NS) {
+      restarts = 0;
+    }
+    unclosed = before.parts();
+    closeUnclosed();
+    scheduleStart();
+  }
+
+  private void closeUnclosed() {
+    if (unclosed.closeAll()) {
+      unclosed = null;
+    } else {
+      LOG.warn(
+          "RDMA stays off in this executor until it is closed completely; the close is repeated");
+    }
+  }
+
+  /** RDMA is off; another start follows, and no task waits for it. */
+  private void stayOffForNow(List<String> reasons) {
+    change(before -> RuntimeStatus.off(reasons, false));
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started: {}. {}",
+        String.join("; ", reasons),
+        RUN_DOCTOR);
+    transport.complete(current);
+    published.countDown();
+    var unused = directory.withdraw(executorId, reasons);
+    scheduleStart();
+  }
+
+  /** RDMA is off for the whole life of the executor. */
+  private void stayOff(List<String> reasons) {
+    if (change(before -> RuntimeStatus.off(reasons, false))) {
+      LOG.warn(
+          "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
+          String.join("; ", reasons),
+          RUN_DOCTOR);
+    }
+    endWaits();
+  }
+
+  /** Readers and map tasks wait no longer, unless RDMA has been up. */
+  private void endWaits() {
+    transport.complete(BlockTransport.UNAVAILABLE);
+    published.countDown();
+  }
+
+  private void scheduleStart() {
+    long delayMs = restartDelayMs();
+    restarts++;
+    var unused = control.schedule(this::startAgain, delayMs, TimeUnit.MILLISECONDS);
+  }
+
+  private long restartDelayMs() {
+    long firstMs = limits.firstRestart().toMillis();
+    return Math.max(firstMs, Math.min(LAST_RESTART_MS, firstMs << Math.min(restarts, 16)));
+  }
+
+  private void startAgain() {
+    if (status.get().is(State.STOPPED)) {
+      return;
+    }
+    if (unclosed != null && unclosed.closeRest()) {
+      unclosed = null;
+    }
+    List<String> known = status.get().reasons();
+    List<String> reasons = unclosed == null ? tryStart() : known;
+    if (!status.get().is(State.OFF)) {
+      return;
+    }
+    change(before -> RuntimeStatus.off(reasons, before.returns()));
+    if (reasons.equals(known)) {
+      LOG.info("RDMA still cannot be started: nextAttemptMs={}", restartDelayMs());
+    } else {
+      // The first reason may be over, and this one may need a person.
+      LOG.warn(
+          "RDMA cannot be started; next attempt in {} ms: {}",
+          restartDelayMs(),
+          String.join("; ", reasons));
+    }
+    scheduleStart();
+  }
+
+  /** Changes the status unless the runtime is stopped; returns whether it did. */
+  private boolean change(UnaryOperator<RuntimeStatus> next) {
+    RuntimeStatus before =
+        status.getAndUpdate(now -> now.is(State.STOPPED) ? now : next.apply(now));
+    return !before.is(State.STOPPED);
+  }
+
+  /** Each second: looks for a transport that hangs, which it reports as a loss. */
+  private void check() {
+    RuntimeStatus now = status.get();
+    if (now.is(State.UP)) {
+      try {
+        now.parts().transport().check().run();
+      } catch (RuntimeException e) {
+        // The next check follows; an exception here would end them.
+        LOG.warn("Check of the RDMA transport failed", e);
+      }
+    }
   }
 
   /** The present state. */
   State state() {
-    return lifecycle.state();
+    return status.get().state();
   }
 
   /** Whether readers should use {@link #client}; it may be starting, if that does not hang. */
   public boolean mayFetch() {
-    return lifecycle.mayFetch() && !start.forbidden();
+    return status.get().mayFetch() && !start.forbidden();
   }
 
-  /**
-   * A task begins to read; the driver gets this executor's figures soon after all have ended. In an
-   * executor without the runtime's thread, which would do it, this hands the reasons over to the
-   * directory again, until the driver has them.
-   */
+  /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
   public void beginRead(TaskContext task) {
     figures.beginRead(task);
-    if (withoutThread && published.retry()) {
-      withoutThread = false;
-    }
   }
 
   /** Account of pinned memory; empty while RDMA is not up. */
   public Optional<PinnedBudget> pinned() {
-    return lifecycle.parts().map(RunningParts::budget);
+    RuntimeStatus now = status.get();
+    return now.is(State.UP) ? Optional.of(now.parts().budget()) : Optional.empty();
   }
 
   /** Fetches for all readers of this executor. */
@@ -204,20 +431,35 @@ public final class RdmaRuntime implements AutoCloseable {
    * the executor's life, so that only its first tasks wait.
    */
   public void awaitPublished() {
-    published.await();
+    try {
+      long leftNs = PUBLISH_LIMIT_NS - (System.nanoTime() - createdNs);
+      if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
+        LOG.debug("Endpoint not published in time; peers may not find this executor yet");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**
-   * Waits until RDMA is up. When it is off, or still starting after that time, requests that the
-   * driver gives this executor no more tasks. Returns while the executor ends: its tasks read with
-   * Spark's own client then.
+   * Waits until RDMA is up. Returns while the executor ends: its tasks read with Spark's own client
+   * then.
    *
-   * @throws TaskKilledException when the driver does so; Spark runs the task elsewhere and does not
-   *     count a failure
-   * @throws IllegalStateException naming every reason why RDMA is not up
+   * @throws IllegalStateException naming every reason why RDMA is not up, when it is off or still
+   *     starting after that time
    */
   public void require(Duration atMost) {
-    requiredMode.require(atMost);
+    RuntimeStatus now;
+    try {
+      now = await(atMost);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while RDMA was starting", e);
+    }
+    if (!now.is(State.UP) && !now.is(State.STOPPED)) {
+      throw new IllegalStateException(
+          ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reasonText(now));
+    }
   }
 
   /**
@@ -226,13 +468,24 @@ public final class RdmaRuntime implements AutoCloseable {
    * @return whether RDMA is up, and why not
    */
   public StartOutcome awaitStart(Duration atMost) throws InterruptedException {
-    State state = lifecycle.awaitStart(atMost.toNanos());
-    List<String> reasons = lifecycle.reasons();
-    return new StartOutcome(
-        state == State.UP,
-        state == State.UP || !reasons.isEmpty()
-            ? reasons
-            : List.of("the start of RDMA is not over: state=" + state));
+    RuntimeStatus now = await(atMost);
+    boolean up = now.is(State.UP);
+    return new StartOutcome(up, up ? start.reasons() : List.of(reasonText(now)));
+  }
+
+  private static String reasonText(RuntimeStatus now) {
+    return now.reasons().isEmpty() ? "still starting" : String.join("; ", now.reasons());
+  }
+
+  /** Waits for a start that runs or follows a loss, without a lock; returns the status then. */
+  private RuntimeStatus await(Duration atMost) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + atMost.toNanos();
+    RuntimeStatus now = status.get();
+    while (now.returns() && deadlineNs - System.nanoTime() > 0) {
+      TimeUnit.MILLISECONDS.sleep(TASK_POLL_MS);
+      now = status.get();
+    }
+    return now;
   }
 
   /** Sends findings of this executor to the driver; returns at once. */
@@ -240,27 +493,25 @@ public final class RdmaRuntime implements AutoCloseable {
     directory.send(findings);
   }
 
-  /** Deregisters the files of a shuffle that Spark has removed. Never throws. */
+  /** Deregisters the files of a shuffle that Spark has removed. Returns at once. */
   public void unregisterShuffle(int shuffleId) {
-    removals.remove(shuffleId);
+    RuntimeStatus now = status.get();
+    if (now.is(State.UP)) {
+      now.parts().transport().unregisterShuffle().accept(shuffleId);
+    }
   }
 
   /**
    * From now on requests of tasks go to Spark's own client on the task's thread, and no new reader
    * uses RDMA. Closes nothing and returns at once.
-   *
-   * @return the state before
    */
-  State drain() {
-    starts.endWaits();
+  void drain() {
     client.drain();
     Optional<PinnedBudget> pinned = pinned();
-    State before = lifecycle.stop();
-    if (before != State.STOPPED) {
+    if (!status.getAndUpdate(RuntimeStatus::stopped).is(State.STOPPED)) {
       LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));
     }
-    starts.giveUp();
-    return before;
+    endWaits();
   }
 
   /**
@@ -269,19 +520,43 @@ public final class RdmaRuntime implements AutoCloseable {
    */
   @Override
   public void close() {
-    State before = drain();
+    drain();
     if (!removeShutdownHook()) {
       LOG.debug("JVM is shutting down; the kernel releases registered memory");
       return;
     }
-    if (before == State.STARTING || before == State.RESTARTING) {
-      thread.interrupt();
+    if (control.isRunning()) {
+      closeOnControlThread();
     }
-    // A start that is still running closes its own resources.
-    ThreadEnd.await(thread, START_END);
-    directory.close();
-    lifecycle.takeParts().ifPresent(open -> threads.closeInTime(open, limits.close()));
     tcp.close();
+  }
+
+  private void closeOnControlThread() {
+    if (status.get().parts() == null) {
+      // A start that is still running closes its own resources.
+      control.interrupt();
+    }
+    directory.close();
+    Future<?> closing = control.submit(this::closeParts);
+    try {
+      closing.get(limits.close().toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      LOG.warn("RDMA did not close", e);
+    } catch (TimeoutException e) {
+      LOG.warn(
+          "RDMA did not close within {} ms; registered memory is left to the system",
+          limits.close().toMillis());
+    }
+    control.shutdownNow();
+  }
+
+  private void closeParts() {
+    RunningParts open = unclosed == null ? status.get().parts() : unclosed;
+    if (open != null) {
+      open.closeAll();
+    }
   }
 
   /** False when the JVM is ending. */

@@ -130,7 +130,6 @@ record RunningParts(
       opened = true;
       return parts;
     } finally {
-      // After an Error, the transport may be up.
       if (!opened
           && (transport == null
               || tryClose("transport", transport.close(), RunningParts::notClosed))) {
@@ -141,14 +140,6 @@ record RunningParts(
 
   private static void notClosed(String part, Throwable e) {
     LOG.warn("Cannot close RDMA part={}", part, e);
-  }
-
-  private void logClosed() {
-    try {
-      LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
-    } catch (Throwable e) {
-      // No memory for the line: the device must close all the same.
-    }
   }
 
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
@@ -169,18 +160,12 @@ record RunningParts(
       RdmaTransport transport =
           RdmaTransport.open(
               limited, settings.serve(), environment(env, resolver, settings, counters, open));
-      try {
-        return new Transport(
-            transport,
-            transport.endpoint(),
-            shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
-            transport::checkThreads,
-            transport::close);
-      } catch (Throwable e) {
-        // An Error: the transport is up, and no one else knows it.
-        transport.close();
-        throw e;
-      }
+      return new Transport(
+          transport,
+          transport.endpoint(),
+          shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
+          transport::checkThreads,
+          transport::close);
     };
   }
 
@@ -254,7 +239,7 @@ record RunningParts(
     if (!tryClose("transport", transport.close(), onFailure)) {
       return false;
     }
-    logClosed();
+    LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
     return tryClose("device", device::close, onFailure)
         && tryClose("engine", engine::close, onFailure);
   }
@@ -264,18 +249,9 @@ record RunningParts(
     try {
       close.run();
       return true;
-    } catch (Throwable e) {
-      // An Error too: the runtime's thread goes on.
-      log(name, e, onFailure);
-      return false;
-    }
-  }
-
-  private static void log(String name, Throwable e, BiConsumer<String, Throwable> onFailure) {
-    try {
+    } catch (RuntimeException e) {
       onFailure.accept(name, e);
-    } catch (Throwable noMemory) {
-      // The close is repeated, with another line if it fails again.
+      return false;
     }
   }
 }

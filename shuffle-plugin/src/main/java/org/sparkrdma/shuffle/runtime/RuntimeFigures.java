@@ -6,11 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -23,11 +22,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * fallbacks. Collected by the thread of the directory; tasks only say when they read.
  */
 final class RuntimeFigures {
-  private static final Logger LOG = LoggerFactory.getLogger(RuntimeFigures.class);
-
   private final DirectoryClient directory;
   private final String executorId;
-  private final RuntimeLifecycle lifecycle;
+  private final Supplier<RuntimeStatus> status;
   private final ShuffleCounters counters;
   private final LinkSpeed speed = new LinkSpeed();
   private final AtomicInteger openReads = new AtomicInteger();
@@ -35,22 +32,17 @@ final class RuntimeFigures {
   RuntimeFigures(
       DirectoryClient directory,
       String executorId,
-      RuntimeLifecycle lifecycle,
+      Supplier<RuntimeStatus> status,
       ShuffleCounters counters) {
     this.directory = directory;
     this.executorId = executorId;
-    this.lifecycle = lifecycle;
+    this.status = status;
     this.counters = counters;
   }
 
   /** Begins to send the figures to the driver from time to time. */
   void startReports() {
-    try {
-      directory.report(executorId, this::current, () -> openReads.get() > 0);
-    } catch (Throwable e) {
-      // "unable to create native thread" is an Error: RDMA works without.
-      LOG.debug("Figures of this executor are not sent to the driver", e);
-    }
+    directory.report(executorId, this::current, () -> openReads.get() > 0);
   }
 
   /** A task begins to read; the figures are sent when no task has read for a while. */
@@ -60,14 +52,8 @@ final class RuntimeFigures {
   }
 
   private void endRead() {
-    if (openReads.decrementAndGet() > 0) {
-      return;
-    }
-    try {
+    if (openReads.decrementAndGet() == 0) {
       directory.reportSoon();
-    } catch (Throwable e) {
-      // "unable to create native thread" is an Error: the task must not fail.
-      LOG.debug("Figures of this executor are not sent to the driver after a task", e);
     }
   }
 
@@ -77,13 +63,14 @@ final class RuntimeFigures {
    */
   Map<String, Object> current() {
     Map<String, Object> figures = new LinkedHashMap<>();
-    RuntimeLifecycle.State state = lifecycle.state();
-    put(figures, Figure.STATE, state.name().toLowerCase(Locale.ROOT));
-    boolean off = state != RuntimeLifecycle.State.UP && state != RuntimeLifecycle.State.STOPPED;
-    put(figures, Figure.REASONS, off ? String.join("; ", lifecycle.reasons()) : "");
-    lifecycle
-        .parts()
-        .ifPresentOrElse(parts -> putParts(figures, parts), () -> put(figures, Figure.PINNED, 0L));
+    RuntimeStatus now = status.get();
+    put(figures, Figure.STATE, now.state().name().toLowerCase(Locale.ROOT));
+    put(figures, Figure.REASONS, String.join("; ", now.reasons()));
+    if (now.is(RuntimeStatus.State.UP)) {
+      putParts(figures, now.parts());
+    } else {
+      put(figures, Figure.PINNED, 0L);
+    }
     put(figures, Figure.CONNECTIONS, counters.openConnections());
     put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
     put(figures, Figure.QUARANTINED_PEERS, counters.quarantined().shownIds());

@@ -139,11 +139,7 @@ class RuntimeStart {
       transientReason = true;
       LOG.debug("A class cannot be initialised", e);
       reasons.add("a class cannot be initialised: " + e);
-    } catch (Throwable e) {
-      // An Error too: tasks wait for the outcome. No memory, and a thread that the system refuses
-      // to
-      // an engine, may be a shortage of the moment.
-      transientReason = e instanceof OutOfMemoryError;
+    } catch (RuntimeException e) {
       LOG.warn("RDMA did not start in this executor; its shuffle reads use TCP", e);
       reasons.add(e.toString());
     }

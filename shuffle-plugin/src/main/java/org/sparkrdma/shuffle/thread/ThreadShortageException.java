@@ -8,7 +8,7 @@ package org.sparkrdma.shuffle.thread;
 public final class ThreadShortageException extends IllegalStateException {
   private static final long serialVersionUID = 1L;
 
-  private ThreadShortageException(String name, Throwable cause) {
+  ThreadShortageException(String name, Throwable cause) {
     super("cannot start the thread " + name + ": " + cause, cause);
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -10,21 +11,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 @Timeout(60)
 class DirectoryClientTest {
   private final DirectoryService service = new DirectoryService("");
   private final AtomicInteger asked = new AtomicInteger();
   private final AtomicLong nowNs = new AtomicLong();
+  private final ControlThread control = new ControlThread();
   private final DirectoryClient client = client(this::answer, Duration.ofSeconds(20));
 
   private Object answer(Object message) {
@@ -33,12 +33,13 @@ class DirectoryClientTest {
   }
 
   private DirectoryClient client(DriverCall driver, Duration timeout) {
-    return new DirectoryClient(driver, timeout, nowNs::get);
+    return new DirectoryClient(driver, timeout, nowNs::get, control);
   }
 
   @AfterEach
   void close() {
     client.close();
+    control.shutdownNow();
   }
 
   @Test
@@ -54,17 +55,30 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldAskEverMoreRarelyForAnAbsentExecutor() {
-    int secondsUntilAnswered = 100;
-    for (int i = 0; i < secondsUntilAnswered; i++) {
+  void shouldAskEveryTwoSecondsForAnAbsentExecutor() {
+    for (int i = 0; i < 20; i++) {
       assertThat(client.find("1").join()).isEmpty();
-      nowNs.addAndGet(1_000_000_000L);
+      nowNs.addAndGet(500_000_000L);
     }
-    // At once, then after 1, 2, 4, 8, 16, 32 and 32 seconds.
-    assertThat(asked).hasValue(8);
+    assertThat(asked).hasValue(5);
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    nowNs.addAndGet(32_000_000_000L);
+    nowNs.addAndGet(2_000_000_000L);
     assertThat(client.find("1").join()).isPresent();
+  }
+
+  @Test
+  void shouldReportNoProfileWhenTheDriverDoesNotAnswerOrHasAnEarlierVersion() {
+    try (DirectoryClient refused =
+            client(
+                message -> {
+                  throw new IllegalArgumentException("no such message: kind=profile");
+                },
+                Duration.ofSeconds(20));
+        DirectoryClient misread = client(message -> true, Duration.ofSeconds(20))) {
+      assertThatThrownBy(() -> refused.profile("1")).hasMessageContaining("no such message");
+      assertThatThrownBy(() -> misread.profile("1"))
+          .hasMessageContaining("bad message: wanted=List");
+    }
   }
 
   @Test
@@ -106,39 +120,19 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldAskForTheResourceProfileUntilTheDriverKnowsTheExecutor() {
+  void shouldAskForTheResourceProfileUntilTheDriverKnowsTheExecutor() throws Exception {
     service.setProfiles(
         executorId ->
             asked.get() < 3
                 ? Optional.empty()
                 : Optional.of(Map.of("memoryOverhead", 384L, "cores", (long) executorId.length())));
-    assertThat(client.profile("17").join()).isEqualTo(Map.of("memoryOverhead", 384L, "cores", 2L));
+    assertThat(client.profile("17")).isEqualTo(Map.of("memoryOverhead", 384L, "cores", 2L));
     assertThat(asked).hasValue(3);
   }
 
   @Test
-  void shouldReportTheDefaultProfileWhereTheDriverDoesNotCollectProfiles() {
-    assertThat(client.profile("1").join()).isEmpty();
-  }
-
-  @Test
-  void shouldReportNoProfileWhenTheDriverDoesNotAnswerOrHasAnEarlierVersion() {
-    try (DirectoryClient refused =
-            client(
-                message -> {
-                  throw new IllegalArgumentException("no such message: kind=profile");
-                },
-                Duration.ofSeconds(20));
-        DirectoryClient misread = client(message -> true, Duration.ofSeconds(20))) {
-      assertThat(refused.profile("1"))
-          .failsWithin(Duration.ofSeconds(20))
-          .withThrowableThat()
-          .withMessageContaining("no such message");
-      assertThat(misread.profile("1"))
-          .failsWithin(Duration.ofSeconds(20))
-          .withThrowableThat()
-          .withMessageContaining("bad message: wanted=List");
-    }
+  void shouldReportTheDefaultProfileWhereTheDriverDoesNotCollectProfiles() throws Exception {
+    assertThat(client.profile("1")).isEmpty();
   }
 
   @Test
@@ -174,7 +168,7 @@ class DirectoryClientTest {
     }
     assertThat(sizes.get(4_999)).isLessThanOrEqualTo(1_024 + 12);
     assertThat(sizes.get(4_999)).isEqualTo(sizes.get(1_500));
-    assertThat(client.find("4980")).isCompletedWithValue(Optional.empty());
+    assertThat(client.find("4980").join()).isEmpty();
   }
 
   @Test
@@ -189,25 +183,6 @@ class DirectoryClientTest {
     assertThat(client.find("unknown").join()).isEmpty();
     assertThat(client.find("there").join()).isPresent();
     assertThat(client.find("gone").join()).isEmpty();
-  }
-
-  @Test
-  void shouldAnswerLookUpsAlsoWhenAskingEndsInAnError() {
-    AtomicInteger tries = new AtomicInteger();
-    try (DirectoryClient failing =
-        client(
-            message -> {
-              if (tries.incrementAndGet() == 1) {
-                throw new OutOfMemoryError("unable to create native thread");
-              }
-              return service.answer(message);
-            },
-            Duration.ofDays(1))) {
-      assertThat(failing.find("1").join()).isEmpty();
-      client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-      nowNs.addAndGet(1_000_000_000L);
-      assertThat(failing.find("1").join()).isPresent();
-    }
   }
 
   @Test
@@ -262,54 +237,6 @@ class DirectoryClientTest {
             Duration.ofMillis(20))) {
       assertThat(impatient.find("1").join()).isEmpty();
     }
-  }
-
-  @Test
-  void shouldFailAnExclusionThatIsNotAnsweredInTime() {
-    CountDownLatch held = new CountDownLatch(1);
-    try (DirectoryClient waiting =
-        client(
-            message -> {
-              held.await();
-              return service.answer(message);
-            },
-            Duration.ofMillis(20))) {
-      assertThat(waiting.exclude("1"))
-          .failsWithin(Duration.ofSeconds(20))
-          .withThrowableOfType(ExecutionException.class)
-          .withCauseInstanceOf(TimeoutException.class);
-      held.countDown();
-    }
-  }
-
-  /** Its task asks again, so the driver would get the requests of all its tries. */
-  @Test
-  void shouldNotSendARequestForAnExclusionThatHasTimedOut() {
-    CountDownLatch publishing = new CountDownLatch(1);
-    CountDownLatch held = new CountDownLatch(1);
-    List<Object> requests = new CopyOnWriteArrayList<>();
-    try (DirectoryClient waiting =
-        client(
-            message -> {
-              requests.add(((List<?>) message).get(0));
-              publishing.countDown();
-              held.await();
-              return service.answer(message);
-            },
-            Duration.ofMillis(20))) {
-      // It has no time limit, so it begins and holds the querying thread on a busy machine as well.
-      CompletableFuture<Boolean> first = waiting.publish(DirectoryServiceTest.endpoint("1", 10));
-      await(publishing);
-      assertThat(waiting.exclude("2"))
-          .failsWithin(Duration.ofSeconds(20))
-          .withThrowableOfType(ExecutionException.class)
-          .withCauseInstanceOf(TimeoutException.class);
-      held.countDown();
-      assertThat(first.join()).isTrue();
-      // The querying thread works in order, so this ends after the exclusion.
-      assertThat(waiting.publish(DirectoryServiceTest.endpoint("1", 11)).join()).isTrue();
-    }
-    assertThat(requests).containsExactly(DirectoryService.PUBLISH, DirectoryService.PUBLISH);
   }
 
   @Test

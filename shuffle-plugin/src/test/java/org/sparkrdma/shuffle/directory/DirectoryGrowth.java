@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /**
  * Counts the messages of the driver's directory when executors start and then look up each other.
@@ -43,7 +44,7 @@ public final class DirectoryGrowth {
       }
       clients.forEach(client -> client.findAll(executors));
     } finally {
-      clients.forEach(client -> client.directory.close());
+      clients.forEach(Client::close);
     }
     return new Messages(
         clients.stream().mapToLong(client -> client.messages).max().orElseThrow(),
@@ -63,8 +64,9 @@ public final class DirectoryGrowth {
   /** An executor's side of the directory. Its thread counts, and has ended a call at each read. */
   private static final class Client {
     private final DirectoryService driver;
+    private final ControlThread control = new ControlThread();
     private final DirectoryClient directory =
-        new DirectoryClient(this::ask, Duration.ofSeconds(20), () -> 0);
+        new DirectoryClient(this::ask, Duration.ofSeconds(20), () -> 0, control);
     private volatile long messages;
     private volatile long records;
 
@@ -80,6 +82,11 @@ public final class DirectoryGrowth {
         records += ((List<?>) changes.get(2)).size();
       }
       return answer;
+    }
+
+    void close() {
+      directory.close();
+      control.shutdownNow();
     }
 
     void findAll(int executors) {

@@ -131,45 +131,6 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldExcludeAnExecutorOnceAndOnlyWhileAnotherHasAnEndpoint() {
-    List<String> excluded = new ArrayList<>();
-    service.excludeBy((executorId, reason) -> excluded.add(executorId));
-    publish(ExecutorRecord.unavailable("1", List.of("no device"), 10, 1));
-    assertThat(exclude("1")).isFalse();
-    publish(record("2", 20, 1));
-    assertThat(exclude("1")).isTrue();
-    assertThat(exclude("1")).isTrue();
-    assertThat(exclude("2")).isFalse();
-    assertThat(excluded).containsExactly("1");
-    service.remove("2");
-    assertThat(exclude("3")).isFalse();
-  }
-
-  @Test
-  void shouldNotExcludeTheLastExecutorThatGetsTasks() {
-    service.excludeBy((executorId, reason) -> true);
-    publish(record("1", 10, 1));
-    publish(record("2", 20, 1));
-    publish(ExecutorRecord.unavailable("1", List.of("port down"), 10, 2));
-    assertThat(exclude("1")).isTrue();
-    publish(record("1", 10, 3));
-    publish(ExecutorRecord.unavailable("2", List.of("port down"), 20, 2));
-    assertThat(exclude("2")).as("Spark gives no tasks to executor 1 any more").isFalse();
-    publish(record("3", 30, 1));
-    assertThat(exclude("2")).isTrue();
-  }
-
-  @Test
-  void shouldReportThatAnExecutorCannotBeExcluded() {
-    publish(record("2", 20, 1));
-    assertThat(exclude("1")).isFalse();
-  }
-
-  private boolean exclude(String executorId) {
-    return (Boolean) service.answer(new ArrayList<>(List.of("exclude", executorId)));
-  }
-
-  @Test
   void shouldIgnoreUnknownFields() {
     List<Object> encoded = RecordCodec.encode(record("1", 10, 1));
     encoded.addAll(List.of("invented-later", List.of("addresses")));

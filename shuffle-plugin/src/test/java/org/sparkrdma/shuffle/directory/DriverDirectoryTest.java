@@ -11,6 +11,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Tests through Spark's own RPC. */
 @Timeout(60)
@@ -25,11 +26,13 @@ class DriverDirectoryTest {
               .set("spark.ui.enabled", "false")
               .set("spark.driver.host", "127.0.0.1"));
   private final SparkEnv env = SparkEnv.get();
-  private final DirectoryClient client = new DirectoryClient(env, WAIT);
+  private final ControlThread control = new ControlThread();
+  private final DirectoryClient client = new DirectoryClient(env, WAIT, control);
 
   @AfterEach
   void close() {
     client.close();
+    control.shutdownNow();
     spark.close();
   }
 
@@ -37,7 +40,7 @@ class DriverDirectoryTest {
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
     try (DriverDirectory directory =
             DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
-        DirectoryClient other = new DirectoryClient(env, WAIT)) {
+        DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
@@ -68,7 +71,7 @@ class DriverDirectoryTest {
             DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
         DirectoryClient stale =
             new DirectoryClient(
-                new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime)) {
+                new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {
       assertThat(directory).isNotNull();
       var published = stale.publish(DirectoryServiceTest.endpoint("7", 66));
       assertThat(stale.find("8").join()).isEmpty();

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Findings on their way from an executor to the driver. */
 @Timeout(30)
@@ -36,11 +37,13 @@ class ExecutorFindingsTest {
           }
           return service.answer(message);
         };
+    ControlThread control = new ControlThread();
     try (DirectoryClient client =
-        new DirectoryClient(failsOnce, Duration.ofSeconds(20), System::nanoTime)) {
+        new DirectoryClient(failsOnce, Duration.ofSeconds(20), System::nanoTime, control)) {
       client.send(FINDINGS);
       assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(FINDINGS);
     }
+    control.shutdownNow();
     assertThat(calls).hasValue(2);
   }
 

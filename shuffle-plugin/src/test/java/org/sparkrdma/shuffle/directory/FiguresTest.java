@@ -7,23 +7,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.StageReads;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Figures on their way from an executor to the driver. */
 @Timeout(30)
@@ -32,68 +30,71 @@ class FiguresTest {
 
   private final AtomicReference<Map<String, Object>> present =
       new AtomicReference<>(Map.of("read", 1L));
-  private final FigureReports reports = new FigureReports(present::get);
+  private final List<Map<String, Object>> sent = new ArrayList<>();
+  private final AtomicLong nowNs = new AtomicLong();
+  private final ControlThread control = new ControlThread();
+  private boolean takes = true;
+  private final FigureReports reports =
+      new FigureReports(present::get, now -> sent.add(now) && takes, nowNs::get);
+
+  @AfterEach
+  void close() {
+    control.shutdownNow();
+  }
+
+  private void tickAt(long timeNs) {
+    nowNs.set(timeNs);
+    reports.tick();
+  }
 
   @Test
   void shouldReportAtOnceThenEveryTenSecondsWhileFiguresChange() {
-    List<Long> reported = new ArrayList<>();
     for (long second = 0; second <= 30; second++) {
       present.set(Map.of("read", second));
-      Optional<Map<String, Object>> due = reports.due(second * SECOND_NS);
-      if (due.isPresent()) {
-        reported.add(second);
-        reports.onAnswer(due.get(), true);
-      }
+      tickAt(second * SECOND_NS);
     }
-    assertThat(reported).containsExactly(0L, 10L, 20L, 30L);
+    assertThat(sent).extracting(figures -> figures.get("read")).containsExactly(0L, 10L, 20L, 30L);
   }
 
   @Test
   void shouldReportOnceWhenFiguresHaveStoppedChanging() {
-    reports.onAnswer(reports.due(0).orElseThrow(), true);
+    tickAt(0);
     present.set(Map.of("read", 2L));
-    assertThat(reports.due(SECOND_NS)).as("they have just changed").isEmpty();
-    assertThat(reports.due(SECOND_NS + 1)).contains(Map.of("read", 2L));
-    reports.onAnswer(Map.of("read", 2L), true);
-    assertThat(reports.due(60 * SECOND_NS)).isEmpty();
-    assertThat(reports.unsent(61 * SECOND_NS)).isEmpty();
+    tickAt(SECOND_NS);
+    assertThat(sent).as("they have just changed").hasSize(1);
+    tickAt(SECOND_NS + 1);
+    assertThat(sent).hasSize(2).last().isEqualTo(Map.of("read", 2L));
+    tickAt(60 * SECOND_NS);
+    reports.sendUnsent();
+    assertThat(sent).hasSize(2);
     present.set(Map.of("read", 3L));
-    assertThat(reports.unsent(62 * SECOND_NS)).contains(Map.of("read", 3L));
+    reports.sendUnsent();
+    assertThat(sent).hasSize(3).last().isEqualTo(Map.of("read", 3L));
   }
 
   @Test
   void shouldReportNothingByItselfWithinASecondOfTheLastReport() {
-    reports.onAnswer(reports.due(0).orElseThrow(), true);
+    tickAt(0);
     present.set(Map.of("read", 2L));
-    assertThat(reports.due(SECOND_NS / 2)).isEmpty();
-    assertThat(reports.due(SECOND_NS - 1)).as("quiet, but too soon").isEmpty();
-  }
-
-  @Test
-  void shouldReportAtOnceAfterReadsButAtMostEvery100Milliseconds() {
-    assertThat(reports.pauseNs(0)).isNotPositive();
-    reports.onAnswer(reports.unsent(0).orElseThrow(), true);
-    assertThat(reports.pauseNs(SECOND_NS / 100)).isEqualTo(SECOND_NS * 9 / 100);
-    assertThat(reports.pauseNs(SECOND_NS / 10)).isNotPositive();
-    assertThat(reports.unsent(SECOND_NS / 10)).as("nothing new").isEmpty();
-    present.set(Map.of("read", 2L));
-    assertThat(reports.unsent(SECOND_NS / 10)).contains(Map.of("read", 2L));
+    tickAt(SECOND_NS / 2);
+    tickAt(SECOND_NS - 1);
+    assertThat(sent).hasSize(1);
   }
 
   /** The driver takes no figures until the first shuffle of an application. */
   @Test
-  void shouldReportAfterReadsAlsoWhenTheDriverHasNotTakenTheLast() {
-    reports.onAnswer(reports.due(0).orElseThrow(), false);
-    assertThat(reports.due(SECOND_NS)).isEmpty();
-    assertThat(reports.unsent(SECOND_NS)).contains(Map.of("read", 1L));
-  }
-
-  @Test
   void shouldSendFiguresAgainThatTheDriverHasNotTaken() {
-    reports.onAnswer(reports.due(0).orElseThrow(), false);
-    assertThat(reports.due(9 * SECOND_NS)).isEmpty();
-    reports.onAnswer(reports.due(10 * SECOND_NS).orElseThrow(), true);
-    assertThat(reports.due(60 * SECOND_NS)).isEmpty();
+    takes = false;
+    tickAt(0);
+    tickAt(9 * SECOND_NS);
+    assertThat(sent).hasSize(1);
+    reports.sendUnsent();
+    assertThat(sent).as("after reads").hasSize(2);
+    takes = true;
+    tickAt(19 * SECOND_NS);
+    assertThat(sent).hasSize(3);
+    tickAt(60 * SECOND_NS);
+    assertThat(sent).hasSize(3);
   }
 
   @Test
@@ -115,8 +116,7 @@ class FiguresTest {
           assertThat(executorId).isEqualTo("7");
           received.add(figures);
         });
-    DirectoryClient client =
-        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime);
+    DirectoryClient client = client(service::answer);
     client.report("7", present::get, () -> false);
     assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
     present.set(Map.of("read", 5L, "state", "stopped"));
@@ -125,172 +125,49 @@ class FiguresTest {
   }
 
   @Test
-  void shouldGiveTheFiguresAfterReadsToTheDriverSoon() throws Exception {
+  void shouldGiveTheFiguresAfterReadsToTheDriverUnlessAnotherTaskReads() throws Exception {
     LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
     DirectoryService service = new DirectoryService("");
     service.setFiguresConsumer((executorId, figures) -> received.add(figures));
+    AtomicBoolean looked = new AtomicBoolean();
+    AtomicBoolean reading = new AtomicBoolean(true);
     // The time stands still, so that no report is due by itself.
-    AtomicLong nowNs = new AtomicLong();
-    try (DirectoryClient client =
-        new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get)) {
+    try (DirectoryClient client = client(service::answer)) {
       client.reportSoon();
-      client.report("7", present::get, () -> false);
+      client.report(
+          "7",
+          present::get,
+          () -> {
+            looked.set(true);
+            return reading.get();
+          });
       assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
       present.set(Map.of("read", 5L));
       client.reportSoon();
       client.reportSoon();
-      // The thread of the reports has answered this after it has looked at the time.
-      client.exclude("7").get();
-      assertThat(received).as("too soon").isEmpty();
-      nowNs.addAndGet(SECOND_NS / 10);
+      while (!looked.get()) {
+        Thread.onSpinWait();
+      }
+      assertThat(received).as("a task reads").isEmpty();
+      reading.set(false);
+      client.reportSoon();
       assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 5L));
       assertThat(received).isEmpty();
     }
     assertThat(received).as("the driver has the last figures").isEmpty();
   }
 
-  /** An executor of one core has no task that reads between any two. */
-  @Test
-  void shouldSendNoFiguresBetweenTasksThatFollowEachOther() {
-    List<Map<String, Object>> received = new ArrayList<>();
-    DirectoryService service = new DirectoryService("");
-    service.setFiguresConsumer((executorId, figures) -> received.add(figures));
-    AtomicLong nowNs = new AtomicLong();
-    AtomicBoolean reading = new AtomicBoolean();
-    try (ManualScheduler scheduler = new ManualScheduler();
-        DirectoryClient client =
-            new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get, scheduler)) {
-      client.report("7", present::get, reading::get);
-      scheduler.runOnly(0);
-      received.clear();
-      for (long task = 2; task < 50; task++) {
-        nowNs.addAndGet(SECOND_NS);
-        present.set(Map.of("read", task));
-        client.reportSoon();
-        reading.set(true);
-        scheduler.runOnly(FigureReports.QUIET_MS);
-        assertThat(received).as("a task reads").isEmpty();
-        reading.set(false);
-      }
-      client.reportSoon();
-      scheduler.runOnly(FigureReports.QUIET_MS);
-      assertThat(received).containsExactly(Map.of("read", 49L));
-    }
-  }
-
-  /** Has no thread: a test runs what is scheduled. */
-  private static final class ManualScheduler extends ScheduledThreadPoolExecutor
-      implements AutoCloseable {
-    private final Map<Long, Runnable> byDelay = new HashMap<>();
-
-    ManualScheduler() {
-      super(0);
-    }
-
-    @Override
-    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
-      byDelay.put(unit.toMillis(delay), task);
-      return null;
-    }
-
-    void runOnly(long delayMs) {
-      byDelay.remove(delayMs).run();
-    }
-
-    @Override
-    public void close() {
-      shutdownNow();
-    }
-  }
-
-  @Test
-  void shouldLoseAtMostOneReportWhenTheHandOverOfTheNextOneFails() {
-    RefusingScheduler scheduler = new RefusingScheduler();
-    DirectoryService service = new DirectoryService("");
-    AtomicLong nowNs = new AtomicLong();
-    AtomicLong sent = new AtomicLong();
-    service.setFiguresConsumer(
-        (executorId, figures) -> {
-          if (sent.incrementAndGet() == 1) {
-            // On the thread of the reports, whose next task is the next report.
-            scheduler.refuse(1);
-          }
-        });
-    try (DirectoryClient client =
-        new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get, scheduler)) {
-      client.report("7", () -> Map.of("read", nowNs.get()), () -> false);
-      while (sent.get() == 0 || scheduler.left() > 0) {
-        Thread.onSpinWait();
-      }
-      nowNs.addAndGet(11 * SECOND_NS);
-      while (sent.get() == 1) {
-        // The runtime's thread does so each second.
-        client.retry();
-      }
-      nowNs.addAndGet(11 * SECOND_NS);
-      while (sent.get() == 2) {
-        Thread.onSpinWait();
-      }
-    }
-  }
-
-  @Test
-  void shouldGoOnReportingWhenTheFirstReportCouldNotBeHandedOver() {
-    RefusingScheduler scheduler = new RefusingScheduler();
-    DirectoryService service = new DirectoryService("");
-    AtomicLong sent = new AtomicLong();
-    service.setFiguresConsumer((executorId, figures) -> sent.incrementAndGet());
-    try (DirectoryClient client =
-        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime, scheduler)) {
-      scheduler.refuse(1);
-      assertThatThrownBy(() -> client.report("7", present::get, () -> false))
-          .isInstanceOf(OutOfMemoryError.class);
-      client.retry();
-      while (sent.get() == 0) {
-        Thread.onSpinWait();
-      }
-    }
-  }
-
-  /** The executor of such a system reads on: the end of each task hands the report over again. */
-  @Test
-  void shouldKeepNoReportsInTheQueueWhileNoThreadCanBeStarted() throws Exception {
-    LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
-    DirectoryService service = new DirectoryService("");
-    service.setFiguresConsumer((executorId, figures) -> received.add(figures));
-    AtomicBoolean refuses = new AtomicBoolean(true);
-    DirectoryThread thread =
-        new DirectoryThread(
-            task -> {
-              if (refuses.get()) {
-                throw new OutOfMemoryError("unable to create native thread");
-              }
-              return DirectoryClient.newThread(task);
-            });
-    try (DirectoryClient client =
-        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime, thread)) {
-      assertThatThrownBy(() -> client.report("7", present::get, () -> false))
-          .isInstanceOf(OutOfMemoryError.class);
-      for (int task = 0; task < 100; task++) {
-        assertThatThrownBy(client::reportSoon).isInstanceOf(OutOfMemoryError.class);
-      }
-      assertThat(thread.getQueue()).isEmpty();
-
-      refuses.set(false);
-      client.reportSoon();
-      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
-    }
+  private DirectoryClient client(DriverCall driver) {
+    return new DirectoryClient(driver, Duration.ofSeconds(20), nowNs::get, control);
   }
 
   @Test
   void shouldCloseWhenTheDriverDoesNotAnswer() {
     DirectoryClient client =
-        new DirectoryClient(
+        client(
             message -> {
               throw new IllegalStateException("no driver");
-            },
-            Duration.ofSeconds(20),
-            System::nanoTime);
+            });
     client.report("7", present::get, () -> false);
     client.close();
     client.close();

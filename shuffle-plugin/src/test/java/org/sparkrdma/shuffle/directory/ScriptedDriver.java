@@ -5,27 +5,23 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
-/** A driver with a directory, which answers requests to exclude an executor as a test says. */
+/** A driver with a directory, which may lose an answer. */
 public final class ScriptedDriver {
+  /** Look-ups wait as long while a start holds the control thread. */
+  private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(1);
+
   private final DirectoryService service = new DirectoryService("");
   private final CountDownLatch published = new CountDownLatch(1);
   private final CountDownLatch withdrawn = new CountDownLatch(1);
-  private final RefusingScheduler scheduler = new RefusingScheduler();
-  private final Callable<Boolean> exclusion;
 
-  /** Whether the next withdrawal gets no answer, and the task of its retry is refused. */
+  /** Whether the next withdrawal gets no answer. */
   private volatile boolean losesWithdrawal;
 
-  /**
-   * @param exclusion called for each request to exclude an executor; throws when the driver does
-   *     not answer
-   */
-  public ScriptedDriver(Callable<Boolean> exclusion) {
-    this.exclusion = exclusion;
-  }
+  /** Nothing is published yet. */
+  public ScriptedDriver() {}
 
   /** Another executor has RDMA. */
   public void publish(Endpoint endpoint) {
@@ -37,24 +33,14 @@ public final class ScriptedDriver {
                     ExecutorRecord.available(endpoint, endpoint.incarnation(), 1)))));
   }
 
-  /** The client's thread takes none of the next tasks. */
-  public void refuseTasks(int count) {
-    scheduler.refuse(count);
-  }
-
-  /** Number of tasks that the client's thread will not take. */
-  public int tasksToRefuse() {
-    return scheduler.left();
-  }
-
-  /** The next withdrawal gets no answer, and the client's thread does not take its retry. */
-  public void loseWithdrawalAndItsRetry() {
+  /** The next withdrawal gets no answer. */
+  public void loseWithdrawal() {
     losesWithdrawal = true;
   }
 
   /** Client of an executor, one for each driver; the caller closes it. */
-  public DirectoryClient client() {
-    return new DirectoryClient(this::answer, Duration.ofSeconds(20), System::nanoTime, scheduler);
+  public DirectoryClient client(ControlThread control) {
+    return new DirectoryClient(this::answer, LOOKUP_LIMIT, System::nanoTime, control);
   }
 
   /** Waits until a client has published an endpoint; the test's time limit bounds it. */
@@ -69,18 +55,12 @@ public final class ScriptedDriver {
 
   private Object answer(Object message) throws Exception {
     List<?> request = RecordCodec.list(message, 2);
-    Object kind = request.get(0);
-    if (kind.equals(DirectoryService.EXCLUDE)) {
-      return exclusion.call();
-    }
-    if (!kind.equals(DirectoryService.PUBLISH)) {
+    if (!request.get(0).equals(DirectoryService.PUBLISH)) {
       return service.answer(message);
     }
     boolean available = RecordCodec.decode(request.get(1)).endpoint().isPresent();
     if (!available && losesWithdrawal) {
       losesWithdrawal = false;
-      // On the client's thread, whose next task is the retry.
-      refuseTasks(1);
       throw new IOException("lost answer");
     }
     Object answer = service.answer(message);

@@ -5,12 +5,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** The directory of a driver, and one executor that looks up others there. For one thread. */
 public final class SimulatedDirectory implements AutoCloseable {
   private final DirectoryService driver = new DirectoryService("");
+  private final ControlThread control = new ControlThread();
   private final DirectoryClient client =
-      new DirectoryClient(driver::answer, Duration.ofSeconds(20), () -> 0);
+      new DirectoryClient(driver::answer, Duration.ofSeconds(20), () -> 0, control);
 
   /** Nothing is published yet. */
   public SimulatedDirectory() {}
@@ -44,5 +46,6 @@ public final class SimulatedDirectory implements AutoCloseable {
   @Override
   public void close() {
     client.close();
+    control.shutdownNow();
   }
 }

@@ -29,6 +29,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.device.PortState;
 
 /**
@@ -193,10 +194,11 @@ class DrainTest {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
+    ControlThread control = new ControlThread();
     return new RdmaRuntime(
         env,
         client,
-        new DirectoryClient(env, settings.lookupTimeout()),
+        new DirectoryClient(env, settings.lookupTimeout(), control),
         counters,
         new RuntimeStart(
             env,
@@ -210,8 +212,8 @@ class DrainTest {
                     () -> {},
                     closeOfTransport),
             List.of()),
-        new RuntimeLimits(WAIT, WAIT, Duration.ofHours(1), Duration.ZERO),
-        Thread::new);
+        new RdmaRuntime.Limits(WAIT, WAIT, Duration.ofHours(1)),
+        control);
   }
 
   private void add(FetchHandler handler) {

@@ -14,6 +14,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.device.PortState;
 
 /**
@@ -37,12 +38,13 @@ final class EndingJvm {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
+    ControlThread control = new ControlThread();
     FakeEngine engine = new FakeEngine(PortState.ACTIVE);
     RdmaRuntime runtime =
         new RdmaRuntime(
             env,
             new HeldSparkClient(),
-            new DirectoryClient(env, settings.lookupTimeout()),
+            new DirectoryClient(env, settings.lookupTimeout(), control),
             counters,
             new RuntimeStart(
                 env,
@@ -50,8 +52,8 @@ final class EndingJvm {
                 (name, engineSettings) -> engine.choice(),
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
-            RuntimeLimits.of(settings),
-            Thread::new);
+            RdmaRuntime.Limits.of(settings),
+            control);
     runtime.start();
     runtime.require(Duration.ofSeconds(30));
 

@@ -37,6 +37,6 @@ class EndingJvmTest {
     assertThat(close.find()).as(printed).isTrue();
     assertThat(Long.parseLong(close.group(1)))
         .as("it does not wait for the device")
-        .isLessThan(RuntimeLimits.of(ShuffleSettings.defaults()).close().toMillis());
+        .isLessThan(RdmaRuntime.Limits.of(ShuffleSettings.defaults()).close().toMillis());
   }
 }

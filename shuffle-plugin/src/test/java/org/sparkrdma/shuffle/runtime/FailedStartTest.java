@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
@@ -32,24 +32,6 @@ class FailedStartTest extends RuntimeFixture {
           .asString()
           .contains("until it can be started", reason);
     }
-    runtime.close();
-  }
-
-  @Test
-  void shouldStartAgainWhenMemoryWasShortAtTheFirstStart() {
-    firstRestart = Duration.ofMillis(1);
-    LosableTransport transport =
-        new LosableTransport(
-            engine,
-            (number, parts) -> {
-              if (number == 1) {
-                throw new OutOfMemoryError("Java heap space");
-              }
-            });
-    RdmaRuntime runtime = runtime(engine, transport, List.of());
-    runtime.start();
-    awaitState(runtime, State.UP);
-    assertThat(transport.starts()).isEqualTo(2);
     runtime.close();
   }
 
@@ -187,7 +169,7 @@ class FailedStartTest extends RuntimeFixture {
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
     runtime.start();
     awaitState(runtime, State.OFF);
-    try (CapturedLog log = CapturedLog.fromDebug(PublishedEndpoint.class.getName())) {
+    try (CapturedLog log = CapturedLog.fromDebug(RdmaRuntime.class.getName())) {
       runtime.awaitPublished();
       assertThat(log.warnings()).as("a wait until its limit").isEmpty();
     }

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;

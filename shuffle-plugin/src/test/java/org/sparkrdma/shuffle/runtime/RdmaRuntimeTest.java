@@ -9,13 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.spark.TaskContext$;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.directory.ScriptedDriver;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
-import org.sparkrdma.shuffle.thread.RefusingThreads;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Gid;
@@ -38,33 +34,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
     assertThat(engine.closed()).containsExactly("shuffle 3", "transport", "device", "engine");
     assertThat(runtime.state()).isEqualTo(State.STOPPED);
     assertThat(runtime.mayFetch()).isFalse();
-  }
-
-  /** Spark's part of the removal has succeeded, so no Error goes to Spark. */
-  @Test
-  void shouldRepeatTheRemovalOfAShuffleWhoseHandOverFailed() {
-    AtomicInteger errors = new AtomicInteger(2);
-    RdmaRuntime runtime =
-        startedOn(
-            parts -> {
-              RunningParts.Transport real = engine.transport();
-              return new RunningParts.Transport(
-                  real.fetches(),
-                  real.endpoint(),
-                  shuffleId -> {
-                    if (errors.getAndDecrement() > 0) {
-                      throw new OutOfMemoryError("thrown by the test");
-                    }
-                    real.unregisterShuffle().accept(shuffleId);
-                  },
-                  real.check(),
-                  real.close());
-            });
-    runtime.unregisterShuffle(3);
-    assertThat(errors).hasValueLessThanOrEqualTo(1);
-    engine.awaitClosed("shuffle 3");
-    runtime.close();
-    assertThat(engine.closed()).containsExactly("shuffle 3", "transport", "device", "engine");
   }
 
   @Test
@@ -213,41 +182,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldBeOffWhenTheSystemRefusesItsThread() {
-    threads = new RefusingThreads(0);
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime = runtime(engine, new LosableTransport(engine), List.of());
-      runtime.start();
-      assertThat(runtime.mayFetch()).isFalse();
-      assertThatThrownBy(() -> runtime.require(WAIT))
-          .hasMessageContaining("unable to create native thread");
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("cannot start the thread rdma-runtime");
-      runtime.close();
-    }
-  }
-
-  @Test
-  void shouldSendTheReasonsToTheDriverLaterWhenTheSystemRefusesAllThreads() throws Exception {
-    threads = new RefusingThreads(0);
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
-    // Without a thread of the directory: the reasons, the figures, and the first repetition.
-    driver.refuseTasks(3);
-    RdmaRuntime runtime = runtime(engine, new LosableTransport(engine), List.of());
-    runtime.start();
-    assertThat(driver.tasksToRefuse()).isEqualTo(1);
-    assertThat(runtime.mayFetch()).as("tasks read by TCP").isFalse();
-    runtime.beginRead(TaskContext$.MODULE$.empty());
-    assertThat(driver.tasksToRefuse()).isZero();
-    runtime.beginRead(TaskContext$.MODULE$.empty());
-    driver.awaitWithdrawn();
-    runtime.close();
-  }
-
-  @Test
   void shouldSkipADeviceWithoutAnActivePort() {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
@@ -309,14 +243,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldCloseOnTheCallersThreadWhenTheSystemAllowsNoMoreThreads() {
-    threads = new RefusingThreads(1);
-    RdmaRuntime runtime = startedOn(new LosableTransport(engine));
-    runtime.close();
-    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
-  }
-
-  @Test
   void shouldLeaveTheDeviceOpenWhenTheTransportMayStillUseIt() {
     RdmaRuntime runtime =
         runtime(
@@ -331,21 +257,5 @@ class RdmaRuntimeTest extends RuntimeFixture {
     runtime.require(WAIT);
     runtime.close();
     assertThat(engine.closed()).isEmpty();
-  }
-
-  @Test
-  void shouldReportTheReasonWhenItsStartEndsInAnError() {
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts -> {
-              throw new OutOfMemoryError("unable to create native thread");
-            },
-            List.of());
-    runtime.start();
-    assertThatThrownBy(() -> runtime.require(WAIT))
-        .hasMessageContaining("unable to create native thread");
-    runtime.close();
-    assertThat(engine.closed()).containsExactly("device", "engine");
   }
 }

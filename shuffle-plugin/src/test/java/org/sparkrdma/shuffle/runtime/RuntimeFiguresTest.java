@@ -34,16 +34,15 @@ class RuntimeFiguresTest {
             shuffleId -> {},
             () -> {},
             () -> {});
-    RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-    lifecycle.beginAttempt();
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
-      lifecycle.endAttempt(
-          new RunningParts(transport, budget, engine.open("fake0"), engine, "fake"), List.of());
+      RuntimeStatus up =
+          RuntimeStatus.up(
+              new RunningParts(transport, budget, engine.open("fake0"), engine, "fake"));
       Map<String, Object> figures =
-          new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current();
+          new RuntimeFigures(null, "7", () -> up, new ShuffleCounters()).current();
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");
       budget.tryGrant(8_192).orElseThrow().close();
-      assertThat(new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current())
+      assertThat(new RuntimeFigures(null, "7", () -> up, new ShuffleCounters()).current())
           .containsEntry("pinned", 0L)
           .containsEntry("highest", 8_192L);
       String all = figures.toString();
@@ -53,18 +52,12 @@ class RuntimeFiguresTest {
 
   @Test
   void shouldNameTheReasonWhileTheFirstStartHangs() {
-    RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-    RuntimeFigures figures = new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters());
-    lifecycle.beginAttempt();
-    assertThat(figures.current()).containsEntry("state", "starting").containsEntry("reasons", "");
-    lifecycle.reportHangingStart(List.of("it hangs"));
+    RuntimeStatus hanging =
+        new RuntimeStatus(RuntimeStatus.State.STARTING, List.of("it hangs"), null, true);
+    RuntimeFigures figures = new RuntimeFigures(null, "7", () -> hanging, new ShuffleCounters());
     assertThat(figures.current())
         .containsEntry("state", "starting")
         .containsEntry("reasons", "it hangs");
-    lifecycle.endAttempt(null, List.of("no device"));
-    assertThat(figures.current())
-        .containsEntry("state", "off")
-        .containsEntry("reasons", "no device");
   }
 
   private static Stream<String> secrets(byte[] token) {

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.runtime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
 import java.util.function.BiFunction;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -17,8 +16,9 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -45,11 +45,8 @@ abstract class RuntimeFixture {
   /** Spark's own client. */
   BlockStoreClient client;
 
-  /** The directory of the next runtime, which closes it. */
-  DirectoryClient directory;
-
-  /** Creates the threads of the runtime. */
-  ThreadFactory threads = Thread::new;
+  /** The driver of the next runtime; null for that of local mode. */
+  ScriptedDriver driver;
 
   @BeforeAll
   static void startSpark() {
@@ -87,13 +84,6 @@ abstract class RuntimeFixture {
     }
   }
 
-  /** A driver whose directory the executor uses. */
-  final ScriptedDriver connectedDriver() throws Exception {
-    ScriptedDriver driver = new ScriptedDriver(() -> false);
-    directory = driver.client();
-    return driver;
-  }
-
   /** A runtime whose first start has succeeded. */
   final RdmaRuntime startedOn(TransportStart transports) {
     RdmaRuntime runtime = runtime(engine, transports, List.of());
@@ -127,13 +117,16 @@ abstract class RuntimeFixture {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
+    ControlThread control = new ControlThread();
     return new RdmaRuntime(
         env,
         client == null ? env.blockManager().blockStoreClient() : client,
-        directory == null ? new DirectoryClient(env, settings.lookupTimeout()) : directory,
+        driver == null
+            ? new DirectoryClient(env, settings.lookupTimeout(), control)
+            : driver.client(control),
         counters,
         start,
-        new RuntimeLimits(firstStart, closeLimit, firstRestart, Duration.ZERO),
-        threads);
+        new RdmaRuntime.Limits(firstStart, closeLimit, firstRestart),
+        control);
   }
 }

@@ -30,7 +30,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
 import org.sparkrdma.shuffle.runtime.RunningParts.Transport;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
