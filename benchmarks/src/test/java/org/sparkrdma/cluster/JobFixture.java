@@ -18,7 +18,7 @@ import org.sparkrdma.cluster.job.JobResult;
 /**
  * The jar of {@link ClusterJob}, and the answers of its shuffles under Spark's own shuffle.
  *
- * @param small of the jobs "shuffle" and "rounds"
+ * @param small of the job "shuffle"
  * @param large of the job "memory"
  * @param wide of the jobs that end an executor
  */
@@ -70,23 +70,6 @@ record JobFixture(Path jar, List<String> small, List<String> large, List<String>
       }
     }
     return jar;
-  }
-
-  /**
-   * Asserts of the job "rounds" with {@code mode=required}, where one of two executors has no RDMA,
-   * that the answer is right, and that this executor lost its tasks without a failure.
-   *
-   * @param logs of both executors
-   */
-  void assertRoundsRanWhereRdmaIs(JobResult result, String logs) {
-    assertThat(result.answer())
-        .isEqualTo(Collections.nCopies(5, small).stream().flatMap(List::stream).toList());
-    assertThat(logs)
-        .containsOnlyOnce("RDMA is up: device soft0")
-        .containsOnlyOnce("RDMA is not used in this executor");
-    assertThat(result.killedTasks()).isPositive();
-    assertThat(result.failedTasks()).isZero();
-    assertThat(result.removedExecutors()).isEmpty();
   }
 
   /** Asserts that all remote blocks came by READ, and that no task failed. */

@@ -38,9 +38,6 @@ class KubernetesIT {
   private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
   private static final String LOOPBACK = JVM + "-Dspark.shuffle.rdma.engine=soft";
 
-  /** DiSNI's jar and library are not installed. */
-  private static final String NO_RDMA = JVM + "-Dspark.shuffle.rdma.engine=disni";
-
   @TempDir private static Path directory;
   private static JobFixture job;
   private static LinkedSparkHome sparkHome;
@@ -113,24 +110,7 @@ class KubernetesIT {
             });
   }
 
-  @Test
-  @Tag("nightly")
-  void shouldFailNoTaskAndNoPodOfANodeWithoutRdma() throws Exception {
-    Application application =
-        run(
-            NO_RDMA,
-            "rounds",
-            "spark.executor.memory=512m",
-            "spark.shuffle.rdma.mode=required",
-            "spark.task.maxFailures=1",
-            "spark.executor.maxNumFailures=0");
-
-    job.assertRoundsRanWhereRdmaIs(application.result(), application.logs());
-    assertThat(application.pods()).hasSize(2);
-    assertThat(application.driver()).doesNotContain("new failed executors");
-  }
-
-  /** The limit that the test of a node without RDMA sets is in force. */
+  /** The limit is in force. */
   @Test
   @Tag("nightly")
   void shouldEndTheApplicationWhenMorePodsFailThanTheLimit() throws Exception {

@@ -133,22 +133,7 @@ class YarnIT {
     assertThat(result.removedAtEnd()).singleElement().asString().contains("physical memory");
   }
 
-  @Test
-  @Tag("nightly")
-  void shouldFailNoTaskAndNoContainerOfANodeWithoutRdma() throws Exception {
-    Application application =
-        run(
-            "client",
-            "rounds",
-            "spark.executor.memory=512m",
-            "spark.shuffle.rdma.mode=required",
-            "spark.task.maxFailures=1",
-            "spark.executor.maxNumFailures=1");
-
-    job.assertRoundsRanWhereRdmaIs(application.result(), application.logs());
-  }
-
-  /** The limit that the test of a node without RDMA sets is in force. */
+  /** The limit is in force. */
   @Test
   @Tag("nightly")
   void shouldEndTheApplicationWhenOneContainerFailsAndTheLimitIsOne() throws Exception {

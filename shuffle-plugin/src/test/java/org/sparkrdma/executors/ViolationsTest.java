@@ -10,13 +10,13 @@ final class ViolationsTest {
   @Test
   void shouldFindExecutorsWithoutRdma() {
     String off =
-        "10:00:00.000 7 WARN StartLoop [rdma-runtime] RDMA is not used in this executor, its shuffle"
+        "10:00:00.000 7 WARN RdmaRuntime [rdma-control] RDMA is not used in this executor, its shuffle"
             + " reads use TCP: cannot open device soft0";
     String until =
-        "10:00:01.000 8 WARN StartLoop [rdma-runtime] RDMA is not used in this executor until it can"
+        "10:00:01.000 8 WARN RdmaRuntime [rdma-control] RDMA is not used in this executor until it can"
             + " be started: no active port";
     List<String> log =
-        List.of("10:00:00.000 6 INFO StartLoop [rdma-runtime] RDMA is up: soft0", off, until);
+        List.of("10:00:00.000 6 INFO RdmaRuntime [rdma-control] RDMA is up: soft0", off, until);
 
     assertThat(Violations.withoutRdma(log)).containsExactly(off, until);
   }

@@ -56,9 +56,6 @@ public final class ClusterJob {
     static final Shuffle WIDE = new Shuffle(6, 40, 1_000, 1_024);
   }
 
-  /** Number of rounds in which the executors without RDMA get tasks. */
-  private static final int ROUNDS = 5;
-
   /**
    * Runs the jobs of a name and writes their result to a file.
    *
@@ -71,8 +68,7 @@ public final class ClusterJob {
       JobResult result =
           switch (arguments[0]) {
             case "all" -> all(spark, events);
-            case "shuffle" -> shuffle(spark, events, Shuffle.SMALL, 1);
-            case "rounds" -> shuffle(spark, events, Shuffle.SMALL, ROUNDS);
+            case "shuffle" -> shuffle(spark, events, Shuffle.SMALL);
             case "memory" -> memory(spark, events);
             case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
@@ -93,12 +89,8 @@ public final class ClusterJob {
   }
 
   private static JobResult shuffle(
-      JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle, int rounds) {
-    List<String> answers = new ArrayList<>();
-    for (int round = 0; round < rounds; round++) {
-      answers.addAll(answer(spark, shuffle));
-    }
-    return result(spark, events, answers);
+      JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle) {
+    return result(spark, events, answer(spark, shuffle));
   }
 
   /** A shuffle that uses the receive pool, and then a task that takes more memory than it may. */
