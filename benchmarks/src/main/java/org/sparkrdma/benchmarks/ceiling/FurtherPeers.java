@@ -24,10 +24,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
+import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Hello;
-import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -63,7 +63,8 @@ final class FurtherPeers {
       return;
     }
     ShuffleSettings settings = ShuffleSettings.of(env.conf());
-    DirectoryClient directory = keep(new DirectoryClient(env, settings.lookupTimeout(), new ControlThread()));
+    DirectoryClient directory =
+        keep(new DirectoryClient(env, settings.lookupTimeout(), new ControlThread()));
     VerbsEngine engine = keep(Verbs.choose(settings.engine(), settings.engineSettings()).engine());
     while (TRANSPORTS.size() < count) {
       String executorId = ID + (TRANSPORTS.size() + 1);

@@ -88,8 +88,7 @@ public final class ClusterJob {
     return result(spark, events, answers);
   }
 
-  private static JobResult shuffle(
-      JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle) {
+  private static JobResult shuffle(JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle) {
     return result(spark, events, answer(spark, shuffle));
   }
 

@@ -63,12 +63,10 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * @param timeout of a call of the driver, and of a look-up
    */
   public DirectoryClient(SparkEnv env, Duration timeout, ControlThread control) {
-    this(
-        new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime, control);
+    this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime, control);
   }
 
-  DirectoryClient(
-      DriverCall driver, Duration timeout, LongSupplier nowNs, ControlThread control) {
+  DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs, ControlThread control) {
     this.driver = driver;
     this.nowNs = nowNs;
     this.control = control;

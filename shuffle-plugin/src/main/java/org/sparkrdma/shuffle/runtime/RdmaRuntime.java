@@ -201,7 +201,7 @@ public final class RdmaRuntime implements AutoCloseable {
       return;
     }
     transport.completeOnTimeout(current, limits.firstStart().toNanos(), TimeUnit.NANOSECONDS);
-    var reported = transport.thenAccept(this::reportHangingStart);
+    var unusedReport = transport.thenAccept(this::reportHangingStart);
     control.execute(this::firstStart);
     var unused =
         control.scheduleWithFixedDelay(
@@ -212,7 +212,10 @@ public final class RdmaRuntime implements AutoCloseable {
   /** The first start may still succeed; then later requests use it. */
   private void reportHangingStart(BlockTransport completed) {
     List<String> reasons =
-        List.of("the start of RDMA hangs: it is not over after " + limits.firstStart().toMillis() + " ms");
+        List.of(
+            "the start of RDMA hangs: it is not over after "
+                + limits.firstStart().toMillis()
+                + " ms");
     RuntimeStatus hanging = new RuntimeStatus(State.STARTING, reasons, null, true);
     if (completed == current && status.compareAndSet(RuntimeStatus.STARTING, hanging)) {
       LOG.warn(
@@ -238,8 +241,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private List<String> tryStart() {
     Attempt now = new Attempt();
     attempt = now;
-    RunningParts started =
-        start.run(reason -> reportLoss(now, reason), this::profile).orElse(null);
+    RunningParts started = start.run(reason -> reportLoss(now, reason), this::profile).orElse(null);
     if (started == null) {
       return start.reasons();
     }

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
-import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.verbs.VerbsException;
 
 /** The loss of the device while a runtime uses it, and later starts. */
