@@ -101,7 +101,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   private void tryPublish(ExecutorRecord record, CompletableFuture<Boolean> taken, long retryMs) {
-    if (record != latest) {
+    if (record.epoch() != latest.epoch()) {
       taken.complete(false);
       return;
     }
