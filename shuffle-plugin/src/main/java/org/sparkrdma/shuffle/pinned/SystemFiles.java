@@ -83,7 +83,8 @@ public record SystemFiles(Path root) {
    */
   static Optional<Path> path(String bytes) {
     StringBuilder uri = new StringBuilder("file://");
-    for (char each : bytes.toCharArray()) {
+    for (int i = 0; i < bytes.length(); i++) {
+      char each = bytes.charAt(i);
       uri.append(each == '/' ? "/" : String.format(Locale.ROOT, "%%%02X", (int) each));
     }
     try {
