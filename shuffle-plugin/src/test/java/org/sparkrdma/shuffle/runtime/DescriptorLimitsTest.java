@@ -56,7 +56,7 @@ class DescriptorLimitsTest {
           executors(plugIn, "first"),
           back ? "back" : "not back",
           executors(plugIn, "lifted"));
-      if (vanillaPasses && !(plugInPasses && back) || plugIn.contains("NoClassDefFoundError")) {
+      if ((vanillaPasses && !(plugInPasses && back)) || plugIn.contains("NoClassDefFoundError")) {
         wrong.add(limit + ": " + plugIn);
       }
     }
@@ -100,7 +100,7 @@ class DescriptorLimitsTest {
             Path.of("/proc/self/limits"), java.nio.charset.StandardCharsets.ISO_8859_1);
     return text.lines()
         .filter(line -> line.startsWith("Max open files"))
-        .map(line -> line.substring("Max open files".length()).trim().split(" +")[1])
+        .map(line -> line.substring("Max open files".length()).trim().split(" +", 3)[1])
         .mapToLong(hard -> hard.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(hard))
         .findFirst()
         .orElse(0);

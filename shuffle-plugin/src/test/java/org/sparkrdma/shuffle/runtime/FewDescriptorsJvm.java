@@ -12,7 +12,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /**
