@@ -65,7 +65,7 @@ class TerminalIT {
 
   @Test
   void shouldBreakLinesOnATerminalOnly() throws Exception {
-    List<String> doctor = PlugInJar.command("doctor", "--conf", conf);
+    List<String> doctor = PlugInJar.command("doctor", "-v", "--conf", conf);
     String piped = inPipe(doctor, Map.of("COLUMNS", "" + COLUMNS));
     assertThat(piped.lines()).anyMatch(line -> line.length() > COLUMNS);
     String width = "stty cols " + COLUMNS + "; ";

@@ -24,7 +24,7 @@ final class NamespacesIT {
           + GuestJdk.START_SOON
           + " -jar "
           + Build.property("it.plugin.jar")
-          + " doctor";
+          + " doctor -v";
 
   @Test
   void shouldFindNoSoftDeviceInAnotherNamespaceBecauseTheKernelMovesNone() throws Exception {

@@ -32,13 +32,13 @@ final class PerfIT {
       fi
       trap 'touch $GUEST_SHARE/over' EXIT
       until [[ -s $GUEST_SHARE/up ]]; do sleep 0.1; done
-      $PLUGIN doctor --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
+      $PLUGIN doctor -v --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
       $PLUGIN perf client $GUEST_PEER_ADDRESS --conf $CONF --host $GUEST_ADDRESS \\
         --json --sizes 8,4k,64k --ms 1000 >$GUEST_SHARE/perf.json
       code=$?
       ip link set wire1 mtu 1500
       echo with a smaller MTU
-      $PLUGIN doctor --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
+      $PLUGIN doctor -v --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
       exit $code
       """;
 

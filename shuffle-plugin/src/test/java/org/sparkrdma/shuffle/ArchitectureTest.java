@@ -125,8 +125,7 @@ class ArchitectureTest {
         .check(CLASSES);
     noClasses()
         .that()
-        .resideInAnyPackage(
-            ROOT + ".tools.doctor..", ROOT + ".tools.engines..", ROOT + ".tools.counters..")
+        .resideInAnyPackage(ROOT + ".tools.doctor..", ROOT + ".tools.engines..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("picocli..")

@@ -21,7 +21,6 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.runtime.StartOutcome;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.counters.Ethtool;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
@@ -82,8 +81,6 @@ final class ExecutorCheck implements ExecutorDoctor.Checks {
                 probe,
                 Optional.empty(),
                 List.of(),
-                Optional.empty(),
-                new Ethtool(),
                 ExecutorCheck::sample));
     return new ExecutorFindings(env.executorId(), host(), outcome.up(), lines(report));
   }

@@ -33,24 +33,4 @@ public record DeviceSelector(
   public DeviceSelector {
     devices = List.copyOf(devices);
   }
-
-  /** Allows every device and port, and the addresses that this one allows. */
-  public DeviceSelector ofAnyDevice() {
-    return new DeviceSelector(
-        List.of(), OptionalInt.empty(), gid, gidType, address, sparkHost, routed, fabricTrusted, 0);
-  }
-
-  /** Allows every device, port and address. */
-  public DeviceSelector ofAnyAddress() {
-    return new DeviceSelector(
-        List.of(),
-        OptionalInt.empty(),
-        OptionalInt.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        sparkHost,
-        routed,
-        fabricTrusted,
-        0);
-  }
 }

@@ -24,30 +24,10 @@ final class DeviceText {
         "capabilities", device.capabilities().stream().map(DeviceText::lower).sorted().toList());
     facts.put("limits", limits(device.limits()));
     if (!device.reported().isEmpty()) {
-      facts.put("reported", grouped(device.reported()));
+      facts.put("reported", device.reported());
     }
     facts.put("ports", device.ports().stream().map(DeviceText::port).toList());
     return facts;
-  }
-
-  /** Attributes under the names of ibv_devinfo(1), by what they are about. */
-  private static Map<String, Object> grouped(Map<String, Object> reported) {
-    Map<String, Map<String, Object>> groups = new LinkedHashMap<>();
-    reported.forEach(
-        (name, value) ->
-            groups.computeIfAbsent(group(name), key -> new LinkedHashMap<>()).put(name, value));
-    return new LinkedHashMap<>(groups);
-  }
-
-  private static String group(String name) {
-    if (name.matches("page_size_cap|max_(mr.*|pd|mw|fmr|map_per_fmr)|.*_odp_caps")) {
-      return "memory";
-    } else if (name.matches("max_(qp|qp_wr|sge|sge_rd|cqe?|srq.*)|num_comp_vectors")) {
-      return "queues";
-    } else if (name.matches(".*rd_atom|atomic_cap")) {
-      return "readsAndAtomics";
-    }
-    return name.startsWith("max_") ? "other" : "identity";
   }
 
   private static Map<String, Object> limits(DeviceLimits limits) {

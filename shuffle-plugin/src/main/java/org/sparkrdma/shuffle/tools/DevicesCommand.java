@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.doctor.Level;
@@ -85,7 +87,7 @@ final class DevicesCommand implements Callable<Integer> {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("schema", SCHEMA);
     all.put("usable", probe.usable());
-    all.put("chosen", probe.usable() ? ChosenDevice.of(probe.choice().orElseThrow()) : null);
+    all.put("chosen", probe.usable() ? chosen(probe.choice().orElseThrow()) : null);
     all.put("reasons", probe.reasons());
     all.put("engines", engines.stream().map(DevicesCommand::engine).toList());
     return Json.of(all);
@@ -96,6 +98,17 @@ final class DevicesCommand implements Callable<Integer> {
     facts.put("name", engine.engine());
     facts.put("reason", engine.reason());
     facts.put("devices", engine.devices().stream().map(DeviceText::of).toList());
+    return facts;
+  }
+
+  /** The choice of a device as names and values. */
+  static Map<String, Object> chosen(DeviceChoice choice) {
+    Map<String, Object> facts = new LinkedHashMap<>();
+    facts.put("engine", choice.device().engine());
+    facts.put("device", choice.device().name());
+    facts.put("port", choice.port());
+    facts.put("addresses", choice.addresses().stream().map(NetworkAddress::toString).toList());
+    facts.put("reason", choice.reason());
     return facts;
   }
 }

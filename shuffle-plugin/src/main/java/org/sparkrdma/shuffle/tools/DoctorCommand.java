@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,17 +19,15 @@ import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.collect.Archive;
-import org.sparkrdma.shuffle.tools.counters.Ethtool;
+import org.sparkrdma.shuffle.tools.collect.CardArchive;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
-import org.sparkrdma.shuffle.tools.engines.AllDevicesProbe;
 import org.sparkrdma.shuffle.tools.engines.EngineDevices;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
+import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
-import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
@@ -37,13 +37,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Checks everything that decides whether an executor here uses RDMA, and explains it. */
 @Command(
     name = "doctor",
     description =
-        "Reports whether RDMA will be used on this machine, and explains every fact that decides it.",
+        "Reports whether RDMA will be used on this machine, and what to do if not.",
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class DoctorCommand implements Callable<Integer> {
@@ -54,15 +55,19 @@ final class DoctorCommand implements Callable<Integer> {
   @Mixin private SettingsOptions settingsOptions;
   @Mixin private OutputOptions output;
   @Mixin private PeerOptions peerOptions;
-  @Mixin private CollectOptions collectOptions;
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Print all findings, not only the steps to take.")
+  private boolean verbose;
 
   @Option(
-      names = "--all",
+      names = "--collect",
+      paramLabel = "FILE",
       description =
-          "Also open every device, not only the one that an executor would use, and show all GIDs"
-              + " and all counters of loss and congestion. With --peer also read between each pair of addresses in one subnet. The first line"
-              + " stays about the device that an executor would use.")
-  private boolean all;
+          "Also pack the findings, the devices and the kernel's files about them into a new zip"
+              + " file for a maintainer. IP and hardware addresses and the name of this host are"
+              + " replaced; read it before you send it.")
+  private String archive;
 
   @Override
   public Integer call() {
@@ -74,112 +79,63 @@ final class DoctorCommand implements Callable<Integer> {
     boolean right = SettingMistakes.of(spark.values()).isEmpty();
     ShuffleSettings settings =
         right ? ShuffleSettings.of(spark.values()) : ShuffleSettings.defaults();
-    boolean collects = collectOptions.collects();
     if (peerOptions.listens()) {
-      if (collects) {
+      if (archive != null) {
         throw Commands.wrongValue(spec, "--listen with --collect", "one of them");
-      }
-      if (all) {
-        throw Commands.wrongValue(spec, "--listen with --all", "one of them");
       }
       return listen(settings, host);
     }
-    if (collects) {
-      return collect(files, spark, settings, host, peer);
+    Probe probe =
+        new EngineProbe(settings, spark, host)
+            .run(files, Facts.localDirectories(spark, System.getenv()));
+    Doctor.Report report =
+        Doctor.run(
+            new Facts(
+                files,
+                System.getenv(),
+                javaProperties(),
+                spark,
+                probe,
+                Optional.of(host),
+                peer == null ? List.of() : check(peer, probe, settings),
+                DoctorCommand::sample));
+    if (archive != null) {
+      pack(files, spark, settings, report, probe);
     }
-    Probe probe = probe(files, spark, settings, host);
-    Doctor.Report report = report(files, spark, settings, host, peer, probe);
     print(report, probe);
-    return exitCode(report);
-  }
-
-  private static int exitCode(Doctor.Report report) {
     return report.usable() ? Commands.USABLE : Commands.NOT_USABLE;
   }
 
-  private static Probe probe(
-      SystemFiles files, SparkSettings spark, ShuffleSettings settings, InetAddress host) {
-    return new EngineProbe(settings, spark, host)
-        .run(files, Facts.localDirectories(spark, System.getenv()));
-  }
-
-  private Doctor.Report report(
+  private void pack(
       SystemFiles files,
       SparkSettings spark,
       ShuffleSettings settings,
-      InetAddress host,
-      PeerCheck peer,
+      Doctor.Report report,
       Probe probe) {
-    Optional<List<PortProbe>> ports =
-        all
-            ? Optional.of(
-                new AllDevicesProbe(settings, spark, host)
-                    .run(files, Facts.localDirectories(spark, System.getenv())))
-            : Optional.empty();
-    Facts facts =
-        new Facts(
-            files,
-            System.getenv(),
-            javaProperties(),
-            spark,
-            probe,
-            Optional.of(host),
-            peer == null ? List.of() : check(peer, probe, settings, ports.orElse(List.of())),
-            ports,
-            new Ethtool(),
-            DoctorCommand::sample);
-    return Doctor.run(facts);
-  }
-
-  private int collect(
-      SystemFiles files,
-      SparkSettings spark,
-      ShuffleSettings settings,
-      InetAddress host,
-      PeerCheck peer) {
-    PrintWriter out = spec.commandLine().getOut();
-    Path path = collectOptions.path();
-    try (Archive archive = collectOptions.create(path, files)) {
-      CardReport card = new CardReport(files);
-      Probe probe = probe(files, spark, settings, host);
-      Doctor.Report report = report(files, spark, settings, host, peer, probe);
-      String devices = DevicesCommand.json(EngineDevices.all(settings.engineSettings()), probe);
-      boolean withAddresses = collectOptions.withAddresses();
-      List<String> entries =
-          archive.write(card.texts(json(report, probe), devices, spark, withAddresses));
-      if (output.json()) {
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("schema", SCHEMA);
-        answer.put("usable", report.usable());
-        answer.put("file", path.toString());
-        answer.put("withAddresses", withAddresses);
-        answer.put("entries", entries);
-        out.println(Json.of(answer));
-      } else {
-        out.println(report.summary());
-        out.printf(
-            Locale.ROOT,
-            "Packed into %s, %s addresses:%n",
-            path,
-            withAddresses ? "with" : "without");
-        entries.forEach(entry -> out.println("  " + entry));
-        out.println("Read it before you send it.");
-      }
-      out.flush();
-      return exitCode(report);
+    String devices = DevicesCommand.json(EngineDevices.all(settings.engineSettings()), probe);
+    try {
+      CardArchive.write(Path.of(archive), files, spark, json(report, probe), devices);
+    } catch (NoSuchFileException e) {
+      throw cannotWrite("its folder does not exist, or takes no new files");
+    } catch (InvalidPathException e) {
+      throw cannotWrite(FileErrors.reason(e));
     } catch (IOException e) {
-      spec.commandLine().getErr().println("Cannot write --collect " + path + ": " + e);
-      return Commands.WRONG_USAGE;
+      throw cannotWrite(FileErrors.reason(e));
     }
   }
 
+  private ParameterException cannotWrite(String reason) {
+    return new ParameterException(
+        spec.commandLine(), "Cannot write --collect " + archive + ": " + reason);
+  }
+
   private static List<Finding> check(
-      PeerCheck peer, Probe probe, ShuffleSettings settings, List<PortProbe> ports) {
+      PeerCheck peer, Probe probe, ShuffleSettings settings) {
     if (!probe.usable()) {
       return peer.runWithoutDevice();
     }
     try (OpenDevice device = OpenDevice.open(settings, probe.choice().orElseThrow())) {
-      return peer.run(device, ports);
+      return peer.run(device);
     } catch (VerbsException e) {
       List<Finding> findings = new ArrayList<>();
       findings.add(Finding.problem(e.getMessage() + ".", "run this command again"));
@@ -240,7 +196,8 @@ final class DoctorCommand implements Callable<Integer> {
     if (output.json()) {
       out.println(json(report, probe));
     } else {
-      out.print(new ReportText(output.style(), output.lineWrap()).of(report));
+      ReportText text = new ReportText(output.style(), output.lineWrap());
+      out.print(verbose ? text.withAllFindings(report) : text.of(report));
     }
     out.flush();
   }
@@ -255,7 +212,7 @@ final class DoctorCommand implements Callable<Integer> {
     all.put("usable", report.usable());
     all.put("summary", report.summary());
     all.put("reasons", report.reasons());
-    all.put("chosen", probe.choice().map(ChosenDevice::of).orElse(null));
+    all.put("chosen", probe.choice().map(DevicesCommand::chosen).orElse(null));
     List<Map<String, Object>> findings = new ArrayList<>();
     report
         .findings()

@@ -5,16 +5,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.peer.NoListenerException;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
@@ -25,7 +20,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -71,12 +65,6 @@ final class PerfClientCommand implements Callable<Integer> {
       description = "Transfers in flight, 1 to 64; ${DEFAULT-VALUE} by default.")
   private String atOnce;
 
-  @Option(
-      names = "--report",
-      paramLabel = "FILE",
-      description = "Also write the JSON to this file, which is overwritten.")
-  private String report;
-
   @Override
   public Integer call() {
     HostPort at =
@@ -85,9 +73,8 @@ final class PerfClientCommand implements Callable<Integer> {
     PerfPlan plan = plan();
     ShuffleSettings settings = settingsOptions.shuffleSettings();
     InetAddress host = settingsOptions.sparkHost(System.getenv());
-    Path file = reportFile();
     try (OpenDevice device = OpenDevice.open(settings, host)) {
-      return measure(device, at, plan, file);
+      return measure(device, at, plan);
     } catch (VerbsException e) {
       return fail(
           "RDMA cannot be used on this host: " + e.getMessage() + ListenerReport.RUN_DOCTOR);
@@ -95,7 +82,7 @@ final class PerfClientCommand implements Callable<Integer> {
   }
 
   /** Returns the exit code. */
-  private int measure(OpenDevice device, HostPort at, PerfPlan plan, Path file) {
+  private int measure(OpenDevice device, HostPort at, PerfPlan plan) {
     String server =
         "java -jar shuffle-plugin.jar perf server"
             + (at.port() == PerfCommand.DEFAULT_PORT ? "" : " --port " + at.port());
@@ -108,7 +95,7 @@ final class PerfClientCommand implements Callable<Integer> {
           new LiveLine(spec.commandLine().getOut(), !output.json() && OutputOptions.onTerminal());
       List<PerfClient.Row> rows = client.run(plan, live::show);
       live.clear();
-      return print(device, client, plan, rows, file);
+      return print(device, client, plan, rows);
     } catch (VerbsException e) {
       return fail(
           "Peer "
@@ -140,31 +127,6 @@ final class PerfClientCommand implements Callable<Integer> {
   private int fail(String sentence) {
     spec.commandLine().getErr().println(sentence);
     return Commands.NOT_USABLE;
-  }
-
-  /** The file of the report, which can be written; null without one. */
-  private Path reportFile() {
-    if (report == null) {
-      return null;
-    }
-    try {
-      Path file = Path.of(report);
-      boolean exists = Files.exists(file);
-      Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
-      if (!exists) {
-        Files.delete(file);
-      }
-      return file;
-    } catch (InvalidPathException e) {
-      throw cannotWrite(FileErrors.reason(e));
-    } catch (IOException e) {
-      throw cannotWrite(FileErrors.reason(e));
-    }
-  }
-
-  private ParameterException cannotWrite(String reason) {
-    return new ParameterException(
-        spec.commandLine(), "Cannot write --report " + report + ": " + reason);
   }
 
   private PerfPlan plan() {
@@ -205,7 +167,7 @@ final class PerfClientCommand implements Callable<Integer> {
 
   /** Returns the exit code. */
   private int print(
-      OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows, Path file) {
+      OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows) {
     PerfReport figures =
         new PerfReport(
             device.device().info(),
@@ -216,13 +178,6 @@ final class PerfClientCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.println(output.json() ? figures.json() : figures.text(output.style()));
     out.flush();
-    if (file != null) {
-      try {
-        Files.writeString(file, figures.json() + "\n");
-      } catch (IOException e) {
-        throw cannotWrite(FileErrors.reason(e));
-      }
-    }
     return Commands.USABLE;
   }
 }

@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
+import java.util.List;
 import java.util.Locale;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
 
-/**
- * The report of the doctor as text: the answer, the findings of each check with what to do, and
- * their number.
- */
+/** The report of the doctor as text. */
 record ReportText(Style style, LineWrap lines) {
   private static final String INDENT = " ".repeat(9);
 
-  /** All lines, each with its end. */
+  /** The answer, at most three steps, and the number of checks that passed. */
   String of(Doctor.Report report) {
     StringBuilder text = new StringBuilder();
-    Level level = report.usable() ? Level.OK : Level.PROBLEM;
-    line(text, style.of(level, lines.wrap(report.summary(), 0)));
+    addSummary(text, report);
+    List<Finding> steps = report.steps();
+    for (int i = 0; i < steps.size(); i++) {
+      line(text, (i + 1) + ". " + lines.wrap(steps.get(i).message(), 3));
+      line(text, "   " + lines.wrap("To do: " + steps.get(i).advice(), 3));
+    }
+    String passed =
+        String.format(
+            Locale.ROOT,
+            "Checks passed: %d of %d. All findings: -v.",
+            report.passed(),
+            report.checks());
+    line(text, lines.wrap(passed, 0));
+    return text.toString();
+  }
+
+  /** The answer, the findings of each check with what to do, and their number. */
+  String withAllFindings(Doctor.Report report) {
+    StringBuilder text = new StringBuilder();
+    addSummary(text, report);
     report
         .findings()
         .forEach(
@@ -38,6 +54,11 @@ record ReportText(Style style, LineWrap lines) {
             report.count(Level.NOTE));
     line(text, lines.wrap(counts, 0));
     return text.toString();
+  }
+
+  private void addSummary(StringBuilder text, Doctor.Report report) {
+    Level level = report.usable() ? Level.OK : Level.PROBLEM;
+    line(text, style.of(level, lines.wrap(report.summary(), 0)));
   }
 
   private void add(StringBuilder text, Finding finding) {

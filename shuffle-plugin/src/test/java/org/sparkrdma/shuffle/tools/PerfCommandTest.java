@@ -122,34 +122,13 @@ class PerfCommandTest {
   }
 
   @Test
-  void shouldPrintATableWithTheRatioOfBothWays() throws Exception {
+  void shouldPrintATableWithTheGainOfReads() throws Exception {
     withServer(port -> client("127.0.0.1:" + port, "--sizes", "4k", "--ms", "10"));
     assertThat(output.toString().lines())
         .anyMatch(line -> line.matches(" *4096 READ( +[0-9.]+){5}"))
         .anyMatch(line -> line.matches(" *4096 TCP( +[0-9.]+){5}"))
-        .anyMatch(line -> line.matches(" *ratio( +[0-9.]+){2}"));
+        .anyMatch(line -> line.matches(" *gain( +[0-9.]+){2}"));
     assertThat(output.toString()).startsWith("Engine soft, device soft0, RDMA from=127.0.0.1");
-  }
-
-  @Test
-  void shouldWriteTheJsonBesideTheTable() throws Exception {
-    Path report = directory.resolve("perf.json");
-    Path none = directory.resolve("none").resolve("perf.json");
-    String[] some = {"--sizes", "64", "--ms", "10", "--report"};
-    withServer(
-        port -> {
-          String peer = "127.0.0.1:" + port;
-          assertThat(client(peer, with(some, report.toString()))).isZero();
-          assertThat(client(peer, with(some, none.toString()))).isEqualTo(Commands.WRONG_USAGE);
-        });
-    assertThat(new ObjectMapper().readTree(report.toFile()).path("rows").findValuesAsText("bytes"))
-        .containsExactly("64");
-    assertThat(output.toString().lines().filter(line -> line.startsWith("Engine soft, ")))
-        .as("the second run takes no measurements")
-        .hasSize(1);
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .startsWith("Cannot write --report " + none + ": no such file (see ");
   }
 
   private static String[] with(String[] arguments, String... more) {

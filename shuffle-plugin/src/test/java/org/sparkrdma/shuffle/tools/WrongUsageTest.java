@@ -21,16 +21,15 @@ class WrongUsageTest extends CommandsFixture {
     assertThat(run("doctor", "--conf", soft, "--collect", zip.toString()))
         .isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString())
-        .startsWith("Cannot write --collect " + zip + ": its folder does not exist");
+        .startsWith("Cannot write --collect " + zip + ": its folder does not exist, or takes no");
     assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString()).contains("Cannot write --collect " + soft + ": it exists");
     if (Files.isDirectory(Path.of("/proc/self"))) {
       assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
           .isEqualTo(Commands.WRONG_USAGE);
       assertThat(errors.toString())
-          .contains("Cannot write --collect /proc/card.zip: its folder takes no new files");
+          .contains("Cannot write --collect /proc/card.zip: ");
     }
-    assertThat(run("doctor", "--with-addresses")).isEqualTo(Commands.WRONG_USAGE);
     assertThat(output.toString()).isEmpty();
   }
 
@@ -84,7 +83,7 @@ class WrongUsageTest extends CommandsFixture {
       textBlock =
           """
           doctor --listen 0 --peer a | Wrong value: --listen with --peer allowed=one of them
-          doctor --listen 0 --all    | Wrong value: --listen with --all allowed=one of them
+          doctor --listen 0 --collect x | Wrong value: --listen with --collect allowed=one of them
           doctor --listen-for 5      | --listen-for has a meaning with --listen only
           doctor --listen=abc        | Wrong value: --listen abc allowed=a port from 0 to 65535
           doctor --listen= --listen-for=2s | Wrong value: --listen  allowed=a port from 0 to 65535

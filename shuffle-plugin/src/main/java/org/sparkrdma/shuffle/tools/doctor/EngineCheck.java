@@ -7,28 +7,23 @@ import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 
 /** Result of opening a device and registering memory as an executor does. */
-final class EngineCheck implements Check {
+final class EngineCheck {
   /** A reason that names its own remedy. */
   private static final Pattern HAS_REMEDY =
       Pattern.compile(
           "install|load the module|start the container|start fewer executors|ulimit|set spark\\.");
 
+  /** Advice that is no step of its own. */
+  static final String SEE_ABOVE = "solve the problems above, then run this again";
+
   private static final String PORT_UP =
       "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
           + " (InfiniBand)";
 
-  @Override
-  public String name() {
-    return "engine";
-  }
-
-  @Override
-  public List<Finding> run(Facts facts) {
-    return run(facts, false);
-  }
-
-  @Override
-  public List<Finding> run(Facts facts, boolean problemsBefore) {
+  /**
+   * @param problemsBefore whether another check has found a problem
+   */
+  static List<Finding> run(Facts facts, boolean problemsBefore) {
     Probe probe = facts.probe();
     List<Finding> findings = new ArrayList<>();
     for (String reason : probe.reasons()) {
@@ -38,7 +33,7 @@ final class EngineCheck implements Check {
               : Finding.problem(
                   reason + ".",
                   problemsBefore
-                      ? "solve the problems above, then run this again"
+                      ? SEE_ABOVE
                       : advice(reason)));
     }
     if (probe.usable()) {
@@ -82,4 +77,6 @@ final class EngineCheck implements Check {
     return "run ibv_devinfo here: it must list a device with the state PORT_ACTIVE; if it does,"
         + " send the file of doctor --collect to a maintainer";
   }
+
+  private EngineCheck() {}
 }

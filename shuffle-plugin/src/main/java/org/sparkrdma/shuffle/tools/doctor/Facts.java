@@ -13,9 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
-import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
 import org.sparkrdma.shuffle.tools.engines.FileErrors;
-import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.device.Transport;
@@ -31,8 +29,6 @@ import org.sparkrdma.verbs.device.Transport;
  * @param sparkHost Spark's own address as the command assumes it; empty in an executor, which has
  *     one
  * @param peer findings about another host; empty when none was asked for
- * @param all result of opening every device; empty when only the chosen one was opened
- * @param statistics of network interfaces
  * @param pause waits between two samples of the same counter
  */
 public record Facts(
@@ -43,8 +39,6 @@ public record Facts(
     Probe probe,
     Optional<InetAddress> sparkHost,
     List<Finding> peer,
-    Optional<List<PortProbe>> all,
-    NetworkStatistics statistics,
     Runnable pause) {
   /** The folder in which the kernel lists RDMA devices. */
   static final String DEVICES = "sys/class/infiniband";

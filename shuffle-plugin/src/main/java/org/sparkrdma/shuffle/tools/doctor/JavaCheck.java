@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.tools.engines.WriteTrial;
  * --enable-native-access}, and a later version will refuse it (JEP 472). The manifest of the
  * plug-in's jar allows it to {@code java -jar} only, not to executors.
  */
-final class JavaCheck implements Check {
+final class JavaCheck {
   private static final int FIRST_WITH_FOREIGN = 22;
   private static final String FLAG = "--enable-native-access=ALL-UNNAMED";
 
@@ -30,13 +30,7 @@ final class JavaCheck implements Check {
   private static final Pattern ALLOWED =
       Pattern.compile("--enable-native-access[= ]([^\\s\"']*,)?ALL-UNNAMED(?![\\w.-])");
 
-  @Override
-  public String name() {
-    return "java";
-  }
-
-  @Override
-  public List<Finding> run(Facts facts) {
+  static List<Finding> run(Facts facts) {
     String version = facts.java().getOrDefault("java.version", "unknown");
     String text = "Java " + version + " calls the libraries through ";
     if (feature(facts) >= FIRST_WITH_FOREIGN) {
@@ -104,4 +98,6 @@ final class JavaCheck implements Check {
     String text = facts.java().getOrDefault("java.specification.version", "0");
     return text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
   }
+
+  private JavaCheck() {}
 }

@@ -14,21 +14,14 @@ import org.sparkrdma.shuffle.tools.engines.WriteTrial;
  * be registered. Spark creates a directory that is missing, leaves out one in which it cannot
  * write, and ends an executor that has no other.
  */
-final class LocalDirectoriesCheck implements Check {
-  static final String NAME = "local directories";
+final class LocalDirectoriesCheck {
   static final String ADVICE = "use ext4 or xfs for spark.local.dir";
 
   private static final String OTHER_DIRECTORY =
       "name another directory in spark.local.dir (SPARK_LOCAL_DIRS, or"
           + " yarn.nodemanager.local-dirs on YARN)";
 
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public List<Finding> run(Facts facts) {
+  static List<Finding> run(Facts facts) {
     Mounts mounts = Mounts.of(facts.files());
     List<Finding> findings = new ArrayList<>();
     Map<String, String> withoutPath = facts.directoriesWithoutPath();
@@ -115,4 +108,6 @@ final class LocalDirectoriesCheck implements Check {
                     ADVICE))
         .orElseGet(() -> Finding.ok(words + " A file there was registered."));
   }
+
+  private LocalDirectoriesCheck() {}
 }

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** RLIMIT_MEMLOCK, soft and hard, and CAP_IPC_LOCK, against the memory that an executor may pin. */
-final class LockedMemoryCheck implements Check {
+final class LockedMemoryCheck {
   private static final String LINE = "Max locked memory";
 
   /** About what the first connection needs; below that RDMA does not start. */
@@ -25,13 +25,7 @@ final class LockedMemoryCheck implements Check {
 
   private static final long SLAB_BYTES = 4L << 20;
 
-  @Override
-  public String name() {
-    return "locked memory";
-  }
-
-  @Override
-  public List<Finding> run(Facts facts) {
+  static List<Finding> run(Facts facts) {
     PinnedLimit limit = facts.probe().limit();
     List<Finding> findings = new ArrayList<>();
     if (facts.loopback() || !isTooLittle(facts.memory())) {
@@ -144,4 +138,6 @@ final class LockedMemoryCheck implements Check {
     }
     return "unknown";
   }
+
+  private LockedMemoryCheck() {}
 }

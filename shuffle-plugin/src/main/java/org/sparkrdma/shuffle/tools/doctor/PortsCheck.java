@@ -12,10 +12,9 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
-import org.sparkrdma.shuffle.tools.counters.PortFiles;
 
 /** Ports of all devices: link layer, state, speed, MTU, and GIDs with type and address. */
-final class PortsCheck implements Check {
+final class PortsCheck {
   private static final String ACTIVE = "ACTIVE";
 
   private static final String INTERFACES = "sys/class/net";
@@ -23,29 +22,22 @@ final class PortsCheck implements Check {
   /** MTU of packets of 4096 bytes, the largest of RDMA, with their headers. */
   private static final long FULL_MTU = 4_200;
 
-  /** Number of GIDs shown without {@code --all}. */
+  /** Number of GIDs shown. */
   private static final int MAX_GIDS = 8;
 
   /** Digits of the hardware address of an IPoIB interface, which has 20 bytes. */
   private static final int IPOIB_DIGITS = 40;
 
-  @Override
-  public String name() {
-    return "ports";
-  }
-
-  @Override
-  public List<Finding> run(Facts facts) {
+  static List<Finding> run(Facts facts) {
     List<Finding> findings = new ArrayList<>();
-    int maxGids = facts.all().isPresent() ? Integer.MAX_VALUE : MAX_GIDS;
     for (String port : facts.ports()) {
-      findings.addAll(new Port(new PortFiles(facts.files(), port), maxGids).findings());
+      findings.addAll(new Port(new PortFiles(facts.files(), port)).findings());
     }
     return findings;
   }
 
   /** One port, read from its directory. */
-  private record Port(PortFiles port, int maxGids) {
+  private record Port(PortFiles port) {
     List<Finding> findings() {
       String state = afterColon(text("state"));
       String link = text("link_layer");
@@ -127,12 +119,12 @@ final class PortsCheck implements Check {
       if (gids.isEmpty()) {
         return Finding.warning(words + ".", "give its network interface an IP address");
       }
-      List<String> shown = gids.subList(0, Math.min(maxGids, gids.size()));
+      List<String> shown = gids.subList(0, Math.min(MAX_GIDS, gids.size()));
       return Finding.ok(
           words
               + ": "
               + String.join(", ", shown)
-              + (gids.size() > maxGids ? ", ... (--all shows all)" : "")
+              + (gids.size() > MAX_GIDS ? ", ... (the command devices lists all)" : "")
               + ".");
     }
 
@@ -198,4 +190,6 @@ final class PortsCheck implements Check {
       return port.name();
     }
   }
+
+  private PortsCheck() {}
 }

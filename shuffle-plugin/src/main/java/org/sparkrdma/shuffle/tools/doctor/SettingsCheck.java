@@ -8,24 +8,19 @@ import org.sparkrdma.shuffle.settings.MistypedKeys;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
-import org.sparkrdma.shuffle.tools.engines.SettingsFile;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /**
  * Spark's settings: wrong, unknown, mistyped and former keys, contradictions, and a missing
  * manager.
  */
-final class SettingsCheck implements Check {
+final class SettingsCheck {
   /** Number of keys that a finding names. */
   private static final int MAX_NAMED = 5;
 
-  @Override
-  public String name() {
-    return "settings";
-  }
-
   /** Reasons in the settings why RDMA is not used. */
-  List<String> reasons(SparkSettings spark) {
+  static List<String> reasons(SparkSettings spark) {
     List<String> reasons = new ArrayList<>(SettingMistakes.of(spark.values()));
     if (spark.isManagerMissing()) {
       reasons.add(SparkSettings.MANAGER + " is not " + SparkSettings.PLUG_IN);
@@ -34,12 +29,11 @@ final class SettingsCheck implements Check {
       reasons.add(ShuffleSetting.MODE.key() + "=off");
     }
     RdmaPolicy.oldFetchProtocol(spark::isTrue).ifPresent(reasons::add);
-    reasons.addAll(EncryptionCheck.warnings(spark));
+    reasons.addAll(encryptionWarnings(spark));
     return reasons;
   }
 
-  @Override
-  public List<Finding> run(Facts facts) {
+  static List<Finding> run(Facts facts) {
     SparkSettings spark = facts.spark();
     if (spark.isUnknown()) {
       return List.of(
@@ -74,13 +68,7 @@ final class SettingsCheck implements Check {
       findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }
     findings.addAll(mistyped(spark));
-    spark.file().ifPresent(file -> findings.addAll(foreign(file)));
-    spark
-        .file()
-        .ifPresent(
-            file ->
-                file.remarks()
-                    .forEach(one -> findings.add(Finding.note(one.text(), one.advice()))));
+    findings.addAll(foreign(spark));
     if (spark.value("spark.master", "").toLowerCase(Locale.ROOT).matches("local(\\[.*)?")) {
       findings.add(
           Finding.note(
@@ -109,9 +97,10 @@ final class SettingsCheck implements Check {
   }
 
   /** Keys that Spark drops, in one finding; without those that another finding names. */
-  private static List<Finding> foreign(SettingsFile file) {
-    List<String> keys = new ArrayList<>(file.foreignKeys());
+  private static List<Finding> foreign(SparkSettings spark) {
+    List<String> keys = new ArrayList<>(spark.foreignKeys());
     keys.removeAll(MistypedKeys.of(keys).keySet());
+    keys.sort(null);
     int number = keys.size();
     if (number == 0) {
       return List.of();
@@ -140,4 +129,41 @@ final class SettingsCheck implements Check {
                             .orElse("keys of this plug-in begin with " + ShuffleSetting.PREFIX))));
     return findings;
   }
+
+  /** Settings of encryption that forbid RDMA; none while other settings are wrong. */
+  private static List<String> encryptionWarnings(SparkSettings spark) {
+    return SettingMistakes.of(spark.values()).isEmpty()
+        ? RdmaPolicy.encryption(spark::isTrue, ShuffleSettings.of(spark.values()))
+        : List.of();
+  }
+
+  /** Effect of authentication and encryption on RDMA. */
+  static List<Finding> encryption(Facts facts) {
+    SparkSettings spark = facts.spark();
+    List<Finding> findings = new ArrayList<>();
+    for (String warning : encryptionWarnings(spark)) {
+      findings.add(Finding.problem(warning + ".", "choose one of the two; see docs/security.md"));
+    }
+    if (facts.loopback()) {
+      return findings;
+    }
+    findings.add(
+        spark.isTrue("spark.io.encryption.enabled")
+            ? Finding.ok("Map outputs are encrypted in their files, and RDMA carries them so.")
+            : Finding.note(
+                "RDMA carries map outputs as they are in their files: not encrypted.",
+                "set spark.io.encryption.enabled=true where others can read the fabric, with"
+                    + " spark.authenticate and spark.network.crypto.enabled, without which Spark"
+                    + " sends the key in clear text"));
+    findings.add(
+        spark.isTrue("spark.authenticate")
+            ? Finding.ok("Peers prove that they know the application's secret.")
+            : Finding.note(
+                "Peers prove that they know a token of the driver, which every client of the"
+                    + " driver's RPC can learn.",
+                "set spark.authenticate=true where others can reach the driver"));
+    return findings;
+  }
+
+  private SettingsCheck() {}
 }

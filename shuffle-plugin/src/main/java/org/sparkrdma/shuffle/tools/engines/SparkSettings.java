@@ -2,9 +2,12 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -14,9 +17,15 @@ import java.util.TreeSet;
  * Settings of Spark, all of them as text.
  *
  * @param values by key
- * @param file that the user named; empty where there is none, as in an executor
+ * @param foreignKeys those of a file that Spark ignores, because they do not begin with spark.
+ * @param given whether the user has given settings, perhaps an empty file
  */
-public record SparkSettings(Map<String, String> values, Optional<SettingsFile> file) {
+public record SparkSettings(Map<String, String> values, Set<String> foreignKeys, boolean given) {
+  /** Begins every key that Spark does not ignore. */
+  private static final String PREFIX = "spark.";
+
+  private static final int MAX_BYTES = 16 << 20;
+
   /** The key of the shuffle manager. */
   public static final String MANAGER = "spark.shuffle.manager";
 
@@ -29,11 +38,12 @@ public record SparkSettings(Map<String, String> values, Optional<SettingsFile> f
   /** Keeps a copy. */
   public SparkSettings {
     values = Map.copyOf(values);
+    foreignKeys = Set.copyOf(foreignKeys);
   }
 
   /** Settings that come from no file. */
   public SparkSettings(Map<String, String> values) {
-    this(values, Optional.empty());
+    this(values, Set.of(), !values.isEmpty());
   }
 
   /**
@@ -44,23 +54,59 @@ public record SparkSettings(Map<String, String> values, Optional<SettingsFile> f
    */
   public static SparkSettings read(Path file, Properties system) throws IOException {
     Map<String, String> values = new TreeMap<>();
-    Optional<SettingsFile> read =
-        file == null ? Optional.empty() : Optional.of(SettingsFile.read(file));
-    read.ifPresent(present -> values.putAll(present.values()));
-    for (String key : system.stringPropertyNames()) {
-      values.put(key, system.getProperty(key).trim());
+    if (file != null) {
+      addAll(values, load(file));
     }
-    values.keySet().removeIf(key -> !key.startsWith(SettingsFile.PREFIX));
-    return new SparkSettings(values, read);
+    addAll(values, system);
+    Set<String> foreign = new TreeSet<>(values.keySet());
+    foreign.removeIf(key -> key.startsWith(PREFIX) || (file == null || system.containsKey(key)));
+    values.keySet().removeIf(key -> !key.startsWith(PREFIX));
+    return new SparkSettings(values, foreign, file != null || !values.isEmpty());
+  }
+
+  private static void addAll(Map<String, String> values, Properties properties) {
+    for (String key : properties.stringPropertyNames()) {
+      values.put(key, properties.getProperty(key).trim());
+    }
+  }
+
+  /** Bytes that are not UTF-8 are replaced, as Spark does. */
+  private static Properties load(Path file) throws IOException {
+    if (!isAllowed(file)) {
+      throw new IOException("it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER");
+    }
+    try (InputStream input = Files.newInputStream(file)) {
+      byte[] bytes = input.readNBytes(MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) {
+        throw new IOException(
+            "it has more than " + (MAX_BYTES >> 20) + " MiB, so it is no file of settings");
+      }
+      Properties properties = new Properties();
+      properties.load(new StringReader(new String(bytes, StandardCharsets.UTF_8)));
+      return properties;
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
   }
 
   /**
-   * Every key that the user may have set, also those of the file that Spark ignores; not one with a
-   * byte order mark, of which the file has a remark.
+   * False for a named pipe, a socket or a device, where a read may never end, but for the files that
+   * this process was given.
    */
+  private static boolean isAllowed(Path file) {
+    Path path = file.toAbsolutePath().normalize();
+    return path.equals(Path.of("/dev/stdin"))
+        || path.startsWith("/dev/fd")
+        || path.startsWith("/proc/self/fd")
+        || Files.isRegularFile(path)
+        || Files.isDirectory(path)
+        || Files.notExists(path);
+  }
+
+  /** Every key that the user may have set, also those of the file that Spark ignores. */
   public Set<String> allKeys() {
     Set<String> keys = new TreeSet<>(values.keySet());
-    file.ifPresent(present -> keys.addAll(present.foreignKeys()));
+    keys.addAll(foreignKeys);
     return keys;
   }
 
@@ -81,6 +127,6 @@ public record SparkSettings(Map<String, String> values, Optional<SettingsFile> f
 
   /** Whether the user has given no settings at all; an empty file is given. */
   public boolean isUnknown() {
-    return values.isEmpty() && file.isEmpty();
+    return !given;
   }
 }

@@ -11,13 +11,8 @@ import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
-import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
-import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
-import org.sparkrdma.shuffle.tools.engines.PortProbe;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -64,16 +59,6 @@ public final class PeerCheck {
    * @param own the device of this host
    */
   public List<Finding> run(OpenDevice own) {
-    return run(own, List.of());
-  }
-
-  /**
-   * Runs once; then reads between each other pair of addresses in one subnet.
-   *
-   * @param own the device of this host that an executor would use
-   * @param all every port of this host, also that of the device
-   */
-  public List<Finding> run(OpenDevice own, List<PortProbe> all) {
     try {
       Announcement peer = announcement();
       if (!peer.engine().equals(own.device().info().engine())) {
@@ -89,31 +74,17 @@ public final class PeerCheck {
                 "use the same engine on all hosts: spark.shuffle.rdma.engine"));
       } else {
         compareMtu(own, peer);
-        readFromAll(own, all, peer);
+        read(own, peer, AddressPair.of(own.choice().addresses(), peer.addresses()));
       }
     } catch (IOException e) {
       findings.add(notReached(e));
-    }
-    return List.copyOf(findings);
-  }
-
-  private void readFromAll(OpenDevice own, List<PortProbe> all, Announcement peer)
-      throws IOException {
-    AddressPair chosen = null;
-    try {
-      chosen = AddressPair.of(own.choice().addresses(), peer.addresses());
-      read(own, peer, chosen, Level.PROBLEM);
     } catch (VerbsException e) {
       findings.add(
           Finding.problem(
               "Peer " + host + " is not reached by RDMA: " + e.getMessage() + ".",
               "give the ports of all hosts an IP address, or of none"));
     }
-    for (PortProbe one : all) {
-      if (one.usable()) {
-        readFrom(own, one, peer, chosen);
-      }
-    }
+    return List.copyOf(findings);
   }
 
   /** Runs once, on a host where an executor would use no device: tests TCP only. */
@@ -210,69 +181,11 @@ public final class PeerCheck {
     return own.device().info().transport() == Transport.IWARP;
   }
 
-  /**
-   * @param chosen a pair that was read before; null when there is none
-   */
-  private void readFrom(OpenDevice own, PortProbe from, Announcement peer, AddressPair chosen)
-      throws IOException {
-    boolean onChosen = from.device().name().equals(own.choice().device().name());
-    List<AddressPair> pairs = pairs(from.addresses(), peer.addresses());
-    if (pairs.isEmpty() && !(onChosen && from.port().getAsInt() == own.choice().port())) {
-      findings.add(
-          Finding.note(
-              from.name() + " was not tested: " + host + " offers no address in its subnet.",
-              "to test it, run doctor --listen there with the device of that subnet in"
-                  + " spark.shuffle.rdma.device"));
-    }
-    pairs.remove(chosen);
-    if (pairs.isEmpty()) {
-      return;
-    }
-    if (onChosen) {
-      readFrom(new OpenDevice(own.engine(), own.device(), from.choice()), peer, pairs);
-      return;
-    }
-    try (Device device = own.engine().open(from.device())) {
-      readFrom(new OpenDevice(own.engine(), device, from.choice()), peer, pairs);
-    } catch (VerbsException e) {
-      findings.add(Finding.warning(e.getMessage() + ".", "run this command again"));
-    }
-  }
-
-  private void readFrom(OpenDevice from, Announcement peer, List<AddressPair> pairs)
-      throws IOException {
-    compareMtu(from, peer);
-    for (AddressPair pair : pairs) {
-      read(from, peer, pair, Level.WARNING);
-    }
-  }
-
-  /** All pairs in one subnet. */
-  private static List<AddressPair> pairs(List<NetworkAddress> own, List<ListenerAddress> peer) {
-    List<AddressPair> pairs = new ArrayList<>();
-    for (NetworkAddress ours : own) {
-      for (ListenerAddress theirs : peer) {
-        AddressPair.all(List.of(ours), List.of(theirs)).stream()
-            .filter(AddressPair::inOneSubnet)
-            .forEach(pairs::add);
-      }
-    }
-    return pairs;
-  }
-
-  /**
-   * @param failure level of the finding when the peer is not reached
-   */
-  private void read(OpenDevice own, Announcement peer, AddressPair pair, Level failure)
-      throws IOException {
+  private void read(OpenDevice own, Announcement peer, AddressPair pair) throws IOException {
     try (ReadMeter meter = new ReadMeter(own.device())) {
       meter.connect(pair);
       if (!isIwarp(own)) {
-        Finding mtu = pathMtu(own, peer, pair, meter.pathMtuBytes());
-        // Of other pairs only what needs something.
-        if (failure == Level.PROBLEM || mtu.level() != Level.OK) {
-          findings.add(mtu);
-        }
+        findings.add(pathMtu(own, peer, pair, meter.pathMtuBytes()));
       }
       long latencyNs = meter.latenciesNs(SMALL_BYTES, SMALL_READS)[SMALL_READS / 2];
       double speed = meter.speed(BLOCK_BYTES, READS_AT_ONCE, MEASURE_NS).bytesPerSecond();
@@ -286,8 +199,7 @@ public final class PeerCheck {
                   speed / (1 << 20))));
     } catch (VerbsException e) {
       findings.add(
-          new Finding(
-              failure,
+          Finding.problem(
               "Peer " + host + " is not reached by RDMA " + pair + ": " + e.getMessage() + ".",
               "with RoCE v2 let a firewall pass UDP port 4791, with iWARP all TCP ports; check"
                   + " that both devices are in one network (VLAN, partition) and can ping each other"));

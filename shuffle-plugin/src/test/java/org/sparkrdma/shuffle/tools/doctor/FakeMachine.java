@@ -12,18 +12,14 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.counters.Ethtool;
-import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
-import org.sparkrdma.shuffle.tools.counters.NetworkStatistics.Answer;
-import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
-import org.sparkrdma.shuffle.tools.engines.SettingsFile;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -46,14 +42,13 @@ public final class FakeMachine {
               "java.specification.version", "17",
               "java.io.tmpdir", "/tmp"));
   private final Map<String, String> spark = new TreeMap<>();
-  private Optional<SettingsFile> settingsFile = Optional.empty();
-  private NetworkStatistics statistics = name -> new Answer(Map.of(), Ethtool.MISSING);
+  private final Set<String> foreignKeys = new TreeSet<>();
+  private boolean given;
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private Optional<InetAddress> sparkHost = Optional.empty();
   private boolean usable;
   private Map<Path, Optional<String>> directories = Map.of();
-  private Optional<List<PortProbe>> all = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
   /** A machine with Linux 6.12 whose files are below this directory. */
@@ -95,7 +90,8 @@ public final class FakeMachine {
   public FakeMachine conf(Path file) throws IOException {
     SparkSettings read = SparkSettings.read(file, new Properties());
     spark.putAll(read.values());
-    settingsFile = read.file();
+    foreignKeys.addAll(read.foreignKeys());
+    given = true;
     return this;
   }
 
@@ -113,11 +109,6 @@ public final class FakeMachine {
   /** The probe has registered files in these directories, or was refused. */
   FakeMachine registered(Map<Path, Optional<String>> results) {
     directories = Map.copyOf(results);
-    return this;
-  }
-
-  FakeMachine statistics(NetworkStatistics source) {
-    statistics = source;
     return this;
   }
 
@@ -144,12 +135,6 @@ public final class FakeMachine {
     } catch (VerbsException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  /** Adds {@code --all} and its results. */
-  FakeMachine all(PortProbe... ports) {
-    all = Optional.of(List.of(ports));
-    return this;
   }
 
   /** Limits of locked memory, in bytes or "unlimited". */
@@ -215,12 +200,10 @@ public final class FakeMachine {
         new SystemFiles(root),
         environment,
         java,
-        new SparkSettings(spark, settingsFile),
+        new SparkSettings(spark, foreignKeys, given || !spark.isEmpty()),
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, directories),
         sparkHost,
         List.of(),
-        all,
-        statistics,
         pause);
   }
 

@@ -12,17 +12,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class JavaCheckTest extends FakeMachineFixture {
   @Test
   void shouldFindATemporaryFolderWithoutExecutableFiles() {
-    assertThat(machine.findings(new JavaCheck())).singleElement().asString().startsWith("OK ");
+    assertThat(machine.findings(JavaCheck::run)).singleElement().asString().startsWith("OK ");
     machine.file(
         "proc/self/mountinfo",
         "22 1 0:18 / / rw - ext4 /dev/sda1 rw\n23 22 0:20 / /tmp rw,noexec - tmpfs tmpfs rw\n");
-    assertThat(machine.findings(new JavaCheck()))
+    assertThat(machine.findings(JavaCheck::run))
         .singleElement()
         .asString()
         .startsWith("PROBLEM Java 17.0.15")
         .contains("mounted noexec", "jffi.extract.dir")
         .contains(" in spark.executor.extraJavaOptions and spark.driver.extraJavaOptions, with");
-    assertThat(machine.java("java.specification.version", "25").findings(new JavaCheck()))
+    assertThat(machine.java("java.specification.version", "25").findings(JavaCheck::run))
         .singleElement()
         .asString()
         .contains("through java.lang.foreign");
@@ -31,18 +31,18 @@ class JavaCheckTest extends FakeMachineFixture {
   @Test
   void shouldFindATemporaryFolderThatIsMissingOrTakesNoFiles() {
     String missing = root.resolve("missing").toString();
-    assertThat(machine.java("java.io.tmpdir", missing).findings(new JavaCheck()))
+    assertThat(machine.java("java.io.tmpdir", missing).findings(JavaCheck::run))
         .singleElement()
         .asString()
         .startsWith("PROBLEM Java 17.0.15 calls the libraries through jffi, ")
         .contains("to " + missing + ". That folder does not exist. | set -Djffi.extract.dir=DIR");
-    assertThat(machine.java("java.io.tmpdir", "/proc").findings(new JavaCheck()))
+    assertThat(machine.java("java.io.tmpdir", "/proc").findings(JavaCheck::run))
         .singleElement()
         .asString()
         .startsWith("PROBLEM Java 17.0.15 calls the libraries through jffi, ")
         .contains("to /proc. user=spark cannot write there: ");
     assertThat(root.resolve("missing")).doesNotExist();
-    assertThat(machine.java("java.specification.version", "25").findings(new JavaCheck()))
+    assertThat(machine.java("java.specification.version", "25").findings(JavaCheck::run))
         .singleElement()
         .asString()
         .startsWith("NOTE ");
@@ -70,7 +70,7 @@ class JavaCheckTest extends FakeMachineFixture {
             new FakeMachine(root).variable("JAVA_TOOL_OPTIONS", options));
     for (FakeMachine one : machines) {
       String finding =
-          one.java("java.specification.version", version).findings(new JavaCheck()).get(0);
+          one.java("java.specification.version", version).findings(JavaCheck::run).get(0);
       assertThat(finding).startsWith(level + " Java ");
       assertThat(
               finding.contains(

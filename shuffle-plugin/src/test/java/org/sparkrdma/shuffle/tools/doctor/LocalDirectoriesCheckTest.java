@@ -102,7 +102,7 @@ class LocalDirectoriesCheckTest {
   void shouldNameADirectoryThatIsNoPathForThisJvm() {
     String name = "/a\0b";
     machine.setting("spark.local.dir", name + "," + directory);
-    assertThat(machine.findings(new LocalDirectoriesCheck()))
+    assertThat(machine.findings(LocalDirectoriesCheck::run))
         .satisfiesExactly(
             first ->
                 assertThat(first)
@@ -117,7 +117,7 @@ class LocalDirectoriesCheckTest {
   @Test
   void shouldWarnOfAnEmptySetting() {
     machine.setting("spark.local.dir", " ,");
-    assertThat(machine.findings(new LocalDirectoriesCheck()))
+    assertThat(machine.findings(LocalDirectoriesCheck::run))
         .singleElement()
         .asString()
         .startsWith("WARNING The setting of local directories is empty. | remove it");
@@ -126,7 +126,7 @@ class LocalDirectoriesCheckTest {
   private String finding(Path of) {
     return machine
         .setting("spark.local.dir", of.toString())
-        .findings(new LocalDirectoriesCheck())
+        .findings(LocalDirectoriesCheck::run)
         .get(0);
   }
 }

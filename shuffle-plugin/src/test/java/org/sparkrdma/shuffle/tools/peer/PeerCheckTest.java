@@ -9,12 +9,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -29,12 +26,9 @@ import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
-import org.sparkrdma.shuffle.tools.engines.CardsEngine;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
-import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
-import org.sparkrdma.verbs.device.PortState;
 
 /** Both sides on the loopback engine. */
 @Timeout(60)
@@ -129,74 +123,6 @@ class PeerCheckTest {
         open.engine(),
         open.device(),
         new DeviceChoice(other, 1, open.choice().addresses(), open.choice().reason()));
-  }
-
-  @Test
-  void shouldReadBetweenEachPairOfAddressesInOneSubnet() throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    try (CardsEngine cards = twoCards();
-        OpenDevice theirs = device();
-        PeerListener listener = PeerListener.forChecks(theirs, 0)) {
-      OpenDevice chosen = new OpenDevice(cards, own.device(), own.choice());
-      Thread server = new Thread(() -> serve(listener, over), "peer-listener");
-      server.start();
-      List<Finding> findings =
-          new PeerCheck(HERE, listener.port())
-              .run(
-                  chosen,
-                  List.of(
-                      port(own.choice().device(), HERE, "127.0.0.2"),
-                      port(cards.devices().get(0), "127.0.0.3"),
-                      port(cards.devices().get(1), "10.9.9.9")));
-      over.set(true);
-      server.join();
-      assertThat(findings)
-          .extracting(finding -> finding.level() + " " + finding.message())
-          .satisfiesExactly(
-              text -> assertThat(text).isEqualTo("OK Peer 127.0.0.1 answers by TCP."),
-              text -> assertThat(text).startsWith("OK The path MTU from=127.0.0.1"),
-              text -> assertThat(text).startsWith("OK RDMA from=127.0.0.1 to=127.0.0.1: a READ"),
-              text -> assertThat(text).startsWith("OK RDMA from=127.0.0.2 to=127.0.0.1: a READ"),
-              text -> assertThat(text).startsWith("OK RDMA from=127.0.0.3 to=127.0.0.1: a READ"),
-              text ->
-                  assertThat(text)
-                      .isEqualTo(
-                          "NOTE other1 port 1 was not tested: 127.0.0.1 offers no address in its"
-                              + " subnet."));
-      assertThat(cards.opened()).containsExactly("other0");
-    }
-  }
-
-  @Test
-  void shouldOnlyWarnWhenAnotherPairThanTheChosenOneFails() throws Exception {
-    ListenerAddress none =
-        new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-    List<PortProbe> all = List.of(port(own.choice().device(), HERE, "127.0.0.2"));
-    assertThat(answeredBy(new Announcement("soft", 4_096, 4_096, List.of(none)).line(), all))
-        .extracting(finding -> finding.level() + " " + finding.message())
-        .satisfiesExactly(
-            text -> assertThat(text).startsWith("OK Peer"),
-            text ->
-                assertThat(text)
-                    .startsWith("PROBLEM Peer 127.0.0.1 is not reached by RDMA from=127.0.0.1"),
-            text ->
-                assertThat(text)
-                    .startsWith("WARNING Peer 127.0.0.1 is not reached by RDMA from=127.0.0.2"));
-  }
-
-  private static CardsEngine twoCards() throws Exception {
-    return new CardsEngine()
-        .card("other0", CardsEngine.port(1, PortState.ACTIVE, "127.0.0.3"))
-        .card("other1", CardsEngine.port(1, PortState.ACTIVE, "10.9.9.9"));
-  }
-
-  private static PortProbe port(DeviceInfo device, String... addresses) throws Exception {
-    List<NetworkAddress> networks = new ArrayList<>();
-    for (String address : addresses) {
-      networks.add(new NetworkAddress(InetAddress.getByName(address), 8));
-    }
-    return new PortProbe(
-        device, OptionalInt.of(1), networks, Optional.empty(), Map.of(), Optional.empty());
   }
 
   @Test
@@ -366,14 +292,10 @@ class PeerCheckTest {
 
   /** Result of a check whose TCP connection gets that text. */
   private List<Finding> answeredBy(String text) throws Exception {
-    return answeredBy(text, List.of());
-  }
-
-  private List<Finding> answeredBy(String text, List<PortProbe> all) throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread answer = new Thread(() -> write(server, text), "peer-answer");
       answer.start();
-      List<Finding> findings = new PeerCheck(HERE, server.getLocalPort()).run(own, all);
+      List<Finding> findings = new PeerCheck(HERE, server.getLocalPort()).run(own);
       answer.join();
       return findings;
     }

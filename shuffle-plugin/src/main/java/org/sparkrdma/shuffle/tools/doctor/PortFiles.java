@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.tools.counters;
+package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.LinkedHashSet;
 import java.util.Optional;
