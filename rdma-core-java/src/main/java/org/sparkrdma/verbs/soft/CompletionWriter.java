@@ -16,18 +16,18 @@ final class CompletionWriter {
   private final SoftQueuePair queuePair;
   private final SoftCompletionQueue sendQueue;
   private final SoftCompletionQueue receiveQueue;
-  private final DeviceThread thread;
+  private final DeviceLoop loop;
   private boolean overrun;
 
   CompletionWriter(
       SoftQueuePair queuePair,
       SoftCompletionQueue sendQueue,
       SoftCompletionQueue receiveQueue,
-      DeviceThread thread) {
+      DeviceLoop loop) {
     this.queuePair = queuePair;
     this.sendQueue = sendQueue;
     this.receiveQueue = receiveQueue;
-    this.thread = thread;
+    this.loop = loop;
   }
 
   void completeSend(long position, WorkEntry entry) {
@@ -80,7 +80,7 @@ final class CompletionWriter {
     if (completion == null && !overrun) {
       overrun = true;
       // Not from inside the loop that completes work.
-      thread.execute(queuePair::fail);
+      loop.execute(queuePair::fail);
     }
     return completion;
   }
@@ -88,7 +88,7 @@ final class CompletionWriter {
   private void publish(SoftCompletionQueue queue, Completion completion, WorkEntry entry) {
     entry.clear();
     if (completion != null && queue.publish()) {
-      thread.signalLater(queue);
+      loop.signalLater(queue);
     }
   }
 }

@@ -12,14 +12,14 @@ import org.sparkrdma.verbs.soft.wire.LinkHello;
  * their peers are alive. Confined to the device thread.
  */
 final class Endpoints {
-  private final DeviceThread thread;
+  private final DeviceLoop loop;
   private final SoftPeers peers;
   private final long peerCheckNs;
   private final Set<SoftEndpoint> open = new HashSet<>();
   private Timers.Timer peerCheck;
 
-  Endpoints(DeviceThread thread, SoftPeers peers, long peerCheckNs) {
-    this.thread = thread;
+  Endpoints(DeviceLoop loop, SoftPeers peers, long peerCheckNs) {
+    this.loop = loop;
     this.peers = peers;
     this.peerCheckNs = peerCheckNs;
   }
@@ -50,7 +50,7 @@ final class Endpoints {
 
   private void scheduleCheck() {
     if (peerCheck == null) {
-      peerCheck = thread.schedule(System.nanoTime() + peerCheckNs, this::checkPeers);
+      peerCheck = loop.schedule(System.nanoTime() + peerCheckNs, this::checkPeers);
     }
   }
 

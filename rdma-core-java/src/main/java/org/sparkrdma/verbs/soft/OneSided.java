@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +17,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 /**
  * Executes READs and WRITEs in a peer's memory, one piece at a time: announce, check, copy. The
  * copy is a positioned read or write of the owner's file, so that a truncated file is an error and
- * no signal. Confined to the device thread.
+ * no signal. Guarded by the lock of the device, which it releases while it copies.
  */
 final class OneSided {
   private static final Logger LOG = LoggerFactory.getLogger(OneSided.class);
@@ -26,13 +27,15 @@ final class OneSided {
 
   private static final int STAGING_BYTES = 1 << 16;
 
+  private final DeviceLoop loop;
   private final boolean copiesReads;
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
 
   /**
    * @param copiesReads false leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}
    */
-  OneSided(boolean copiesReads) {
+  OneSided(DeviceLoop loop, boolean copiesReads) {
+    this.loop = loop;
     this.copiesReads = copiesReads;
   }
 
@@ -41,7 +44,7 @@ final class OneSided {
    *
    * @param queuePairNumber the peer's
    */
-  WorkStatus step(SoftPeer peer, int queuePairNumber, WorkEntry entry) {
+  WorkStatus step(SoftQueuePair owner, SoftPeer peer, int queuePairNumber, WorkEntry entry) {
     SharedTable table = peer.table;
     int queuePair = QueuePairNumbers.indexOf(queuePairNumber);
     int region = RegionKeys.indexOf(entry.remoteKey);
@@ -65,14 +68,14 @@ final class OneSided {
         entry.progress = entry.totalBytes;
         return WorkStatus.SUCCESS;
       }
-      return copy(peer, region, entry, local);
+      return copy(owner, peer, region, entry, local);
     } finally {
       table.leave(peer.reader);
     }
   }
 
   private ByteBuffer local(WorkEntry entry) throws IOException {
-    ByteBuffer view = entry.view(PIECE_BYTES);
+    ByteBuffer view = entry.view(true, PIECE_BYTES);
     if (view != null) {
       return view;
     }
@@ -92,17 +95,29 @@ final class OneSided {
     return offset >= 0 && offset <= table.regionLength(region) - entry.totalBytes;
   }
 
-  private static WorkStatus copy(SoftPeer peer, int region, WorkEntry entry, ByteBuffer local) {
+  private WorkStatus copy(
+      SoftQueuePair owner, SoftPeer peer, int region, WorkEntry entry, ByteBuffer local) {
     SharedTable table = peer.table;
     boolean write = entry.opcode != Opcode.READ;
+    boolean interrupted = false;
     long position =
         table.regionFileOffset(region)
             + (entry.remoteAddress - table.regionAddress(region))
             + entry.progress;
     try {
-      FileChannel file = peer.file(table.regionFileId(region), region, write);
       while (local.hasRemaining()) {
-        int count = write ? file.write(local, position) : file.read(local, position);
+        FileChannel file = peer.file(table.regionFileId(region), region, write);
+        int count;
+        loop.beginCopy(owner);
+        try {
+          count = write ? file.write(local, position) : file.read(local, position);
+        } catch (ClosedByInterruptException e) {
+          // Of this channel only: the next one is opened again.
+          interrupted |= Thread.interrupted();
+          continue;
+        } finally {
+          loop.endCopy();
+        }
         if (count <= 0) {
           return WorkStatus.REMOTE_OPERATION_ERROR;
         }
@@ -113,6 +128,10 @@ final class OneSided {
     } catch (IOException e) {
       LOG.debug("Could not reach the peer's memory: pid={}", peer.process.pid(), e);
       return WorkStatus.REMOTE_OPERATION_ERROR;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -17,6 +17,8 @@ final class OneSidedTurn {
     FAILED,
     /** Another step follows. */
     CONTINUES,
+    /** Another copy is in progress. */
+    BUSY,
     /** It cannot run before all earlier requests have completed. */
     WAITS,
     /** The operation is complete; its completion is not written yet. */
@@ -56,6 +58,9 @@ final class OneSidedTurn {
    * @param position of the entry in the send queue
    */
   Outcome run(WorkEntry entry, long position) {
+    if (!context.loop().mayCopy()) {
+      return Outcome.BUSY;
+    }
     if (readFaults.tryDropConnection(entry)) {
       LOG.debug("Dropping the connection by the fault plan: queuePair={}", queuePair.number());
       queuePair.fail();
@@ -86,6 +91,9 @@ final class OneSidedTurn {
    * again when all before it has completed, so that its failure does not overtake them.
    */
   Outcome runAhead(WorkEntry entry) {
+    if (!context.loop().mayCopy()) {
+      return Outcome.BUSY;
+    }
     if (step(entry) != WorkStatus.SUCCESS) {
       entry.progress = 0;
       return Outcome.WAITS;
@@ -104,7 +112,7 @@ final class OneSidedTurn {
     }
     return entry.totalBytes == 0
         ? WorkStatus.SUCCESS
-        : context.oneSided().step(peer, peerNumber, entry);
+        : context.oneSided().step(queuePair, peer, peerNumber, entry);
   }
 
   /** Wakes the owners of completion queues before much more is transferred. */
@@ -112,7 +120,7 @@ final class OneSidedTurn {
     bytesSinceSignal += bytes;
     if (bytesSinceSignal >= SIGNAL_BYTES) {
       bytesSinceSignal = 0;
-      context.thread().signalNow();
+      context.loop().signalNow();
     }
   }
 }

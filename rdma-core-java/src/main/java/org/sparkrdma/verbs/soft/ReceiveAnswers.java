@@ -37,19 +37,19 @@ final class ReceiveAnswers {
     if (delayNs == 0) {
       acknowledge(sequence);
     } else {
-      context.thread().schedule(context.thread().nowNs() + delayNs, () -> acknowledge(sequence));
+      context.loop().schedule(context.loop().nowNs() + delayNs, () -> acknowledge(sequence));
     }
   }
 
   private void acknowledge(long sequence) {
     acknowledge = sequence;
-    context.thread().activate(queuePair);
+    context.loop().activate(queuePair);
   }
 
   /** There is no receive for this message. */
   void refuseSoon(long sequence) {
     notReady = sequence;
-    context.thread().activate(queuePair);
+    context.loop().activate(queuePair);
   }
 
   /** This message cannot be received, so the connection ends; best effort. */

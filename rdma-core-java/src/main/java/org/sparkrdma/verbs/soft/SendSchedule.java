@@ -30,7 +30,7 @@ final class SendSchedule {
     for (; stamped < tail; stamped++) {
       WorkEntry entry = queue.entry(stamped);
       boolean read = entry.opcode == Opcode.READ;
-      entry.dueNs = context.network().dueNs(read, entry.totalBytes, context.thread().nowNs());
+      entry.dueNs = context.network().dueNs(read, entry.totalBytes, context.loop().nowNs());
       entry.mustFail = !read && context.faults().fires(FaultPlan.Kind.SEND_ERROR);
     }
   }
@@ -41,7 +41,7 @@ final class SendSchedule {
   }
 
   private boolean isPast(long atNs) {
-    if (atNs == 0 || atNs - context.thread().nowNs() <= 0) {
+    if (atNs == 0 || atNs - context.loop().nowNs() <= 0) {
       return true;
     }
     wakeAt(atNs);
@@ -53,19 +53,19 @@ final class SendSchedule {
       cancel();
       timer =
           context
-              .thread()
+              .loop()
               .schedule(
                   atNs,
                   () -> {
                     timer = null;
-                    context.thread().activate(queuePair);
+                    context.loop().activate(queuePair);
                   });
     }
   }
 
   /** Delays all requests by the receiver-not-ready delay. */
   void pause() {
-    resumeNs = context.thread().nowNs() + context.settings().receiverNotReadyDelayNs();
+    resumeNs = context.loop().nowNs() + context.settings().receiverNotReadyDelayNs();
   }
 
   /** All requests before that position are complete. */
@@ -75,7 +75,7 @@ final class SendSchedule {
 
   void cancel() {
     if (timer != null) {
-      context.thread().cancel(timer);
+      context.loop().cancel(timer);
       timer = null;
     }
   }

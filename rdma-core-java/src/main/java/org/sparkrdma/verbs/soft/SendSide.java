@@ -25,6 +25,9 @@ final class SendSide {
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
 
+  /** Maximum length of a one-sided operation that the thread executes which posts it. */
+  private static final int MAX_POSTED_BYTES = 1 << 16;
+
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
   private final CompletionWriter completions;
@@ -44,6 +47,9 @@ final class SendSide {
   private long notAhead = -1;
 
   private boolean linkFull;
+
+  /** Whether the next request waits for the end of another copy. */
+  private boolean busy;
 
   SendSide(
       SoftQueuePair queuePair, WorkQueue queue, CompletionWriter completions, SoftContext context) {
@@ -78,8 +84,8 @@ final class SendSide {
     return link == null || (sending == null && answers.tryPutAll());
   }
 
-  /** One turn; true when it needs another one. */
-  boolean run() {
+  /** One turn, see {@link SoftQueuePair#run}; true when it needs another one. */
+  boolean run(boolean posting) {
     if (link == null) {
       return false;
     }
@@ -87,6 +93,7 @@ final class SendSide {
     long bytes = 0;
     boolean more = true;
     linkFull = false;
+    busy = false;
     while (more && !queuePair.hasFailed() && !link.isClosed()) {
       if (requests == TURN_REQUESTS || bytes >= TURN_BYTES) {
         link.flush();
@@ -100,6 +107,10 @@ final class SendSide {
         more = false;
       } else if (isNextDue()) {
         WorkEntry entry = queue.entry(next);
+        if (posting && entry.isOneSided() && entry.totalBytes > MAX_POSTED_BYTES) {
+          link.flush();
+          return true;
+        }
         long before = entry.progress;
         more = execute(entry);
         // When its owner has filled the completed entry again, progress is 0.
@@ -111,7 +122,7 @@ final class SendSide {
     }
     link.flush();
     // A link that is still full gives another turn when it is writable.
-    return linkFull && link.hasRoomFor(2 * FrameHeader.BYTES);
+    return busy || (linkFull && link.hasRoomFor(2 * FrameHeader.BYTES));
   }
 
   private boolean execute(WorkEntry entry) {
@@ -149,6 +160,7 @@ final class SendSide {
     }
     OneSidedTurn.Outcome outcome =
         head == next ? oneSided.run(entry, next) : oneSided.runAhead(entry);
+    busy = outcome == OneSidedTurn.Outcome.BUSY;
     if (outcome == OneSidedTurn.Outcome.WAITS) {
       notAhead = next;
     } else if (outcome == OneSidedTurn.Outcome.COMPLETE) {
@@ -157,7 +169,7 @@ final class SendSide {
       completeExecuted();
       oneSided.signalInTime(bytes);
     }
-    return outcome != OneSidedTurn.Outcome.FAILED;
+    return outcome != OneSidedTurn.Outcome.FAILED && !busy;
   }
 
   // Two-sided.
@@ -228,7 +240,7 @@ final class SendSide {
       completeHead();
       completeExecuted();
     }
-    context.thread().activate(queuePair);
+    context.loop().activate(queuePair);
   }
 
   /** The peer had no receive for this message and dropped it and what came after. */

@@ -7,22 +7,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineDevice;
-import org.sparkrdma.verbs.engine.ParkingChannel;
 
 /**
- * A ring of completions: filled by the device thread, polled by the one thread that owns the queue
- * and its queue pairs.
+ * A ring of completions: filled under the lock of the device, polled by the one thread that owns the
+ * queue and its queue pairs. A poll of an empty queue makes the device's progress.
  */
 final class SoftCompletionQueue extends EngineCompletionQueue {
   private static final VarHandle TAIL = handle("tail");
   private static final VarHandle HEAD = handle("head");
 
+  private final DeviceLoop loop;
   private final Completion[] ring;
   private final int mask;
   private final AtomicBoolean armed = new AtomicBoolean();
   private volatile boolean overrun;
 
-  /** Written by the device thread. */
+  /** Written under the lock of the device. */
   private long tail;
 
   /** Written by the polling thread. */
@@ -34,8 +34,9 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   /** Whether completions were published since the last {@link #signalIfArmed}; device thread. */
   private boolean unsignalled;
 
-  SoftCompletionQueue(EngineDevice<?> device, int capacity, ParkingChannel channel) {
+  SoftCompletionQueue(EngineDevice<?> device, int capacity, SoftChannel channel, DeviceLoop loop) {
     super(device, capacity, channel);
+    this.loop = loop;
     int size = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     ring = new Completion[size];
     mask = size - 1;
@@ -52,7 +53,7 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
     }
   }
 
-  // Called by the device thread.
+  // Called with the lock of the device.
 
   /** The next free entry; null when there is none, and the queue is overrun from then on. */
   Completion next() {
@@ -87,6 +88,9 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   @Override
   public int poll(int limit, CompletionHandler handler) {
     checkOpen();
+    if (cursor == (long) TAIL.getAcquire(this)) {
+      loop.poll();
+    }
     int handled = 0;
     while (handled < limit && cursor < (long) TAIL.getAcquire(this)) {
       Completion completion = ring[(int) cursor & mask];

@@ -77,7 +77,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       return;
     }
     boolean hangs = context.faults().fires(FaultPlan.Kind.HANG_CONNECT);
-    context.thread().execute(() -> openSocket(parameters, hangs));
+    context.loop().execute(() -> openSocket(parameters, hangs));
   }
 
   private void openSocket(ConnectionParameters parameters, boolean hangs) {
@@ -89,7 +89,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
         socket.bind(localAddress());
       }
       boolean connected = !hangs && socket.connect(remoteAddress());
-      var link = new Link(context.thread().selector(), socket, endpoint);
+      var link = new Link(context.loop().selector(), socket, endpoint);
       initiator.connect(link, queuePair(), parameters);
       if (connected) {
         initiator.onConnected();
@@ -114,19 +114,19 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   protected void sendReply(ConnectionParameters parameters) {
     SoftQueuePair pair = queuePair();
     pair.markReady();
-    context.thread().execute(() -> acceptor.accept(pair, parameters));
+    context.loop().execute(() -> acceptor.accept(pair, parameters));
   }
 
   @Override
   protected void sendRejection(byte[] privateData) {
     byte[] copy = privateData.clone();
-    context.thread().execute(() -> acceptor.reject(copy));
+    context.loop().execute(() -> acceptor.reject(copy));
   }
 
   @Override
   public void disconnect() {
     if (isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED)) {
-      context.thread().execute(() -> endpoint.disconnect("disconnected"));
+      context.loop().execute(() -> endpoint.disconnect("disconnected"));
     }
   }
 
@@ -141,7 +141,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       if (pair != null) {
         pair.close();
       }
-      context.thread().call(endpoint::close);
+      context.loop().call(endpoint::close);
       manager.remove(this, this);
     }
   }

@@ -10,11 +10,10 @@ import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.ParkingChannel;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
 /** An open soft device. Safe for any thread. */
-final class SoftDevice extends EngineDevice<ParkingChannel> {
+final class SoftDevice extends EngineDevice<SoftChannel> {
   private final SoftContext context;
   private int nextDomainId = 1;
 
@@ -57,18 +56,18 @@ final class SoftDevice extends EngineDevice<ParkingChannel> {
   }
 
   @Override
-  protected ParkingChannel newChannel() {
-    return new ParkingChannel(this);
+  protected SoftChannel newChannel() {
+    return new SoftChannel(this, context.loop());
   }
 
   @Override
   protected EngineCompletionQueue newCompletionQueue(
-      int capacity, ParkingChannel channel, int vector) {
-    return new SoftCompletionQueue(this, capacity, channel);
+      int capacity, SoftChannel channel, int vector) {
+    return new SoftCompletionQueue(this, capacity, channel, context.loop());
   }
 
   @Override
-  protected EngineConnectionManager newConnectionManager(ParkingChannel channel) {
+  protected EngineConnectionManager newConnectionManager(SoftChannel channel) {
     return new SoftConnectionManager(this, context, channel);
   }
 

@@ -52,7 +52,7 @@ abstract class SoftEndpoint implements FrameHandler {
   SoftEndpoint(SoftContext context, boolean initiator, State first) {
     this.context = context;
     handshake = new Handshake(context, initiator);
-    timeLimit = new TimeLimit(context.thread());
+    timeLimit = new TimeLimit(context.loop());
     state = first;
   }
 
@@ -164,7 +164,7 @@ abstract class SoftEndpoint implements FrameHandler {
             handshake.peerNumber(),
             parameters.receiverNotReadyRetryCount());
     link.flush();
-    context.thread().activate(queuePair);
+    context.loop().activate(queuePair);
     connection.onEstablished(privateData);
   }
 
@@ -195,7 +195,7 @@ abstract class SoftEndpoint implements FrameHandler {
     if (state == State.LINGERING && link.isFlushed()) {
       link.shutdownOutput();
     } else if (queuePair != null) {
-      context.thread().activate(queuePair);
+      context.loop().activate(queuePair);
     }
   }
 

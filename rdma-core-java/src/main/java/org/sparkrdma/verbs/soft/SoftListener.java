@@ -43,7 +43,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   void register() {
     try {
-      channel.register(context.thread().selector(), SelectionKey.OP_ACCEPT, this);
+      channel.register(context.loop().selector(), SelectionKey.OP_ACCEPT, this);
     } catch (IOException e) {
       LOG.error("Could not listen: address={}", address(), e);
     }
@@ -51,6 +51,9 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   @Override
   public void onSelected() {
+    if (!channel.isOpen()) {
+      return;
+    }
     try {
       for (SocketChannel peer = channel.accept(); peer != null; peer = channel.accept()) {
         awaitHello(peer);
@@ -63,10 +66,10 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   /** Stops accepting for a while. Without file descriptors the socket would stay ready for ever. */
   private void pause() {
-    SelectionKey key = channel.keyFor(context.thread().selector());
+    SelectionKey key = channel.keyFor(context.loop().selector());
     if (key != null && key.isValid()) {
       key.interestOps(0);
-      context.thread().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
+      context.loop().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
     }
   }
 
@@ -83,7 +86,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
     }
     peer.configureBlocking(false);
     var endpoint = new AcceptorEndpoint(context, this);
-    endpoint.awaitHello(new Link(context.thread().selector(), peer, endpoint));
+    endpoint.awaitHello(new Link(context.loop().selector(), peer, endpoint));
   }
 
   /**

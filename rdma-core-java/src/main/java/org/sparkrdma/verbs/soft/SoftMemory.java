@@ -113,9 +113,9 @@ final class SoftMemory extends EngineMemory {
     return fileId;
   }
 
-  /** Called by the device thread, see {@link Mapping#view}. */
-  ByteBuffer view(long offset, int length) {
-    return mapping.view(offset, length);
+  /** See {@link Mapping#view}. */
+  ByteBuffer view(boolean copies, long offset, int length) {
+    return mapping.view(copies, offset, length);
   }
 
   @Override

@@ -83,8 +83,9 @@ final class SoftPeer {
 
   private OpenFile find(long fileId) {
     for (int i = 0; i < files.size(); i++) {
-      if (files.get(i).fileId == fileId) {
-        return files.get(i);
+      OpenFile file = files.get(i);
+      if (file.fileId == fileId && file.channel.isOpen()) {
+        return file;
       }
     }
     return null;

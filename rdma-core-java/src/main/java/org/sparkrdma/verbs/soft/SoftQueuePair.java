@@ -55,7 +55,7 @@ final class SoftQueuePair extends EngineQueuePair {
         new QueuePairEntry(
             context.shared().table(), number, domain.id(), AccessBits.of(settings.remoteAccess()));
     var completions =
-        new CompletionWriter(this, sendCompletions, receiveCompletions, context.thread());
+        new CompletionWriter(this, sendCompletions, receiveCompletions, context.loop());
     sendSide = new SendSide(this, sends, completions, context);
     receiveSide = new ReceiveSide(this, receives, completions, sendSide.answers());
     sendCompletions.retain();
@@ -71,7 +71,7 @@ final class SoftQueuePair extends EngineQueuePair {
     if (!sends.offer(request)) {
       return false;
     }
-    context.thread().ring(this);
+    context.loop().ring(this);
     return true;
   }
 
@@ -88,7 +88,7 @@ final class SoftQueuePair extends EngineQueuePair {
       }
     } finally {
       if (posted > 0) {
-        context.thread().ring(this);
+        context.loop().ring(this);
       }
     }
     return posted;
@@ -102,7 +102,7 @@ final class SoftQueuePair extends EngineQueuePair {
       return false;
     }
     if (state() == QueuePairState.ERROR) {
-      context.thread().ring(this);
+      context.loop().ring(this);
     }
     return true;
   }
@@ -127,7 +127,7 @@ final class SoftQueuePair extends EngineQueuePair {
   public void close() {
     synchronized (closing) {
       if (setDestroyed()) {
-        context.thread().call(this::destroy);
+        context.loop().call(this::destroy);
         entry.awaitReaders();
         sendCompletions.discard(this);
         if (receiveCompletions != sendCompletions) {
@@ -180,14 +180,18 @@ final class SoftQueuePair extends EngineQueuePair {
     return receiveSide;
   }
 
-  /** One turn; true when it needs another one. */
-  boolean run() {
+  /**
+   * One turn; true when it needs another one.
+   *
+   * @param posting whether the caller is posting, and leaves long copies to threads that poll
+   */
+  boolean run(boolean posting) {
     try {
       if (state() == QueuePairState.ERROR) {
         flush(NONE, NONE, WorkStatus.FLUSH_ERROR);
         return false;
       }
-      return state() == QueuePairState.READY_TO_SEND && sendSide.run();
+      return state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
     } catch (RuntimeException e) {
       LOG.error("Unexpected failure in soft device: queuePair={}", number(), e);
       fail(NONE, NONE, WorkStatus.GENERAL_ERROR);

@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.soft.shared.RegionEntry;
 import org.sparkrdma.verbs.soft.shared.RegionKeys;
 
 /**
- * A region and its entry in the shared table. Safe for any thread; the device thread uses {@link
- * #view} and {@link #channel}.
+ * A region and its entry in the shared table. Safe for any thread; {@link #view} and {@link
+ * #channel} need the lock of the device.
  */
 final class SoftRegion extends EngineRegion {
   private final SoftContext context;
@@ -93,11 +93,9 @@ final class SoftRegion extends EngineRegion {
     localUses.decrementAndGet();
   }
 
-  /**
-   * A view of its memory that is valid until the next call, for the device thread; not of a file.
-   */
-  ByteBuffer view(long offset, int length) {
-    return memory.view(fileOffset + offset, length);
+  /** A view of its memory, see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}. */
+  ByteBuffer view(boolean copies, long offset, int length) {
+    return memory.view(copies, fileOffset + offset, length);
   }
 
   /** A view for the posting thread, to copy inline data from; not of a file. */
@@ -105,7 +103,7 @@ final class SoftRegion extends EngineRegion {
     return memory.slice(fileOffset + offset, length);
   }
 
-  /** The file under it, for the device thread; not of memory. */
+  /** The file under it, which is sent; not of memory. */
   FileChannel channel() throws IOException {
     return file.channel();
   }
@@ -116,8 +114,8 @@ final class SoftRegion extends EngineRegion {
     context.shared().table().retireRegion(RegionKeys.indexOf(key));
     context.shared().regionKeys().release(key);
     if (localUses.get() > 0) {
-      // The device thread may be copying; a copy that it begins later finds the region closed.
-      context.thread().call(() -> {});
+      // Waits for a copy in progress; one that begins later finds the region closed.
+      context.loop().call(() -> {});
     }
     if (file != null) {
       context.shared().links().release(file);

@@ -6,18 +6,18 @@ package org.sparkrdma.verbs.soft;
  * thread.
  */
 final class TimeLimit {
-  private final DeviceThread thread;
+  private final DeviceLoop loop;
   private Timers.Timer timer;
 
-  TimeLimit(DeviceThread thread) {
-    this.thread = thread;
+  TimeLimit(DeviceLoop loop) {
+    this.loop = loop;
   }
 
   /** Runs a command after a time, unless another limit is set or this is cancelled before. */
   void set(long delayNs, Runnable onTimeout) {
     cancel();
     timer =
-        thread.schedule(
+        loop.schedule(
             System.nanoTime() + delayNs,
             () -> {
               timer = null;
@@ -27,7 +27,7 @@ final class TimeLimit {
 
   void cancel() {
     if (timer != null) {
-      thread.cancel(timer);
+      loop.cancel(timer);
       timer = null;
     }
   }

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
@@ -116,9 +117,10 @@ final class WorkEntry {
   /**
    * A view of the local bytes from {@link #progress} on, at most {@code limit}, all in one element.
    *
+   * @param copies see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}
    * @return null when they lie in a file, see {@link #readFile}
    */
-  ByteBuffer view(int limit) {
+  ByteBuffer view(boolean copies, int limit) {
     if (inline) {
       int at = (int) progress;
       int end = Math.min(inlineData.capacity(), at + limit);
@@ -127,7 +129,7 @@ final class WorkEntry {
     int i = element();
     int at = (int) (progress - before(i));
     int length = Math.min(limit, lengths[i] - at);
-    return regions[i].isFile() ? null : regions[i].view(offsets[i] + at, length);
+    return regions[i].isFile() ? null : regions[i].view(copies, offsets[i] + at, length);
   }
 
   /** Reads local bytes from {@link #progress} on into the buffer, at most its remaining. */
@@ -137,12 +139,21 @@ final class WorkEntry {
     int end = into.limit();
     into.limit(into.position() + Math.min(into.remaining(), lengths[i] - at));
     long from = regions[i].fileOffset() + offsets[i] + at;
+    boolean interrupted = false;
     while (into.hasRemaining()) {
-      int count = regions[i].channel().read(into, from);
-      if (count < 0) {
-        throw new IOException("the file was truncated");
+      try {
+        int count = regions[i].channel().read(into, from);
+        if (count < 0) {
+          throw new IOException("the file was truncated");
+        }
+        from += count;
+      } catch (ClosedByInterruptException e) {
+        // Of this channel only: the next one is opened again.
+        interrupted |= Thread.interrupted();
       }
-      from += count;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     into.limit(end);
   }
@@ -153,7 +164,7 @@ final class WorkEntry {
   void gather(ByteBuffer into) throws IOException {
     while (into.hasRemaining() && progress < totalBytes) {
       int before = into.position();
-      ByteBuffer view = view(into.remaining());
+      ByteBuffer view = view(false, into.remaining());
       if (view == null) {
         readFile(into);
       } else {
@@ -167,7 +178,7 @@ final class WorkEntry {
   void scatter(ByteBuffer from) {
     int end = from.limit();
     while (from.hasRemaining()) {
-      ByteBuffer view = view(from.remaining());
+      ByteBuffer view = view(false, from.remaining());
       int count = view.remaining();
       from.limit(from.position() + count);
       view.put(from);
@@ -180,7 +191,7 @@ final class WorkEntry {
   void flipBit(long bit) {
     long end = progress;
     progress = bit / Byte.SIZE;
-    ByteBuffer sink = view(1);
+    ByteBuffer sink = view(false, 1);
     int at = sink.position();
     sink.put(at, (byte) (sink.get(at) ^ (1 << (int) (bit % Byte.SIZE))));
     progress = end;

@@ -34,7 +34,7 @@ public final class LinkedFile {
     if (closed) {
       throw new IOException("the region was deregistered");
     }
-    if (channel == null) {
+    if (channel == null || !channel.isOpen()) {
       channel = FileChannel.open(hardLink, StandardOpenOption.READ);
     }
     return channel;

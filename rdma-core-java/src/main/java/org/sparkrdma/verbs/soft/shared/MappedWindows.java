@@ -21,6 +21,7 @@ final class MappedWindows implements Mapping {
   private final FileChannel channel;
   private final ByteBuffer[] windows;
   private final ByteBuffer[] views;
+  private final ByteBuffer[] copyViews;
 
   /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
   MappedWindows(FileChannel channel, long lengthBytes) throws IOException {
@@ -28,10 +29,12 @@ final class MappedWindows implements Mapping {
     int count = (int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1);
     windows = new ByteBuffer[count];
     views = new ByteBuffer[count];
+    copyViews = new ByteBuffer[count];
     for (int i = 0; i < count; i++) {
       long start = (long) i << STRIDE_SHIFT;
       windows[i] = map(start, Math.min(Integer.MAX_VALUE, lengthBytes - start));
       views[i] = windows[i].duplicate();
+      copyViews[i] = windows[i].duplicate();
     }
   }
 
@@ -55,8 +58,8 @@ final class MappedWindows implements Mapping {
   }
 
   @Override
-  public ByteBuffer view(long offset, int lengthBytes) {
-    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+  public ByteBuffer view(boolean copies, long offset, int lengthBytes) {
+    ByteBuffer view = (copies ? copyViews : views)[(int) (offset >>> STRIDE_SHIFT)];
     int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     return view.limit(at + lengthBytes).position(at);
   }

@@ -90,6 +90,8 @@ public final class Link implements SelectionHandler {
       int interest = SelectionKey.OP_READ | writing;
       if (key.interestOps() != interest) {
         key.interestOps(interest);
+        // Another thread may be in the selector.
+        key.selector().wakeup();
       }
     } catch (IOException e) {
       end("connection lost: " + e.getMessage());

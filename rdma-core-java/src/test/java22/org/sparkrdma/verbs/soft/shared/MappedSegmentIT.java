@@ -34,9 +34,9 @@ class MappedSegmentIT {
       ByteBuffer across = mapping.slice((2L << 30) - 4, 8);
       across.putInt(0, 7).putInt(4, 9);
 
-      assertThat(mapping.view(LONG - 8, 8).getLong()).isEqualTo(42);
-      assertThat(mapping.view((2L << 30) - 4, 4).getInt()).isEqualTo(7);
-      assertThat(mapping.view(2L << 30, 4).getInt()).isEqualTo(9);
+      assertThat(mapping.view(false, LONG - 8, 8).getLong()).isEqualTo(42);
+      assertThat(mapping.view(false, (2L << 30) - 4, 4).getInt()).isEqualTo(7);
+      assertThat(mapping.view(false, 2L << 30, 4).getInt()).isEqualTo(9);
     }
   }
 

@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 
-class DeviceThreadTest extends VerbsContract {
+class DeviceLoopTest extends VerbsContract {
   private static final String NAME = "soft-rdma-soft0";
 
   /**
@@ -104,7 +104,7 @@ class DeviceThreadTest extends VerbsContract {
   @Test
   @Timeout(value = 30, unit = TimeUnit.SECONDS)
   void shouldRunCommandsInOrderAndTimersInTime() throws Exception {
-    var thread = new DeviceThread("timer-test");
+    var thread = new DeviceLoop("timer-test");
     thread.start();
     List<String> ran = new ArrayList<>();
     long now = System.nanoTime();
