@@ -11,13 +11,17 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
@@ -28,13 +32,15 @@ import org.sparkrdma.verbs.soft.wire.SelectionHandler;
  * <p><b>Lock.</b> One lock guards queue pairs (except their queues), sockets, peers and timers. A
  * thread that finds it taken leaves its work to the holder, which looks for it after the unlock. The
  * bytes of a one-sided operation are copied without the lock, by one thread at a time. During a copy
- * other threads only execute queue pairs: commands, timers and sockets wait for the end of the
- * piece, so that nothing that the copy uses is closed.
+ * other threads only execute the sends of other queue pairs: commands, timers, sockets and arrivals
+ * wait for the end of the piece, so that nothing that the copy uses is closed or flushed.
  *
  * <p><b>Sockets.</b> One thread at a time is in the selector: the sleeper. It is a thread in {@link
  * #sleep}, or the helper. Others in {@link #sleep} park; the sleeper wakes one of them when it
  * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more. Who
  * adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees the other.
+ * The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer that delivers a
+ * message sends a byte on the socket only when it has cleared that flag.
  *
  * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
  * still is, and parks when a sleeper sleeps for long. When nobody has polled for a millisecond, it
@@ -51,11 +57,15 @@ final class DeviceLoop {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition copyEnded = lock.newCondition();
+  private final SharedTable table;
   private final Thread helper;
   private final Selector selector;
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Doorbells doorbells = new Doorbells();
   private final Consumer<SoftQueuePair> activation = this::activate;
+  private final AtomicReferenceArray<SoftQueuePair> queuePairs =
+      new AtomicReferenceArray<>(SharedTable.QUEUE_PAIRS);
+  private final IntConsumer onArrival = this::onArrival;
   private final Set<SoftConnectionManager> managers = ConcurrentHashMap.newKeySet();
 
   // Guarded by the lock.
@@ -75,9 +85,14 @@ final class DeviceLoop {
   private volatile boolean helperParked;
   private volatile boolean ended;
 
-  DeviceLoop(String name) throws IOException {
+  /**
+   * @param threads makes the helper; differs in tests only
+   */
+  DeviceLoop(String name, SharedTable table, ThreadFactory threads) throws IOException {
+    this.table = table;
     selector = Selector.open();
-    helper = new Thread(this::help, name);
+    helper = threads.newThread(this::help);
+    helper.setName(name);
     helper.setDaemon(true);
   }
 
@@ -131,6 +146,15 @@ final class DeviceLoop {
     managers.remove(manager);
   }
 
+  /** Messages of peers arrive at a queue pair under this index of the shared table. */
+  void add(SoftQueuePair queuePair, int index) {
+    queuePairs.set(index, queuePair);
+  }
+
+  void remove(int index) {
+    queuePairs.set(index, null);
+  }
+
   /** The caller polls a completion queue, which is empty: it makes progress. */
   void poll() {
     progress(true);
@@ -179,7 +203,7 @@ final class DeviceLoop {
         copyEnded.awaitUninterruptibly();
       }
       nowNs = System.nanoTime();
-      runCommands();
+      runCommandsOfOthers();
       command.run();
       signalNow();
     } finally {
@@ -313,7 +337,7 @@ final class DeviceLoop {
     boolean complete = false;
     try {
       nowNs = System.nanoTime();
-      boolean worked = copying == null && (runCommands() | timers.fire(nowNs));
+      boolean worked = copying == null && (runCommands() | timers.fire(nowNs) | takeArrivals());
       worked |= doorbells.answer(activation);
       // The owners of what was received work while answers and READs are on their way.
       signalNow();
@@ -353,6 +377,31 @@ final class DeviceLoop {
       signalNow();
       runQueuePairs(false);
       signalNow();
+    }
+  }
+
+  /** Their failure is one of the device and not of the caller. */
+  private void runCommandsOfOthers() {
+    try {
+      runCommands();
+    } catch (RuntimeException e) {
+      LOG.error("Soft device failed: thread={}", Thread.currentThread().getName(), e);
+      fail();
+    }
+  }
+
+  private boolean takeArrivals() {
+    boolean any = table.hasArrivals();
+    if (any) {
+      table.takeArrivals(onArrival);
+    }
+    return any;
+  }
+
+  private void onArrival(int index) {
+    SoftQueuePair queuePair = queuePairs.get(index);
+    if (queuePair != null) {
+      queuePair.onArrival();
     }
   }
 
@@ -401,6 +450,7 @@ final class DeviceLoop {
         sleeper = Thread.currentThread();
         sleeps++;
         asleep.set(true);
+        table.setAsleep(true);
         waitNs = hasWork() ? 0 : Math.min(limitNs, untilTimerNs());
       } else if (channel != null) {
         parked.add(Thread.currentThread());
@@ -431,7 +481,11 @@ final class DeviceLoop {
   }
 
   private boolean hasWork() {
-    return !doorbells.isEmpty() || !commands.isEmpty() || !runnable.isEmpty() || copying != null;
+    return !doorbells.isEmpty()
+        || !commands.isEmpty()
+        || !runnable.isEmpty()
+        || table.hasArrivals()
+        || copying != null;
   }
 
   private long untilTimerNs() {
@@ -458,6 +512,7 @@ final class DeviceLoop {
     lock.lock();
     try {
       asleep.set(false);
+      table.setAsleep(false);
       sleeper = null;
       Thread next = parked.peek();
       if (next != null) {
@@ -480,27 +535,23 @@ final class DeviceLoop {
     long lastSleep = 0;
     int idleChecks = 0;
     while (!ended) {
-      if (!isPolled()) {
-        idleChecks = 0;
-        help(Long.MAX_VALUE);
-        continue;
-      }
       idleChecks = sleeper != null && sleeps == lastSleep ? idleChecks + 1 : 0;
       lastSleep = sleeps;
-      if (idleChecks < IDLE_CHECKS) {
+      if (!isPolled()) {
+        makeProgress();
+      } else if (idleChecks < IDLE_CHECKS) {
         LockSupport.parkNanos(this, MILLI_NS);
-        continue;
+      } else {
+        helperParked = true;
+        if (sleeper != null && !ended) {
+          LockSupport.park(this);
+        }
+        helperParked = false;
       }
-      helperParked = true;
-      if (sleeper != null && !ended) {
-        LockSupport.park(this);
-      }
-      helperParked = false;
-      idleChecks = 0;
     }
   }
 
-  private void help(long limitNs) {
+  private void makeProgress() {
     lock.lock();
     try {
       round(true);
@@ -508,7 +559,7 @@ final class DeviceLoop {
       unlock();
     }
     if (!ended && !isPolled()) {
-      rest(limitNs, null);
+      rest(Long.MAX_VALUE, null);
     }
   }
 

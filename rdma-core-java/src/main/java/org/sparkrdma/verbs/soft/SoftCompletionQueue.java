@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineDevice;
 
@@ -31,7 +32,7 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   /** Position of the next completion to show; confined to the polling thread. */
   private long cursor;
 
-  /** Whether completions were published since the last {@link #signalIfArmed}; device thread. */
+  /** Whether completions were published since the last {@link #signalIfArmed}; under the lock. */
   private boolean unsignalled;
 
   SoftCompletionQueue(EngineDevice<?> device, int capacity, SoftChannel channel, DeviceLoop loop) {
@@ -50,6 +51,25 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
       return MethodHandles.lookup().findVarHandle(SoftCompletionQueue.class, field, long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** An entry. Written under the lock of the device, then read by the thread that polls. */
+  static final class Completion {
+    final CompletionView view = new CompletionView();
+
+    /** Null when there is nothing to show. */
+    private SoftQueuePair queuePair;
+
+    private boolean ofSend;
+
+    /** Position of its work in the send or receive queue. */
+    private long position;
+
+    void set(SoftQueuePair owner, boolean send, long at) {
+      queuePair = owner;
+      ofSend = send;
+      position = at;
     }
   }
 

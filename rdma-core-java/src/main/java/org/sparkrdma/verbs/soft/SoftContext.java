@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.soft.shared.SharedState;
  * @param faults safe for any thread
  * @param network guarded by the lock of the loop
  * @param oneSided guarded by the lock of the loop
- * @param endpoints guarded by the lock of the loop
+ * @param peers guarded by the lock of the loop
  */
 record SoftContext(
     SoftSettings settings,
@@ -25,7 +25,7 @@ record SoftContext(
     FaultPlan faults,
     Network network,
     OneSided oneSided,
-    Endpoints endpoints)
+    SoftPeers peers)
     implements AutoCloseable {
 
   /** Creates the shared state and starts the helper of the device. */
@@ -34,9 +34,8 @@ record SoftContext(
     SharedState shared = SharedState.create(settings.directory(), host);
     boolean opened = false;
     try {
-      var loop = new DeviceLoop("soft-rdma-" + SoftDeviceFacts.NAME);
+      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, shared.table(), Thread::new);
       FaultPlan faults = FaultPlan.parse(settings.faults());
-      var peers = new SoftPeers(shared.directory(), shared.self(), settings.maxOpenFiles());
       var context =
           new SoftContext(
               settings,
@@ -45,7 +44,12 @@ record SoftContext(
               faults,
               new Network(settings.latencyNs(), settings.bytesPerSecond(), faults),
               new OneSided(loop, copiesReads),
-              new Endpoints(loop, peers, settings.peerCheckNs()));
+              new SoftPeers(
+                  loop,
+                  shared.directory(),
+                  shared.self(),
+                  settings.maxOpenFiles(),
+                  settings.peerCheckNs()));
       loop.start();
       opened = true;
       return context;
@@ -59,7 +63,7 @@ record SoftContext(
 
   @Override
   public void close() {
-    loop.call(endpoints::closeAll);
+    loop.call(peers::closeAll);
     loop.stop();
     shared.close();
   }

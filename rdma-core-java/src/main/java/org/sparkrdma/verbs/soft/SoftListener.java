@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
- * A listening socket in the device thread's selector. Both the sockets whose first message has not
+ * A listening socket in the selector of the device. Both the sockets whose first message has not
  * arrived and the requests that the owner has not polled are bounded in number.
  */
 final class SoftListener extends EngineListener implements SelectionHandler {
@@ -39,7 +39,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
     this.backlog = backlog;
   }
 
-  // Called by the device thread.
+  // Called with the lock of the device.
 
   void register() {
     try {
@@ -80,12 +80,12 @@ final class SoftListener extends EngineListener implements SelectionHandler {
   }
 
   private void awaitHello(SocketChannel peer) throws IOException {
-    if (context.endpoints().halfOpenCount() >= context.settings().maxHalfOpen()) {
+    if (context.peers().halfOpenCount() >= context.settings().maxHalfOpen()) {
       peer.close();
       return;
     }
     peer.configureBlocking(false);
-    var endpoint = new AcceptorEndpoint(context, this);
+    var endpoint = SoftEndpoint.acceptor(context, this);
     endpoint.awaitHello(new Link(context.loop().selector(), peer, endpoint));
   }
 
@@ -95,7 +95,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
    * @throws IOException with the reason, when it is refused
    */
   SoftConnection onRequest(
-      AcceptorEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
+      SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
       throws IOException {
     if (isClosed()) {
       throw new IOException("the listener is closed");

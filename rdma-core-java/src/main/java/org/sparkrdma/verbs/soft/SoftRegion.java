@@ -12,7 +12,7 @@ import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.RegionEntry;
-import org.sparkrdma.verbs.soft.shared.RegionKeys;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * A region and its entry in the shared table. Safe for any thread; {@link #view} and {@link
@@ -49,7 +49,7 @@ final class SoftRegion extends EngineRegion {
       long offset,
       long lengthBytes,
       Set<AccessFlag> access) {
-    var remote = new RemoteRegion(memory.address() + offset, lengthBytes, key);
+    var remote = RemoteRegion.ofKey32(memory.address() + offset, lengthBytes, key);
     var region = new SoftRegion(domain, context, memory, null, offset, remote, access);
     region.publish(domain.id(), memory.fileId());
     return region;
@@ -65,18 +65,18 @@ final class SoftRegion extends EngineRegion {
       long lengthBytes,
       Set<AccessFlag> access) {
     long address = context.shared().addresses().take(lengthBytes);
-    var remote = new RemoteRegion(address, lengthBytes, key);
+    var remote = RemoteRegion.ofKey32(address, lengthBytes, key);
     var region = new SoftRegion(domain, context, null, file, offset, remote, access);
     region.publish(domain.id(), file.fileId());
     return region;
   }
 
   private void publish(int domainId, long fileId) {
-    int key = remote().remoteKey();
+    int key = remote().remoteKey32();
     var entry =
         new RegionEntry(
             address(), lengthBytes(), fileOffset, fileId, domainId, AccessBits.of(access()));
-    context.shared().table().publishRegion(RegionKeys.indexOf(key), key, entry);
+    context.shared().table().publishRegion(SharedTable.regionIndex(key), key, entry);
   }
 
   long fileOffset() {
@@ -110,8 +110,8 @@ final class SoftRegion extends EngineRegion {
 
   @Override
   protected void deregister() {
-    int key = remote().remoteKey();
-    context.shared().table().retireRegion(RegionKeys.indexOf(key));
+    int key = remote().remoteKey32();
+    context.shared().table().retireRegion(SharedTable.regionIndex(key));
     context.shared().regionKeys().release(key);
     if (localUses.get() > 0) {
       // Waits for a copy in progress; one that begins later finds the region closed.

@@ -8,8 +8,8 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * A posted work request in its queue. The queue pair's owner fills it; from then on it is confined
- * to the device thread until its completion is polled. Entries are reused.
+ * A posted work request in its queue. The queue pair's owner fills it; from then on the lock of
+ * the device guards it until its completion is polled. Entries are reused.
  */
 final class WorkEntry {
   long id;
@@ -20,15 +20,12 @@ final class WorkEntry {
   boolean signalled;
   long totalBytes;
 
-  // State of the device thread.
+  // Guarded by the lock of the device.
   /** Time at which it may run, see Network. */
   long dueNs;
 
   /** Whether the fault plan makes it fail. */
   boolean mustFail;
-
-  /** Its sequence number among the messages of this direction; 0 before it is sent. */
-  long sequence;
 
   /** Bytes copied so far. */
   long progress;
@@ -36,8 +33,8 @@ final class WorkEntry {
   /** Whether its one-sided part is done. */
   boolean written;
 
-  /** Whether it is a READ whose data has come and that waits for messages before it. */
-  boolean executed;
+  /** Time at which it completes once it is executed, see the setting ack.delay; 0 for at once. */
+  long acknowledgedNs;
 
   private final SoftRegion[] regions;
   private final long[] offsets;
@@ -59,7 +56,7 @@ final class WorkEntry {
     id = request.id();
     opcode = request.opcode();
     remoteAddress = request.remoteAddress();
-    remoteKey = request.remoteKey();
+    remoteKey = (int) request.remoteKey();
     immediate = request.immediate();
     signalled = request.isSignalled();
     totalBytes = request.totalBytes();
@@ -79,10 +76,9 @@ final class WorkEntry {
     }
     inlineData.flip();
     dueNs = 0;
-    sequence = 0;
     progress = 0;
     written = false;
-    executed = false;
+    acknowledgedNs = 0;
     mustFail = false;
   }
 
@@ -156,35 +152,6 @@ final class WorkEntry {
       Thread.currentThread().interrupt();
     }
     into.limit(end);
-  }
-
-  /**
-   * Copies local bytes from {@link #progress} on, as many as fit, and advances {@link #progress}.
-   */
-  void gather(ByteBuffer into) throws IOException {
-    while (into.hasRemaining() && progress < totalBytes) {
-      int before = into.position();
-      ByteBuffer view = view(false, into.remaining());
-      if (view == null) {
-        readFile(into);
-      } else {
-        into.put(view);
-      }
-      progress += into.position() - before;
-    }
-  }
-
-  /** Copies the buffer into local memory from {@link #progress} on, and advances it. */
-  void scatter(ByteBuffer from) {
-    int end = from.limit();
-    while (from.hasRemaining()) {
-      ByteBuffer view = view(false, from.remaining());
-      int count = view.remaining();
-      from.limit(from.position() + count);
-      view.put(from);
-      from.limit(end);
-      progress += count;
-    }
   }
 
   /** Flips a bit of the local bytes, counted from the first byte. Keeps {@link #progress}. */

@@ -24,6 +24,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.contract.PeerProcess;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
@@ -112,7 +113,17 @@ class DeregisterStressTest {
         request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
         entry.fill(request);
         loop.call(
-            () -> outcome.set(oneSided.step(null, peer, StressOwner.QUEUE_PAIR, entry)));
+            () ->
+                outcome.set(
+                    oneSided.step(
+                        null,
+                        peer,
+                        StressOwner.QUEUE_PAIR,
+                        entry,
+                        entry.remoteKey,
+                        entry.remoteAddress,
+                        LENGTH,
+                        AccessBits.REMOTE_READ)));
         WorkStatus status = outcome.get();
         entry.clear();
         counts.merge(status, 1, Integer::sum);
@@ -139,6 +150,7 @@ class DeregisterStressTest {
         name,
         SharedDirectory.ownerOf(name),
         table,
+        table.claimReader(ProcessIdentity.self()),
         table.claimReader(ProcessIdentity.self()),
         directory,
         4);

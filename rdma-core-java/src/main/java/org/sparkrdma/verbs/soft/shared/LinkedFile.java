@@ -29,7 +29,7 @@ public final class LinkedFile {
     return fileId;
   }
 
-  /** The file, open for reading; for the device thread, which sends from it. */
+  /** The file, open for reading; for SENDs from it. */
   public synchronized FileChannel channel() throws IOException {
     if (closed) {
       throw new IOException("the region was deregistered");

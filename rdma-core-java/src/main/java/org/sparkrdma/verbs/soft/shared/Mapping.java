@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft.shared;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -22,5 +21,5 @@ public interface Mapping extends AutoCloseable {
 
   /** Unmaps the file when no slice of it is in use any more, or sooner. */
   @Override
-  void close() throws IOException;
+  void close();
 }

@@ -22,7 +22,6 @@ final class MappedSegment implements Mapping {
   private static final long PATIENCE_NS = 10_000_000_000L;
   private static final long PAUSE_NS = 100_000;
 
-  private final FileChannel channel;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
 
@@ -31,9 +30,8 @@ final class MappedSegment implements Mapping {
 
   private final ByteBuffer[] copyViews;
 
-  /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
+  /** Maps the first {@code lengthBytes} of the file, which the channel has open. */
   MappedSegment(FileChannel channel, long lengthBytes) throws IOException {
-    this.channel = channel;
     try {
       segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes, arena);
     } catch (IOException | RuntimeException e) {
@@ -63,8 +61,7 @@ final class MappedSegment implements Mapping {
 
   /** Waits for system calls that are at work on a slice just now; they are short. */
   @Override
-  public void close() throws IOException {
-    channel.close();
+  public void close() {
     long deadline = System.nanoTime() + PATIENCE_NS;
     while (true) {
       try {
