@@ -149,15 +149,15 @@ final class ExampleNode implements AutoCloseable {
 
   /** Sends the address and key with which the other end may read or write a region. */
   void sendRegion(RemoteRegion region) {
-    ByteBuffer message = ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES);
-    message.putLong(region.address()).putLong(region.lengthBytes()).putInt(region.remoteKey());
+    ByteBuffer message = ByteBuffer.allocate(3 * Long.BYTES);
+    message.putLong(region.address()).putLong(region.lengthBytes()).putLong(region.remoteKey());
     send(message.flip());
   }
 
   /** The counterpart of {@link #sendRegion}. */
   RemoteRegion receiveRegion() {
     ByteBuffer message = receive();
-    return new RemoteRegion(message.getLong(), message.getLong(), message.getInt());
+    return new RemoteRegion(message.getLong(), message.getLong(), message.getLong());
   }
 
   /** Access of a region that READs of this end fill; iWARP writes it as a peer does. */

@@ -25,7 +25,7 @@ public final class WorkRequest {
   private long id;
   private Opcode opcode;
   private long remoteAddress;
-  private int remoteKey;
+  private long remoteKey;
   private int immediate;
   private boolean signalled;
   private boolean inline;
@@ -73,7 +73,7 @@ public final class WorkRequest {
    * @param remoteKey the peer's key of that memory
    * @return this request
    */
-  public WorkRequest read(long id, long remoteAddress, int remoteKey) {
+  public WorkRequest read(long id, long remoteAddress, long remoteKey) {
     return begin(id, Opcode.READ, remoteAddress, remoteKey, 0);
   }
 
@@ -85,7 +85,7 @@ public final class WorkRequest {
    * @param remoteKey the peer's key of that memory
    * @return this request
    */
-  public WorkRequest write(long id, long remoteAddress, int remoteKey) {
+  public WorkRequest write(long id, long remoteAddress, long remoteKey) {
     return begin(id, Opcode.WRITE, remoteAddress, remoteKey, 0);
   }
 
@@ -98,7 +98,7 @@ public final class WorkRequest {
    * @param immediate 32 bits that the peer gets with the message
    * @return this request
    */
-  public WorkRequest writeWithImmediate(long id, long remoteAddress, int remoteKey, int immediate) {
+  public WorkRequest writeWithImmediate(long id, long remoteAddress, long remoteKey, int immediate) {
     return begin(id, Opcode.WRITE_WITH_IMMEDIATE, remoteAddress, remoteKey, immediate);
   }
 
@@ -112,7 +112,7 @@ public final class WorkRequest {
     return begin(id, Opcode.RECEIVE, 0, 0, 0);
   }
 
-  private WorkRequest begin(long id, Opcode opcode, long address, int key, int immediate) {
+  private WorkRequest begin(long id, Opcode opcode, long address, long key, int immediate) {
     this.id = id;
     if (this.opcode != opcode) {
       // Mostly equal, and storing a reference costs more than comparing it.
@@ -189,7 +189,7 @@ public final class WorkRequest {
   }
 
   /** {@return the peer's key, for reads and writes} */
-  public int remoteKey() {
+  public long remoteKey() {
     return remoteKey;
   }
 

@@ -55,7 +55,11 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
     watcher =
         channel == null
             ? null
-            : new Watcher("rdma-disni-completions", device.threads(), this::watch);
+            : new Watcher(
+                "rdma-disni-completions",
+                device.threads(),
+                this::watch,
+                () -> device.offerDown("events of completions have ended; the log has the cause"));
   }
 
   static DisniCompletionQueue create(DisniDevice device, int capacity, ParkingChannel channel)

@@ -36,7 +36,12 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
    */
   private volatile boolean answerPending;
 
-  private DisniConnection(
+  /**
+   * Takes over the identifier.
+   *
+   * @param resolveTimeout null for a connection that a peer requests
+   */
+  DisniConnection(
       DisniDevice device,
       DisniConnectionManager manager,
       RdmaCmId id,
@@ -46,16 +51,6 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     this.device = device;
     this.manager = manager;
     this.id = id;
-  }
-
-  /** A connection that this end requests; takes over the identifier. */
-  static DisniConnection resolving(
-      DisniDevice device,
-      DisniConnectionManager manager,
-      RdmaCmId id,
-      InetSocketAddress remote,
-      Duration timeout) {
-    return new DisniConnection(device, manager, id, remote, timeout);
   }
 
   /** A connection that a peer requests; takes over the identifier. */

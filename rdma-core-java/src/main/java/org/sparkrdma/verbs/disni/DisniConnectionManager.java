@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.ParkingChannel;
@@ -34,7 +35,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     super(device, wakeups);
     this.device = device;
     this.channel = channel;
-    watcher = new Watcher("rdma-disni-connections", device.threads(), this::watch);
+    watcher = new Watcher("rdma-disni-connections", device.threads(), this::watch, this::onWatchFailed);
   }
 
   static DisniConnectionManager create(DisniDevice device, ParkingChannel wakeups)
@@ -87,7 +88,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     checkOpen();
     checkAddress("rdma_resolve_addr", remote);
     RdmaCmId id = createId();
-    var connection = DisniConnection.resolving(device, this, id, remote, timeout);
+    var connection = new DisniConnection(device, this, id, remote, timeout);
     add(id, connection);
     connection.resolve(local);
     return connection;
@@ -123,11 +124,32 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     }
     RdmaCmId id = event.getConnIdPriv();
     if (id != null && connection(id) instanceof DisniConnection connection) {
-      connection.onEvent(type);
+      try {
+        connection.onEvent(type);
+      } catch (RuntimeException e) {
+        // Of this connection only, which ends at its owner's time-out.
+        LOG.error("Event was not handled: event={}", type, e);
+      }
     }
   }
 
-  private void onRequest(RdmaCmId listenId, RdmaCmId id) throws IOException {
+  private void onWatchFailed() {
+    offerOfDevice(
+        ConnectionEvent.Type.DEVICE_DOWN,
+        "events of connections have ended; the log has the cause");
+  }
+
+  private void onRequest(RdmaCmId listenId, RdmaCmId id) {
+    try {
+      acceptRequest(listenId, id);
+    } catch (IOException | RuntimeException e) {
+      // Of this request only: its peer may have ended.
+      LOG.warn("Request was not taken", e);
+      destroy(id);
+    }
+  }
+
+  private void acceptRequest(RdmaCmId listenId, RdmaCmId id) throws IOException {
     synchronized (this) {
       EngineListener listener = listenId == null ? null : listener(listenId);
       if (listener == null || device.context().otherDevice(id) != null) {

@@ -5,6 +5,7 @@ import com.ibm.disni.util.MemoryUtils;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.DirectMemory;
 import org.sparkrdma.verbs.engine.EngineMemory;
 
 /**
@@ -27,16 +28,7 @@ final class DisniMemory extends EngineMemory {
               + lengthBytes
               + (" limit=" + SystemDevices.MAX_REGION_BYTES));
     }
-    try {
-      return new DisniMemory(device, ByteBuffer.allocateDirect((int) lengthBytes));
-    } catch (OutOfMemoryError e) {
-      throw new VerbsException(
-          "mmap",
-          "no direct memory left, the JVM's option -XX:MaxDirectMemorySize sets how much there is:"
-              + " lengthBytes="
-              + lengthBytes,
-          e);
-    }
+    return new DisniMemory(device, DirectMemory.allocate((int) lengthBytes));
   }
 
   @Override

@@ -24,7 +24,7 @@ final class DisniRegion extends EngineRegion {
    * @param memory null for a file
    */
   DisniRegion(DisniProtectionDomain domain, EngineMemory memory, IbvMr mr, Set<AccessFlag> access) {
-    super(domain, memory, new RemoteRegion(mr.getAddr(), mr.getLength(), mr.getRkey()), access);
+    super(domain, memory, RemoteRegion.ofKey32(mr.getAddr(), mr.getLength(), mr.getRkey()), access);
     this.mr = mr;
     localKey = mr.getLkey();
   }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Properties;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** Finds out why the engine cannot run here, as one sentence. Loads no class of DiSNI. */
 final class Machine {
   private static final String PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
+  private static final String VERSION = "2.1";
+  private static final String PROPERTIES = "META-INF/maven/com.ibm.disni/disni/pom.properties";
   private static final String ADDRESSES = "sun.nio.ch";
 
   private final Path root;
@@ -24,6 +29,7 @@ final class Machine {
   void check(ClassLoader loader) throws EngineUnavailableException {
     checkPlatform();
     Class<?> provider = checkJar(loader);
+    checkVersion(loader);
     checkFlag(provider.getModule());
     checkLibrary(provider);
     checkDevices();
@@ -47,6 +53,23 @@ final class Machine {
     }
   }
 
+  /** Another version's classes and native functions differ, which the first call would show. */
+  static void checkVersion(ClassLoader loader) throws EngineUnavailableException {
+    var properties = new Properties();
+    try (InputStream in = loader.getResourceAsStream(PROPERTIES)) {
+      if (in != null) {
+        properties.load(in);
+      }
+    } catch (IOException e) {
+      throw new EngineUnavailableException("DiSNI's jar cannot be read: " + e, e);
+    }
+    String version = properties.getProperty("version", VERSION);
+    if (!version.equals(VERSION)) {
+      throw new EngineUnavailableException(
+          "DiSNI's jar has version " + version + ", this engine needs " + VERSION);
+    }
+  }
+
   /** DiSNI reads the address of a buffer through a JDK package that must be opened. */
   static void checkFlag(Module disni) throws EngineUnavailableException {
     if (!Object.class.getModule().isExported(ADDRESSES, disni)) {
@@ -60,6 +83,15 @@ final class Machine {
     try {
       provider.getMethod("provider").invoke(null);
     } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof IOException) {
+        // DiSNI compares the version of its interface with that of the library.
+        throw new EngineUnavailableException(
+            "libdisni does not fit DiSNI's jar "
+                + VERSION
+                + ", install that of the same version: "
+                + e.getCause().getMessage(),
+            e.getCause());
+      }
       throw new EngineUnavailableException(
           "libdisni cannot be loaded: "
               + root(e).getMessage()

@@ -83,7 +83,7 @@ final class SendCalls implements AutoCloseable {
     work.setWr_id(number);
     work.setSend_flags(flags(request));
     work.getRdmaMod().setRemote_addr(request.remoteAddress());
-    work.getRdmaMod().setRkey(request.remoteKey());
+    work.getRdmaMod().setRkey((int) request.remoteKey());
     for (int i = 0; i < request.elementCount(); i++) {
       var region = (DisniRegion) request.region(i);
       SVCPostSend.SgeMod element = work.getSgeMod(i);

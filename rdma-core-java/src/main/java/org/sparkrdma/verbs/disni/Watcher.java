@@ -2,11 +2,9 @@
 package org.sparkrdma.verbs.disni;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,11 +19,14 @@ final class Watcher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Watcher.class);
 
   private final Turn turn;
+  private final Runnable onFailure;
   private final Thread thread;
-  private final Queue<Runnable> tasks = new ArrayDeque<>();
-  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  /** Held during a turn. Fair, so that a task between two turns does not wait for several. */
+  private final ReentrantLock turns = new ReentrantLock(true);
+
+  private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean closing;
-  private boolean takesTasks = true;
 
   /** Waits once, at most {@link Watcher#TURN_MS}, and handles the events that arrived. */
   @FunctionalInterface
@@ -33,8 +34,12 @@ final class Watcher implements AutoCloseable {
     void run() throws IOException;
   }
 
-  Watcher(String name, ThreadFactory threads, Turn turn) {
+  /**
+   * @param onFailure called once when the thread ends without a close, after an Error too
+   */
+  Watcher(String name, ThreadFactory threads, Turn turn, Runnable onFailure) {
     this.turn = turn;
+    this.onFailure = onFailure;
     thread = threads.newThread(this::run);
     thread.setName(name);
     thread.setDaemon(true);
@@ -47,76 +52,50 @@ final class Watcher implements AutoCloseable {
   private void run() {
     try {
       while (!closing) {
-        turn.run();
-        runTasks();
+        turns.lock();
+        try {
+          turn.run();
+        } finally {
+          turns.unlock();
+        }
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("{} has ended: its device cannot be used any more", thread.getName(), e);
     } finally {
-      synchronized (this) {
-        takesTasks = false;
-      }
-      try {
-        runTasks();
-      } finally {
-        ended.complete(null);
+      ended.countDown();
+      if (!closing) {
+        onFailure.run();
       }
     }
   }
 
-  private void runTasks() {
-    for (Runnable task = next(); task != null; task = next()) {
-      task.run();
-    }
-  }
-
-  private synchronized Runnable next() {
-    return tasks.poll();
-  }
-
-  /**
-   * Runs the task between two turns and returns when it has run; throws what the task throws. Any
-   * thread.
-   */
+  /** Runs the task between two turns, on the caller's thread. */
   void runBetweenTurns(Runnable task) {
-    var done = new CompletableFuture<Void>();
-    if (Thread.currentThread() == thread || !offer(() -> run(task, done))) {
-      task.run();
-    } else {
-      await(done);
-    }
-  }
-
-  private static void run(Runnable task, CompletableFuture<Void> done) {
+    turns.lock();
     try {
       task.run();
-      done.complete(null);
-    } catch (RuntimeException | Error e) {
-      done.completeExceptionally(e);
+    } finally {
+      turns.unlock();
     }
-  }
-
-  private static void await(CompletableFuture<Void> done) {
-    try {
-      done.join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof Error error) {
-        throw error;
-      }
-      throw (RuntimeException) e.getCause();
-    }
-  }
-
-  private synchronized boolean offer(Runnable task) {
-    return takesTasks && tasks.add(task);
   }
 
   /** Waits for no turn when the thread could not be started. */
   @Override
   public void close() {
     closing = true;
-    if (Thread.currentThread() != thread && thread.getState() != Thread.State.NEW) {
-      ended.join();
+    if (Thread.currentThread() == thread || thread.getState() == Thread.State.NEW) {
+      return;
+    }
+    boolean interrupted = false;
+    while (ended.getCount() > 0) {
+      try {
+        ended.await();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -8,13 +8,13 @@ import java.util.function.Consumer;
  * the end, with the others suppressed. Confined to the thread that closes.
  */
 public final class CloseFailures {
-  private Throwable first;
+  private RuntimeException first;
 
   /** Runs one step; keeps its failure. */
   public void run(Runnable step) {
     try {
       step.run();
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       if (first == null) {
         first = e;
       } else if (first != e) {
@@ -30,11 +30,8 @@ public final class CloseFailures {
 
   /** Throws the first failure of the steps so far, if there was one. */
   public void throwFirst() {
-    if (first instanceof Error error) {
-      throw error;
-    }
-    if (first instanceof RuntimeException exception) {
-      throw exception;
+    if (first != null) {
+      throw first;
     }
   }
 }

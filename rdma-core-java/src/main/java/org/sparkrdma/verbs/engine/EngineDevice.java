@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
@@ -157,6 +158,12 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
 
   final void onClosed(EngineConnectionManager manager) {
     managers.remove(manager);
+  }
+
+  /** The device cannot be used any more: the owners of its connection managers get an event. */
+  public final void offerDown(String reason) {
+    managers.forEach(
+        manager -> manager.offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason));
   }
 
   /** A second close waits for the first. It does nothing, or closes what the first one left. */

@@ -209,7 +209,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     } catch (VerbsException e) {
       ConnectionEvent.Type type = refusal(e);
       onRequestFailed(type == null ? ConnectionEvent.Type.CONNECT_ERROR : type, e.getMessage());
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       onRequestFailed(ConnectionEvent.Type.CONNECT_ERROR, e.toString());
     } finally {
       identifier.release();
@@ -373,7 +373,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
       }
     } catch (VerbsException e) {
       onRouteFailed(e.getMessage());
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       onRouteFailed(e.toString());
     } finally {
       identifier.release();

@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetAddress;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,7 +32,6 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   private final CmOptions options;
   private final AsyncEvents asyncEvents;
   private final AtomicLong registeredBytes = new AtomicLong();
-  private final NumaPlacement placement;
   private final AtomicBoolean notReleased = new AtomicBoolean();
   private final AtomicBoolean accessRefused = new AtomicBoolean();
   private final AtomicBoolean accessChecked = new AtomicBoolean();
@@ -60,9 +58,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
     options = new CmOptions(info.name(), libraries.cm()::setOption);
-    int numaNode = NumaNode.of(Path.of("/"), info.name());
-    LOG.debug("RDMA device opened: device={} preferredNumaNode={}", info.name(), numaNode);
-    placement = new NumaPlacement(info.name(), numaNode);
+    LOG.debug("RDMA device opened: device={}", info.name());
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
   }
 
@@ -102,11 +98,6 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
 
   TransportRules rules() {
     return rules;
-  }
-
-  /** Places memory for this device on the nearest node of the host. */
-  NumaPlacement placement() {
-    return placement;
   }
 
   CmOptions options() {

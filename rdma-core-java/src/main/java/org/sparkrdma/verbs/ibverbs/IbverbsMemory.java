@@ -22,7 +22,7 @@ final class IbverbsMemory extends EngineMemory {
   }
 
   static IbverbsMemory allocate(IbverbsDevice device, long lengthBytes) throws VerbsException {
-    long address = Libc.map(lengthBytes, device.placement());
+    long address = Libc.map(lengthBytes);
     if (address == FAILED) {
       throw Libraries.failure("mmap", "lengthBytes=" + lengthBytes);
     }

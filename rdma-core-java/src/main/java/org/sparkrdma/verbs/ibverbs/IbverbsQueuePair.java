@@ -3,6 +3,8 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.util.OptionalInt;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
@@ -32,6 +34,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
  * it once the owner no longer uses it: close frees the memory that posting uses.
  */
 final class IbverbsQueuePair extends DeviceQueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
+
   /** Maximum work requests posted with one call. */
   private static final int BATCH = 32;
 
@@ -198,12 +202,23 @@ final class IbverbsQueuePair extends DeviceQueuePair {
 
   // Any thread.
 
-  /** Makes the device flush its work; the queue pair may be in the error state already. */
+  /**
+   * Makes the device flush its work; the queue pair may be in the error state already. A device that
+   * refuses may still use the memory of the work, which stays until the queue pair is destroyed.
+   */
   void breakOnDevice() {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       Memory.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
-      modify(attributes, VerbsLibrary.ATTR_STATE);
+      int rc = modify(attributes, VerbsLibrary.ATTR_STATE);
+      if (rc != 0) {
+        LOG.warn(
+            "Device does not end a broken queue pair; its work stays until it is destroyed:"
+                + " queuePair={} reason={}",
+            number(),
+            Libraries.failure("ibv_modify_qp", rc, "state=ERR").getMessage());
+        keepWork();
+      }
     }
   }
 

@@ -34,7 +34,7 @@ final class IbverbsRegion extends EngineRegion {
     super(
         domain,
         memory,
-        new RemoteRegion(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY)),
+        RemoteRegion.ofKey32(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY)),
         access);
     this.device = device;
     this.mr = mr;

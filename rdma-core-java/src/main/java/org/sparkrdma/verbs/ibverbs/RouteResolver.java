@@ -101,11 +101,12 @@ final class RouteResolver {
     running = true;
     try {
       call.run();
-    } catch (Throwable e) {
-      // An Error too: the next call is another connection's.
+    } catch (RuntimeException e) {
+      // The next call is another connection's.
       LOG.warn("Unexpected failure of a route resolution; the attempt ends at its time-out", e);
+    } finally {
+      running = false;
     }
-    running = false;
     if (nanoClock.getAsLong() - startNs < SLOW_NS) {
       reported = false;
     }

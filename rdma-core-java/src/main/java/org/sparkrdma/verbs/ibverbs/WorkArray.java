@@ -125,7 +125,7 @@ final class WorkArray {
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
     Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
     Memory.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
-    Memory.putInt(at + IbvSendWr.WR_RDMA_RKEY, request.remoteKey());
+    Memory.putInt(at + IbvSendWr.WR_RDMA_RKEY, (int) request.remoteKey());
   }
 
   private static int code(Opcode opcode) {

@@ -1,102 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
-import java.nio.ByteBuffer;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.soft.wire.FrameHeader;
-import org.sparkrdma.verbs.soft.wire.ProtocolException;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
 
 /**
- * Writes a peer's messages into a queue pair's receives, in order. Confined to the device thread.
- *
- * <p>Without a receive the message and all after it are dropped, and the peer sends them again.
+ * Completes the receives of a queue pair, into whose memory the peer has written its messages.
+ * Guarded by the lock of the device.
  */
 final class ReceiveSide {
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
-  private final CompletionWriter completions;
-  private final ReceiveAnswers answers;
+  private final SharedReceives receives;
   private long head;
-  private long expected = 1;
-  private boolean refused;
-  private WorkEntry receiving;
 
-  ReceiveSide(
-      SoftQueuePair queuePair,
-      WorkQueue queue,
-      CompletionWriter completions,
-      ReceiveAnswers answers) {
+  ReceiveSide(SoftQueuePair queuePair, WorkQueue queue, SharedReceives receives) {
     this.queuePair = queuePair;
     this.queue = queue;
-    this.completions = completions;
-    this.answers = answers;
+    this.receives = receives;
   }
 
-  /** A message begins: SEND with its payload to come, or WRITTEN. */
-  void onMessage(FrameHeader header) throws ProtocolException {
-    receiving = null;
-    if (header.sequence > expected && refused) {
-      return;
-    }
-    if (header.sequence != expected) {
-      throw new ProtocolException(
-          "message out of order: sequence=" + header.sequence + " expected=" + expected);
-    }
-    if (head == queue.tail()) {
-      refused = true;
-      answers.refuseSoon(expected);
-      return;
-    }
-    refused = false;
-    WorkEntry entry = queue.entry(head);
-    if (header.length > entry.totalBytes) {
-      fail(WorkStatus.LOCAL_LENGTH_ERROR, WorkStatus.REMOTE_INVALID_REQUEST);
-    } else if (!entry.mayUseLocalMemory()) {
-      fail(WorkStatus.LOCAL_PROTECTION_ERROR, WorkStatus.REMOTE_OPERATION_ERROR);
-    } else {
-      receiving = entry;
+  /** Completes the receives with a message. */
+  void run() {
+    WorkStatus failure = complete();
+    if (failure != WorkStatus.SUCCESS) {
+      queuePair.failReceive(head, failure);
     }
   }
 
-  private void fail(WorkStatus here, WorkStatus there) {
-    answers.sendFailure(expected, there);
-    queuePair.failReceive(head, here);
-  }
-
-  void onPayload(ByteBuffer piece) {
-    if (receiving != null) {
-      if (!receiving.mayUseLocalMemory()) {
-        receiving = null;
-        fail(WorkStatus.LOCAL_PROTECTION_ERROR, WorkStatus.REMOTE_OPERATION_ERROR);
-        return;
+  /** Stops at a message that could not be received, and returns its status. */
+  private WorkStatus complete() {
+    while (head < queue.tail() && receives.isDelivered(head)) {
+      WorkEntry entry = queue.entry(head);
+      WorkStatus status = receives.status(head, entry.totalBytes);
+      if (status != WorkStatus.SUCCESS) {
+        return status;
       }
-      receiving.scatter(piece);
-    }
-  }
-
-  void onMessageEnd(FrameHeader header) {
-    if (receiving != null) {
-      completions.completeReceive(head, receiving, header);
-      receiving = null;
+      queuePair.completeReceive(head, entry, receives);
       head++;
-      answers.acknowledgeSoon(expected);
-      expected++;
     }
+    return WorkStatus.SUCCESS;
   }
 
-  /** Completes with an error what failed, and all that is posted as flushed. */
+  /**
+   * Completes the receives with a message, then with an error what failed, and all others as
+   * flushed.
+   *
+   * @param failed position of the receive with that status; negative when the connection ended
+   */
   void flush(long failed, WorkStatus status) {
-    receiving = null;
+    WorkStatus undelivered = complete();
+    WorkStatus first = undelivered == WorkStatus.SUCCESS ? WorkStatus.FLUSH_ERROR : undelivered;
     long tail = queue.tail();
     for (; head < tail; head++) {
-      WorkEntry entry = queue.entry(head);
-      completions.failReceive(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+      queuePair.flushReceive(head, queue.entry(head), head == failed ? status : first);
+      first = WorkStatus.FLUSH_ERROR;
     }
   }
 
   /** Drops all work without completions: the queue pair is destroyed. */
   void drop() {
-    receiving = null;
     for (long tail = queue.tail(); head < tail; head++) {
       queue.entry(head).clear();
     }

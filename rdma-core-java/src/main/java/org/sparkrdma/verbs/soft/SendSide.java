@@ -1,311 +1,355 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
-import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Network;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.wire.Link;
-import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * Executes a queue pair's send queue in order. Confined to the device thread.
+ * Executes a queue pair's send queue in order, and completes it in order. Guarded by the lock of the
+ * device.
  *
  * <pre>
- *   completed │ sent, not acknowledged │ to do      │ free
- *             head                     next         tail
+ *   completed │ executed, acknowledged later │ to do      │ free
+ *             head                           next         tail
  * </pre>
  *
- * <p>Several messages may be in flight together. A READ copies its data while they are, and
- * completes after them; a WRITE begins when everything before it is acknowledged. When the receiver
- * is not ready, its message and all messages after it are sent again later. {@link OneSidedTurn}
- * executes a one-sided operation; its position in the queue is managed here.
+ * <p>A READ or WRITE is a copy from or to the peer's memory. A SEND is a copy into the memory of the
+ * peer's next posted receive, see {@link SharedReceives}. It is complete when it is delivered there,
+ * and wakes the peer through the socket only if that sleeps. When the peer has posted no receive,
+ * this side waits for the receiver-not-ready delay and looks again, as often as the connection's
+ * parameters allow; the requests behind it wait too.
  */
 final class SendSide {
+  /** Maximum length of a copy of the thread that posts, which is done with the lock. */
+  static final int SHORT_BYTES = 1 << 16;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
+  private static final int SIGNAL_BYTES = 1 << 18;
+
+  /** Value for no limit of retries in the InfiniBand specification. */
+  private static final int WITHOUT_LIMIT = 7;
 
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
-  private final CompletionWriter completions;
   private final SoftContext context;
-  private final SendSchedule schedule;
-  private final ReceiveAnswers answers;
-  private final NotReadyRetries retries = new NotReadyRetries();
-  private final OneSidedTurn oneSided;
+  private final DeviceLoop loop;
+  private final FaultPlan faults;
   private Link link;
+  private SoftPeer peer;
+  private int peerNumber;
+  private SharedReceives receives;
+  private long delivered;
+  private int maxRetries;
+  private int retriesLeft;
   private long head;
   private long next;
-  private long lastSequence;
-  private WorkEntry sending;
-  private long rewindTo = -1;
+  private long stamped;
+  private long resumeNs;
+  private Timers.Timer timer;
+  private long bytesSinceSignal;
 
-  /** A READ that failed before its turn, and is executed again when it is the first. */
-  private long notAhead = -1;
+  /** Whether the next request waits for the end of another copy. */
+  private boolean busy;
 
-  private boolean linkFull;
-
-  SendSide(
-      SoftQueuePair queuePair, WorkQueue queue, CompletionWriter completions, SoftContext context) {
+  SendSide(SoftQueuePair queuePair, WorkQueue queue, SoftContext context) {
     this.queuePair = queuePair;
     this.queue = queue;
-    this.completions = completions;
     this.context = context;
-    schedule = new SendSchedule(context, queue, queuePair);
-    answers = new ReceiveAnswers(queuePair, context);
-    oneSided = new OneSidedTurn(queuePair, context);
-  }
-
-  ReceiveAnswers answers() {
-    return answers;
+    loop = context.loop();
+    faults = context.faults();
   }
 
   /** The connection is established: work may begin. */
-  void onEstablished(Link toPeer, SoftPeer remote, int remoteNumber, int receiverNotReadyRetries) {
+  void onEstablished(Link toPeer, SoftEndpoint endpoint, int receiverNotReadyRetries) {
     link = toPeer;
-    answers.onEstablished(toPeer);
-    oneSided.onEstablished(remote, remoteNumber);
-    retries.onEstablished(receiverNotReadyRetries);
+    peer = endpoint.peer();
+    peerNumber = endpoint.peerNumber();
+    receives = endpoint.peerReceives();
+    maxRetries = receiverNotReadyRetries;
+    retriesLeft = maxRetries;
   }
 
-  /** Whether a message was sent in part: nothing else may be put on the link. */
-  boolean isInsideMessage() {
-    return sending != null;
-  }
-
-  /** Puts the last answers on the link before it ends; false when that is not possible. */
-  boolean finish() {
-    return link == null || (sending == null && answers.tryPutAll());
-  }
-
-  /** One turn; true when it needs another one. */
-  boolean run() {
-    if (link == null) {
+  /** One turn, see {@link SoftQueuePair#run}; true when it needs another one. */
+  boolean run(boolean posting) {
+    if (peer == null) {
       return false;
     }
-    int requests = 0;
+    stamp();
+    completeDue();
+    busy = false;
     long bytes = 0;
-    boolean more = true;
-    linkFull = false;
-    while (more && !queuePair.hasFailed() && !link.isClosed()) {
-      if (requests == TURN_REQUESTS || bytes >= TURN_BYTES) {
-        link.flush();
+    for (int requests = 0; next != queue.tail() && !queuePair.hasFailed(); requests++) {
+      stamp();
+      WorkEntry entry = queue.entry(next);
+      if (!isDue(entry)) {
+        return false;
+      }
+      if (requests == TURN_REQUESTS
+          || bytes >= TURN_BYTES
+          || (posting && entry.totalBytes > SHORT_BYTES)) {
         return true;
       }
-      schedule.stamp();
-      if (sending != null) {
-        more = continueMessage();
-      } else if (!answers.tryPutAll()) {
-        linkFull = true;
-        more = false;
-      } else if (isNextDue()) {
-        WorkEntry entry = queue.entry(next);
-        long before = entry.progress;
-        more = execute(entry);
-        // When its owner has filled the completed entry again, progress is 0.
-        bytes += Math.max(0, entry.progress - before);
-        requests++;
-      } else {
-        more = false;
+      long before = entry.progress;
+      if (!execute(entry)) {
+        return busy;
       }
+      // When its owner has filled the completed entry again, progress is 0.
+      bytes += Math.max(0, entry.progress - before);
     }
-    link.flush();
-    // A link that is still full gives another turn when it is writable.
-    return linkFull && link.hasRoomFor(2 * FrameHeader.BYTES);
+    return false;
   }
 
+  /** One step of a request; false when the turn ends. */
   private boolean execute(WorkEntry entry) {
+    if (entry.totalBytes > SHORT_BYTES && !loop.mayCopy()) {
+      busy = true;
+      return false;
+    }
     if (entry.mustFail) {
-      queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
-      return false;
+      return fail(WorkStatus.REMOTE_OPERATION_ERROR);
     }
-    return entry.isOneSided() ? oneSided(entry) : beginMessage(entry);
+    if (!entry.mayUseLocalMemory()) {
+      return fail(WorkStatus.LOCAL_PROTECTION_ERROR);
+    }
+    return entry.isOneSided() ? oneSided(entry) : message(entry);
   }
 
-  private boolean isNextDue() {
-    if (next == queue.tail()) {
-      return false;
-    }
-    WorkEntry entry = queue.entry(next);
-    return (head == next || mayRunAhead(entry)) && schedule.isDue(entry);
+  private boolean fail(WorkStatus status) {
+    queuePair.failSend(next, status);
+    return false;
   }
 
-  /** Whether a request may run while those before it have not completed. */
-  private boolean mayRunAhead(WorkEntry entry) {
-    if (entry.mustFail || !entry.mayUseLocalMemory()) {
-      return false;
-    }
-    boolean read = entry.opcode == Opcode.READ && next != notAhead && oneSided.mayRunAhead();
-    return read || !entry.isOneSided();
-  }
+  // READ and WRITE.
 
   private boolean oneSided(WorkEntry entry) {
-    long bytes = entry.totalBytes;
-    if (entry.executed) {
-      // Messages before it are being sent again, or have been acknowledged meanwhile.
-      next++;
-      completeExecuted();
-      return true;
+    boolean read = entry.opcode == Opcode.READ;
+    if (read && entry.progress == 0 && faults.isActive()) {
+      if (faults.fires(FaultPlan.Kind.DROP_CONNECTION)) {
+        LOG.debug("Dropping the connection by the fault plan: queuePair={}", queuePair.number());
+        queuePair.fail();
+        return false;
+      }
+      if (faults.fires(FaultPlan.Kind.READ_ERROR)) {
+        return fail(WorkStatus.REMOTE_OPERATION_ERROR);
+      }
     }
-    OneSidedTurn.Outcome outcome =
-        head == next ? oneSided.run(entry, next) : oneSided.runAhead(entry);
-    if (outcome == OneSidedTurn.Outcome.WAITS) {
-      notAhead = next;
-    } else if (outcome == OneSidedTurn.Outcome.COMPLETE) {
-      entry.executed = true;
-      next++;
-      completeExecuted();
-      oneSided.signalInTime(bytes);
+    if (entry.totalBytes > 0) {
+      WorkStatus status =
+          context
+              .oneSided()
+              .step(
+                  queuePair,
+                  peer,
+                  peerNumber,
+                  entry,
+                  entry.remoteKey,
+                  entry.remoteAddress + entry.progress,
+                  entry.totalBytes - entry.progress,
+                  read ? AccessBits.REMOTE_READ : AccessBits.REMOTE_WRITE);
+      if (status != WorkStatus.SUCCESS) {
+        return fail(status);
+      }
     }
-    return outcome != OneSidedTurn.Outcome.FAILED;
-  }
-
-  // Two-sided.
-
-  private boolean beginMessage(WorkEntry entry) {
-    if (!entry.mayUseLocalMemory()) {
-      queuePair.failSend(next, WorkStatus.LOCAL_PROTECTION_ERROR);
-      return false;
-    }
-    if (!link.hasRoomFor(FrameHeader.BYTES)) {
-      linkFull = true;
-      return false;
-    }
-    if (entry.sequence == 0) {
-      entry.sequence = ++lastSequence;
-    }
-    boolean written = entry.opcode == Opcode.WRITE_WITH_IMMEDIATE;
-    int flags = entry.opcode == Opcode.SEND ? 0 : FrameHeader.WITH_IMMEDIATE;
-    int total = (int) entry.totalBytes;
-    link.putHeader(
-        written ? FrameHeader.WRITTEN : FrameHeader.SEND,
-        flags,
-        written ? 0 : total,
-        entry.sequence,
-        entry.immediate,
-        total);
-    if (written) {
-      next++;
-      return true;
-    }
-    entry.progress = 0;
-    sending = entry;
-    return continueMessage();
-  }
-
-  /** False when the link is full. */
-  private boolean continueMessage() {
-    try {
-      sending.gather(link.out());
-    } catch (IOException e) {
-      queuePair.failSend(next, WorkStatus.LOCAL_PROTECTION_ERROR);
-      return false;
-    }
-    if (sending.progress < sending.totalBytes) {
-      link.flush();
-      return link.hasRoomFor(1) && !link.isClosed();
-    }
-    sending = null;
-    next++;
-    if (rewindTo >= 0) {
-      next = rewindTo;
-      rewindTo = -1;
+    if (entry.progress == entry.totalBytes) {
+      if (entry.opcode == Opcode.WRITE_WITH_IMMEDIATE) {
+        entry.written = true;
+      } else {
+        if (read && faults.isActive()) {
+          corrupt(entry);
+        }
+        long bytes = entry.totalBytes;
+        finish(entry, 0);
+        signalInTime(bytes);
+      }
     }
     return true;
   }
 
-  // Answers of the peer.
-
-  /** The peer received all messages up to this one. */
-  void onAcknowledged(long sequence) throws ProtocolException {
-    checkSent(sequence);
-    while (head < next) {
-      WorkEntry entry = queue.entry(head);
-      if (entry.sequence == 0 || entry.sequence > sequence) {
-        break;
-      }
-      retries.onReceived();
-      completeHead();
-      completeExecuted();
-    }
-    context.thread().activate(queuePair);
-  }
-
-  /** The peer had no receive for this message and dropped it and what came after. */
-  void onNotReady(long sequence) throws ProtocolException {
-    onAcknowledged(sequence - 1);
-    if ((head == next && sending == null) || queue.entry(head).sequence != sequence) {
-      throw new ProtocolException("refused what was not sent: sequence=" + sequence);
-    }
-    if (!retries.tryUse()) {
-      queuePair.failSend(head, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
-      return;
-    }
-    schedule.pause();
-    if (sending == null) {
-      next = head;
-    } else {
-      rewindTo = head;
+  private void corrupt(WorkEntry entry) {
+    long bit = faults.bitToFlip(entry.totalBytes);
+    if (bit >= 0) {
+      entry.flipBit(bit);
     }
   }
 
-  /** The peer cannot take this message. */
-  void onFailed(long sequence, boolean invalid) throws ProtocolException {
-    onAcknowledged(sequence - 1);
-    if (head == queue.tail()) {
-      throw new ProtocolException("failed what was not sent: sequence=" + sequence);
+  /** Wakes the owners of completion queues before much more is transferred. */
+  private void signalInTime(long bytes) {
+    bytesSinceSignal += bytes;
+    if (bytesSinceSignal >= SIGNAL_BYTES) {
+      bytesSinceSignal = 0;
+      loop.signalNow();
     }
-    queuePair.failSend(
-        head, invalid ? WorkStatus.REMOTE_INVALID_REQUEST : WorkStatus.REMOTE_OPERATION_ERROR);
   }
 
-  private void checkSent(long sequence) throws ProtocolException {
-    if (sequence < 0 || sequence > lastSequence) {
-      throw new ProtocolException("acknowledged what was not sent: sequence=" + sequence);
+  // SEND.
+
+  private boolean message(WorkEntry entry) {
+    if (!receives.isPosted(delivered)) {
+      return awaitReceive();
+    }
+    retriesLeft = maxRetries;
+    long payload = entry.written ? 0 : entry.totalBytes;
+    if (payload > receives.receiveBytes(delivered)) {
+      receives.deliverTooLong(delivered);
+      wakePeer();
+      return fail(WorkStatus.REMOTE_INVALID_REQUEST);
+    }
+    WorkStatus status =
+        payload == 0 ? context.oneSided().check(peer, peerNumber) : place(entry);
+    if (status == WorkStatus.RETRY_EXCEEDED || status == WorkStatus.LOCAL_PROTECTION_ERROR) {
+      return fail(status);
+    }
+    if (status != WorkStatus.SUCCESS) {
+      receives.deliverNotRegistered(delivered);
+      wakePeer();
+      return fail(WorkStatus.REMOTE_OPERATION_ERROR);
+    }
+    if (entry.written || entry.progress == entry.totalBytes) {
+      int flags =
+          (entry.opcode == Opcode.SEND ? 0 : SharedReceives.WITH_IMMEDIATE)
+              | (entry.written ? SharedReceives.WRITTEN : 0);
+      receives.deliver(delivered, entry.totalBytes, flags, entry.immediate);
+      delivered++;
+      wakePeer();
+      finish(entry, context.settings().acknowledgeDelayNs());
+    }
+    return true;
+  }
+
+  /** Copies the next bytes of a message into the element of the receive that they belong to. */
+  private WorkStatus place(WorkEntry entry) {
+    long offset = entry.progress;
+    int i = 0;
+    while (i < receives.elements(delivered) && offset >= receives.length(delivered, i)) {
+      offset -= receives.length(delivered, i);
+      i++;
+    }
+    if (i >= receives.elements(delivered)) {
+      return WorkStatus.REMOTE_OPERATION_ERROR;
+    }
+    return context
+        .oneSided()
+        .step(
+            queuePair,
+            peer,
+            peerNumber,
+            entry,
+            receives.key(delivered, i),
+            receives.address(delivered, i) + offset,
+            receives.length(delivered, i) - offset,
+            AccessBits.LOCAL_WRITE);
+  }
+
+  private boolean awaitReceive() {
+    if (maxRetries != WITHOUT_LIMIT && retriesLeft-- == 0) {
+      return fail(WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+    }
+    resumeNs = loop.nowNs() + context.settings().receiverNotReadyDelayNs();
+    wakeAt(resumeNs);
+    return false;
+  }
+
+  private void wakePeer() {
+    if (peer.table.ring(SharedTable.queuePairIndex(peerNumber))) {
+      link.wakePeer();
+    }
+  }
+
+  // Times at which requests may run and complete.
+
+  /** Sets for each request posted since the last call its due time, and whether it must fail. */
+  private void stamp() {
+    for (long tail = queue.tail(); stamped < tail; stamped++) {
+      WorkEntry entry = queue.entry(stamped);
+      boolean read = entry.opcode == Opcode.READ;
+      entry.dueNs = context.network().dueNs(read, entry.totalBytes, loop.nowNs());
+      entry.mustFail = !read && faults.fires(FaultPlan.Kind.SEND_ERROR);
+    }
+  }
+
+  /** Whether a request may run now. If not, schedules a turn for the time when it may. */
+  private boolean isDue(WorkEntry entry) {
+    return entry.dueNs != Network.NEVER && isPast(entry.dueNs) && isPast(resumeNs);
+  }
+
+  private boolean isPast(long atNs) {
+    if (atNs == 0 || atNs - loop.nowNs() <= 0) {
+      return true;
+    }
+    wakeAt(atNs);
+    return false;
+  }
+
+  private void wakeAt(long atNs) {
+    if (timer == null || atNs - timer.atNs() < 0) {
+      cancelTimer();
+      timer = loop.schedule(atNs, this::onTimer);
+    }
+  }
+
+  private void onTimer() {
+    timer = null;
+    loop.activate(queuePair);
+  }
+
+  private void cancelTimer() {
+    if (timer != null) {
+      loop.cancel(timer);
+      timer = null;
     }
   }
 
   // Completing.
 
-  /** Completes READs that waited for nothing else. */
-  private void completeExecuted() {
-    while (head < next && queue.entry(head).executed) {
-      completeHead();
-    }
+  private void finish(WorkEntry entry, long delayNs) {
+    entry.acknowledgedNs = delayNs == 0 ? 0 : loop.nowNs() + delayNs;
+    next++;
+    completeDue();
   }
 
-  private void completeHead() {
-    WorkEntry entry = queue.entry(head);
-    if (entry.signalled) {
-      completions.completeSend(head, entry);
-    } else {
-      entry.clear();
+  private void completeDue() {
+    while (head < next && isPast(queue.entry(head).acknowledgedNs)) {
+      WorkEntry entry = queue.entry(head);
+      if (entry.signalled) {
+        queuePair.completeSend(head, entry);
+      } else {
+        entry.clear();
+      }
+      head++;
     }
-    head++;
   }
 
   /** Completes with an error what failed, and all that is posted as flushed. */
   void flush(long failed, WorkStatus status) {
-    schedule.cancel();
-    sending = null;
+    cancelTimer();
     long tail = queue.tail();
     for (; head < tail; head++) {
       WorkEntry entry = queue.entry(head);
-      completions.failSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+      queuePair.flushSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
     }
     next = head;
-    schedule.skipTo(head);
+    stamped = head;
   }
 
   /** Drops all work without completions: the queue pair is destroyed. */
   void drop() {
-    schedule.cancel();
-    sending = null;
+    cancelTimer();
     for (long tail = queue.tail(); head < tail; head++) {
       queue.entry(head).clear();
     }
     next = head;
     link = null;
-    oneSided.drop();
+    peer = null;
+    receives = null;
   }
 }

@@ -5,24 +5,25 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineDevice;
-import org.sparkrdma.verbs.engine.ParkingChannel;
 
 /**
- * A ring of completions: filled by the device thread, polled by the one thread that owns the queue
- * and its queue pairs.
+ * A ring of completions: filled under the lock of the device, polled by the one thread that owns the
+ * queue and its queue pairs. A poll of an empty queue makes the device's progress.
  */
 final class SoftCompletionQueue extends EngineCompletionQueue {
   private static final VarHandle TAIL = handle("tail");
   private static final VarHandle HEAD = handle("head");
 
+  private final DeviceLoop loop;
   private final Completion[] ring;
   private final int mask;
   private final AtomicBoolean armed = new AtomicBoolean();
   private volatile boolean overrun;
 
-  /** Written by the device thread. */
+  /** Written under the lock of the device. */
   private long tail;
 
   /** Written by the polling thread. */
@@ -31,11 +32,12 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   /** Position of the next completion to show; confined to the polling thread. */
   private long cursor;
 
-  /** Whether completions were published since the last {@link #signalIfArmed}; device thread. */
+  /** Whether completions were published since the last {@link #signalIfArmed}; under the lock. */
   private boolean unsignalled;
 
-  SoftCompletionQueue(EngineDevice<?> device, int capacity, ParkingChannel channel) {
+  SoftCompletionQueue(EngineDevice<?> device, int capacity, SoftChannel channel, DeviceLoop loop) {
     super(device, capacity, channel);
+    this.loop = loop;
     int size = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     ring = new Completion[size];
     mask = size - 1;
@@ -52,7 +54,26 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
     }
   }
 
-  // Called by the device thread.
+  /** An entry. Written under the lock of the device, then read by the thread that polls. */
+  static final class Completion {
+    final CompletionView view = new CompletionView();
+
+    /** Null when there is nothing to show. */
+    private SoftQueuePair queuePair;
+
+    private boolean ofSend;
+
+    /** Position of its work in the send or receive queue. */
+    private long position;
+
+    void set(SoftQueuePair owner, boolean send, long at) {
+      queuePair = owner;
+      ofSend = send;
+      position = at;
+    }
+  }
+
+  // Called with the lock of the device.
 
   /** The next free entry; null when there is none, and the queue is overrun from then on. */
   Completion next() {
@@ -87,6 +108,9 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   @Override
   public int poll(int limit, CompletionHandler handler) {
     checkOpen();
+    if (cursor == (long) TAIL.getAcquire(this)) {
+      loop.poll();
+    }
     int handled = 0;
     while (handled < limit && cursor < (long) TAIL.getAcquire(this)) {
       Completion completion = ring[(int) cursor & mask];

@@ -23,12 +23,6 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   private final SoftConnectionManager manager;
   private final SoftEndpoint endpoint;
 
-  /** The endpoint of an outgoing connection; else null. */
-  private final InitiatorEndpoint initiator;
-
-  /** The endpoint of an incoming connection; else null. */
-  private final AcceptorEndpoint acceptor;
-
   private final Object closing = new Object();
 
   /** An outgoing connection. */
@@ -36,23 +30,19 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
     super(manager, remote, true);
     this.context = context;
     this.manager = manager;
-    initiator = new InitiatorEndpoint(context, this);
-    acceptor = null;
-    endpoint = initiator;
+    endpoint = SoftEndpoint.initiator(context, this);
   }
 
   /** A connection that a peer asks for. */
   SoftConnection(
       SoftContext context,
       SoftConnectionManager manager,
-      AcceptorEndpoint endpoint,
+      SoftEndpoint endpoint,
       InetSocketAddress local,
       InetSocketAddress remote) {
     super(manager, remote, false);
     this.context = context;
     this.manager = manager;
-    initiator = null;
-    acceptor = endpoint;
     this.endpoint = endpoint;
     setLocalAddress(local);
   }
@@ -61,7 +51,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
 
   @Override
   public int requestQueuePairNumber() {
-    return acceptor == null ? 0 : acceptor.requestQueuePairNumber();
+    return endpoint.requestQueuePairNumber();
   }
 
   @Override
@@ -77,11 +67,12 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       return;
     }
     boolean hangs = context.faults().fires(FaultPlan.Kind.HANG_CONNECT);
-    context.thread().execute(() -> openSocket(parameters, hangs));
+    context.loop().execute(() -> openSocket(parameters, hangs));
   }
 
   private void openSocket(ConnectionParameters parameters, boolean hangs) {
     SocketChannel socket = null;
+    endpoint.adopt(queuePair());
     try {
       socket = SocketChannel.open();
       socket.configureBlocking(false);
@@ -89,10 +80,10 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
         socket.bind(localAddress());
       }
       boolean connected = !hangs && socket.connect(remoteAddress());
-      var link = new Link(context.thread().selector(), socket, endpoint);
-      initiator.connect(link, queuePair(), parameters);
+      var link = new Link(context.loop().selector(), socket, endpoint);
+      endpoint.connect(link, parameters);
       if (connected) {
-        initiator.onConnected();
+        endpoint.onConnected();
       }
     } catch (IOException | RuntimeException e) {
       closeQuietly(socket, e);
@@ -114,19 +105,19 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   protected void sendReply(ConnectionParameters parameters) {
     SoftQueuePair pair = queuePair();
     pair.markReady();
-    context.thread().execute(() -> acceptor.accept(pair, parameters));
+    context.loop().execute(() -> endpoint.accept(pair, parameters));
   }
 
   @Override
   protected void sendRejection(byte[] privateData) {
     byte[] copy = privateData.clone();
-    context.thread().execute(() -> acceptor.reject(copy));
+    context.loop().execute(() -> endpoint.reject(copy));
   }
 
   @Override
   public void disconnect() {
     if (isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED)) {
-      context.thread().execute(() -> endpoint.disconnect("disconnected"));
+      context.loop().execute(() -> endpoint.disconnect("disconnected"));
     }
   }
 
@@ -141,12 +132,12 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       if (pair != null) {
         pair.close();
       }
-      context.thread().call(endpoint::close);
+      context.loop().call(endpoint::close);
       manager.remove(this, this);
     }
   }
 
-  // Called when the address is resolved, and by the device thread.
+  // Called when the address is resolved, and with the lock of the device.
 
   void onResolved(InetSocketAddress local) {
     setLocalAddress(local);

@@ -14,7 +14,6 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
-import org.sparkrdma.verbs.engine.ParkingChannel;
 
 /** Connections over TCP sockets of the loopback device. */
 final class SoftConnectionManager extends EngineConnectionManager {
@@ -22,9 +21,26 @@ final class SoftConnectionManager extends EngineConnectionManager {
 
   private final SoftContext context;
 
-  SoftConnectionManager(EngineDevice<?> device, SoftContext context, ParkingChannel channel) {
+  SoftConnectionManager(EngineDevice<?> device, SoftContext context, SoftChannel channel) {
     super(device, channel);
     this.context = context;
+    context.loop().add(this);
+  }
+
+  @Override
+  protected void takeEvents() {
+    context.loop().pollEvents();
+  }
+
+  /** Work of the device has failed, and no more is done. */
+  void onDeviceFailed() {
+    offerOfDevice(
+        ConnectionEvent.Type.DEVICE_DOWN, "the soft device failed; the log has the cause");
+  }
+
+  @Override
+  protected void destroy() {
+    context.loop().remove(this);
   }
 
   @Override
@@ -40,7 +56,7 @@ final class SoftConnectionManager extends EngineConnectionManager {
       socket.bind(address, context.settings().maxHalfOpen());
       var listener = new SoftListener(context, this, socket, backlog);
       add(listener);
-      context.thread().call(listener::register);
+      context.loop().call(listener::register);
       return listener;
     } catch (IOException | RuntimeException e) {
       closeQuietly(socket, e);
@@ -99,7 +115,7 @@ final class SoftConnectionManager extends EngineConnectionManager {
   protected void destroyListener(Object id) {
     var socket = (ServerSocketChannel) id;
     context
-        .thread()
+        .loop()
         .call(
             () -> {
               try {

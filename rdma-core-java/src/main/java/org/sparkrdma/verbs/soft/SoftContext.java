@@ -12,52 +12,59 @@ import org.sparkrdma.verbs.soft.shared.SharedState;
  * device.
  *
  * @param shared the state visible to other processes; safe for any thread
- * @param thread the device thread; its Javadoc names the methods that are safe for any thread
+ * @param loop the device's work; its Javadoc names the methods that are safe for any thread
  * @param faults safe for any thread
- * @param network confined to the device thread
- * @param oneSided confined to the device thread
- * @param endpoints confined to the device thread
+ * @param network guarded by the lock of the loop
+ * @param oneSided guarded by the lock of the loop
+ * @param peers guarded by the lock of the loop
  */
 record SoftContext(
     SoftSettings settings,
     SharedState shared,
-    DeviceThread thread,
+    DeviceLoop loop,
     FaultPlan faults,
     Network network,
     OneSided oneSided,
-    Endpoints endpoints)
+    SoftPeers peers)
     implements AutoCloseable {
 
-  /** Creates the shared state and starts the device thread. */
+  /** Creates the shared state and starts the helper of the device. */
   static SoftContext open(SoftSettings settings, HostIdentity host, boolean copiesReads)
       throws IOException {
     SharedState shared = SharedState.create(settings.directory(), host);
+    boolean opened = false;
     try {
-      var thread = new DeviceThread("soft-rdma-" + SoftDeviceFacts.NAME);
+      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, shared.table(), Thread::new);
       FaultPlan faults = FaultPlan.parse(settings.faults());
-      var peers = new SoftPeers(shared.directory(), shared.self(), settings.maxOpenFiles());
       var context =
           new SoftContext(
               settings,
               shared,
-              thread,
+              loop,
               faults,
               new Network(settings.latencyNs(), settings.bytesPerSecond(), faults),
-              new OneSided(copiesReads),
-              new Endpoints(thread, peers, settings.peerCheckNs()));
-      thread.start();
+              new OneSided(loop, copiesReads),
+              new SoftPeers(
+                  loop,
+                  shared.directory(),
+                  shared.self(),
+                  settings.maxOpenFiles(),
+                  settings.peerCheckNs()));
+      loop.start();
+      opened = true;
       return context;
-    } catch (Throwable e) {
-      // An Error too, such as a refused thread: the device may be opened again.
-      shared.close();
-      throw e;
+    } finally {
+      if (!opened) {
+        // After a refused thread too: the device may be opened again.
+        shared.close();
+      }
     }
   }
 
   @Override
   public void close() {
-    thread.call(endpoints::closeAll);
-    thread.stop();
+    loop.call(peers::closeAll);
+    loop.stop();
     shared.close();
   }
 }

@@ -2,19 +2,26 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
+import org.sparkrdma.verbs.soft.shared.SharedState;
+import org.sparkrdma.verbs.soft.wire.Frame;
 import org.sparkrdma.verbs.soft.wire.FrameHandler;
-import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * The end of a connection on the device thread: its socket and its state. {@link Handshake} makes
- * and checks the first messages, {@link InitiatorEndpoint} and {@link AcceptorEndpoint} exchange
- * them, {@link EstablishedFrames} takes the rest.
+ * The end of a connection: its socket, its state and the first messages. Guarded by the lock of the
+ * device.
  *
  * <pre>
  *  initiator CONNECTING ─REQUEST►─ REQUESTING ─►REPLY, READY►─ ESTABLISHED
@@ -22,8 +29,11 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *  then      LINGERING: sends the last frames and drops what is received; CLOSED
  * </pre>
  */
-abstract class SoftEndpoint implements FrameHandler {
+final class SoftEndpoint implements FrameHandler {
   private static final long LINGER_NS = Duration.ofSeconds(1).toNanos();
+  private static final int MAX_REASON_BYTES = 400;
+  private static final byte[] NO_BODY = {};
+  private static final SecureRandom RANDOM = new SecureRandom();
 
   enum State {
     CONNECTING,
@@ -36,54 +46,300 @@ abstract class SoftEndpoint implements FrameHandler {
     CLOSED
   }
 
-  final SoftContext context;
-  final Handshake handshake;
-  final TimeLimit timeLimit;
-  State state;
-  Link link;
-  SoftConnection connection;
-  SoftQueuePair queuePair;
-  ConnectionParameters parameters;
+  private final SoftContext context;
 
-  /**
-   * @param initiator whether this end asks for the connection
-   * @param first its state before the first message
-   */
-  SoftEndpoint(SoftContext context, boolean initiator, State first) {
+  /** Null at the initiator. */
+  private final SoftListener listener;
+
+  private State state;
+  private Link link;
+  private SoftConnection connection;
+  private SoftQueuePair queuePair;
+  private ConnectionParameters parameters;
+
+  /** Limit of the present state. */
+  private Timers.Timer timer;
+
+  /** Null before the peer's first message was checked, and after {@link #releasePeer}. */
+  private SoftPeer peer;
+
+  private int peerNumber;
+  private SharedReceives peerReceives;
+
+  private SoftEndpoint(SoftContext context, SoftListener listener, State first) {
     this.context = context;
-    handshake = new Handshake(context, initiator);
-    timeLimit = new TimeLimit(context.thread());
+    this.listener = listener;
     state = first;
   }
 
-  final SoftPeer peer() {
-    return handshake.peer();
+  static SoftEndpoint initiator(SoftContext context, SoftConnection connection) {
+    var endpoint = new SoftEndpoint(context, null, State.CONNECTING);
+    endpoint.connection = connection;
+    return endpoint;
   }
 
-  final boolean isHalfOpen() {
+  static SoftEndpoint acceptor(SoftContext context, SoftListener listener) {
+    return new SoftEndpoint(context, listener, State.AWAITING_HELLO);
+  }
+
+  SoftPeer peer() {
+    return peer;
+  }
+
+  /** Number of the peer's queue pair. */
+  int peerNumber() {
+    return peerNumber;
+  }
+
+  /** Number of the queue pair in the peer's request; 0 at the initiator. */
+  int requestQueuePairNumber() {
+    return listener == null ? 0 : peerNumber;
+  }
+
+  SharedReceives peerReceives() {
+    return peerReceives;
+  }
+
+  boolean isHalfOpen() {
     return state == State.AWAITING_HELLO;
   }
 
-  // Commands of the owner.
+  private void setLimit(long delayNs, Runnable onTimeout) {
+    cancelLimit();
+    timer = context.loop().schedule(System.nanoTime() + delayNs, onTimeout);
+  }
 
-  final void adopt(SoftQueuePair pair) {
+  private void cancelLimit() {
+    if (timer != null) {
+      context.loop().cancel(timer);
+      timer = null;
+    }
+  }
+
+  // The initiator.
+
+  void connect(Link newLink, ConnectionParameters wanted) {
+    link = newLink;
+    parameters = wanted;
+    context.peers().add(this);
+    setLimit(
+        wanted.timeout().toNanos(),
+        () ->
+            fail(
+                ConnectionEvent.Type.UNREACHABLE,
+                "no answer within the connect time-out: timeout=" + wanted.timeout()));
+  }
+
+  @Override
+  public void onConnected() throws IOException {
+    state = State.REQUESTING;
+    connection.onBound(link.localAddress());
+    sendHello(Frame.REQUEST);
+  }
+
+  @Override
+  public void onConnectRefused(String reason) {
+    fail(ConnectionEvent.Type.REJECTED, reason);
+  }
+
+  private void onReply(ByteBuffer body) {
+    byte[] privateData;
+    try {
+      privateData = acceptHello(body);
+    } catch (IOException e) {
+      fail(ConnectionEvent.Type.REJECTED, e.getMessage());
+      return;
+    }
+    cancelLimit();
+    if (!queuePair.markReady()) {
+      closeNow();
+      return;
+    }
+    queuePair.publish();
+    link.send(Frame.READY, NO_BODY);
+    establish(privateData);
+  }
+
+  private void onReject(byte[] privateData) {
+    closeNow();
+    queuePair.fail();
+    connection.onRejected(privateData, "the peer rejected the request");
+  }
+
+  // The acceptor.
+
+  /** Begins to wait for the peer's first message. */
+  void awaitHello(Link newLink) {
+    link = newLink;
+    context.peers().add(this);
+    setLimit(context.settings().handshakeTimeoutNs(), this::close);
+  }
+
+  private void onRequest(ByteBuffer body) {
+    cancelLimit();
+    try {
+      byte[] privateData = acceptHello(body);
+      connection = listener.onRequest(this, link.localAddress(), link.remoteAddress());
+      state = State.REQUESTED;
+      connection.onRequested(listener, privateData);
+    } catch (IOException e) {
+      refuse(e.getMessage());
+    }
+  }
+
+  void accept(SoftQueuePair pair, ConnectionParameters answer) {
+    adopt(pair);
+    if (state != State.REQUESTED) {
+      pair.fail();
+      connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, "the peer has ended the connection");
+      return;
+    }
+    parameters = answer;
+    state = State.ACCEPTED;
+    pair.publish();
+    sendHello(Frame.REPLY);
+    setLimit(
+        context.settings().handshakeTimeoutNs(),
+        () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
+  }
+
+  void reject(byte[] privateData) {
+    if (state == State.REQUESTED) {
+      link.send(Frame.REJECT, privateData);
+      linger();
+    }
+  }
+
+  private void refuse(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    link.send(Frame.REFUSED, Arrays.copyOf(text, Math.min(text.length, MAX_REASON_BYTES)));
+    linger();
+  }
+
+  // Both.
+
+  /** This queue pair fails with the connection, and ends it when it fails. */
+  void adopt(SoftQueuePair pair) {
     queuePair = pair;
     pair.setFailureListener(this::onQueuePairFailed);
   }
 
+  private int initiatorPort() throws IOException {
+    return port(listener == null ? link.localAddress() : link.remoteAddress());
+  }
+
+  private int listenerPort() throws IOException {
+    return port(listener == null ? link.remoteAddress() : link.localAddress());
+  }
+
+  private static int port(InetSocketAddress address) {
+    return address.getPort();
+  }
+
+  private void sendHello(byte type) {
+    SharedState shared = context.shared();
+    byte[] nonce = new byte[LinkHello.NONCE_BYTES];
+    RANDOM.nextBytes(nonce);
+    try {
+      var hello =
+          new LinkHello(
+              shared.host(),
+              shared.self(),
+              queuePair.number(),
+              nonce,
+              LinkHello.proof(shared.table().secret(), nonce, initiatorPort(), listenerPort()),
+              shared.directory().name(),
+              parameters.privateData());
+      ByteBuffer body = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      hello.encode(body);
+      link.send(type, Arrays.copyOf(body.array(), body.position()));
+    } catch (IOException e) {
+      fail(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
+    }
+  }
+
+  /**
+   * Checks the LinkHello that was received and makes its sender a peer.
+   *
+   * @return the private data of its application
+   * @throws IOException with the reason when it is refused
+   */
+  private byte[] acceptHello(ByteBuffer body) throws IOException {
+    LinkHello hello = LinkHello.decode(body);
+    String difference = context.shared().host().differenceFrom(hello.host());
+    if (!difference.isEmpty()) {
+      throw new IOException(difference);
+    }
+    peer = context.peers().acquire(hello, initiatorPort(), listenerPort());
+    peerNumber = hello.queuePairNumber();
+    peerReceives = peer.receives(peerNumber);
+    return hello.privateData();
+  }
+
+  private void establish(byte[] privateData) {
+    state = State.ESTABLISHED;
+    queuePair.onEstablished(link, this, parameters.receiverNotReadyRetryCount());
+    connection.onEstablished(privateData);
+  }
+
+  @Override
+  public void onFrame(byte type, ByteBuffer body) throws IOException {
+    switch (type) {
+      case Frame.REQUEST -> {
+        require(state == State.AWAITING_HELLO, type);
+        onRequest(body);
+      }
+      case Frame.REPLY -> {
+        require(state == State.REQUESTING, type);
+        onReply(body);
+      }
+      case Frame.REJECT -> {
+        require(state == State.REQUESTING, type);
+        onReject(bytes(body));
+      }
+      case Frame.REFUSED -> {
+        require(state == State.REQUESTING, type);
+        String reason = new String(bytes(body), StandardCharsets.UTF_8);
+        fail(ConnectionEvent.Type.REJECTED, "refused: " + reason);
+      }
+      case Frame.READY -> {
+        require(state == State.ACCEPTED && !body.hasRemaining(), type);
+        cancelLimit();
+        establish(NO_BODY);
+      }
+      case Frame.DISCONNECT -> onDisconnect();
+      default -> throw new ProtocolException("unexpected frame: type=" + type);
+    }
+  }
+
+  private static byte[] bytes(ByteBuffer body) {
+    byte[] bytes = new byte[body.remaining()];
+    body.get(bytes);
+    return bytes;
+  }
+
+  private static void require(boolean expected, byte type) throws ProtocolException {
+    if (!expected) {
+      throw new ProtocolException("unexpected frame: type=" + type);
+    }
+  }
+
+  // The end.
+
   /** Ends the connection, whatever its state, without an event. */
-  final void close() {
-    if (state == State.ESTABLISHED || state == State.ACCEPTED || state == State.REQUESTING) {
-      sendDisconnect();
-    } else if (state == State.REQUESTED) {
-      refuse("the request was dropped");
-    } else if (state != State.LINGERING) {
-      closeNow();
+  void close() {
+    switch (state) {
+      case ESTABLISHED, ACCEPTED, REQUESTING -> sendDisconnect();
+      case REQUESTED -> refuse("the request was dropped");
+      case LINGERING -> {
+        // The time limit closes it.
+      }
+      default -> closeNow();
     }
   }
 
   /** Ends an established connection, with an event. */
-  final void disconnect(String reason) {
+  void disconnect(String reason) {
     if (state == State.ESTABLISHED) {
       sendDisconnect();
       queuePair.fail();
@@ -94,12 +350,11 @@ abstract class SoftEndpoint implements FrameHandler {
   }
 
   private void sendDisconnect() {
-    if (!queuePair.sendSide().finish() || !link.hasRoomFor(FrameHeader.BYTES)) {
+    if (link.send(Frame.DISCONNECT, NO_BODY)) {
+      linger();
+    } else {
       closeNow();
-      return;
     }
-    link.putHeader(FrameHeader.DISCONNECT, 0, 0, 0, 0, 0);
-    linger();
   }
 
   private void onQueuePairFailed() {
@@ -109,63 +364,6 @@ abstract class SoftEndpoint implements FrameHandler {
     } else if (state == State.ACCEPTED || state == State.REQUESTING) {
       fail(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair was closed");
     }
-  }
-
-  // The handshake.
-
-  final void sendHello(byte type) {
-    try {
-      handshake.sendHello(link, type, queuePair.number(), parameters.privateData());
-    } catch (IOException e) {
-      fail(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
-    }
-  }
-
-  @Override
-  public final void onFrame(FrameHeader header) throws IOException {
-    if (EstablishedFrames.includes(header)) {
-      require(state == State.ESTABLISHED, header);
-      EstablishedFrames.onFrame(header, queuePair);
-    } else {
-      handshake.onFrame(header);
-    }
-  }
-
-  @Override
-  public final void onPayload(FrameHeader header, ByteBuffer piece) {
-    if (EstablishedFrames.includes(header)) {
-      EstablishedFrames.onPayload(piece, queuePair);
-    } else {
-      handshake.onPayload(piece);
-    }
-  }
-
-  @Override
-  public final void onFrameEnd(FrameHeader header) throws IOException {
-    if (EstablishedFrames.includes(header)) {
-      EstablishedFrames.onFrameEnd(header, queuePair);
-    } else if (header.type == FrameHeader.DISCONNECT) {
-      onDisconnect();
-    } else {
-      onHandshakeEnd(header);
-    }
-  }
-
-  /** A frame of the handshake is complete. */
-  abstract void onHandshakeEnd(FrameHeader header) throws IOException;
-
-  final void establish(byte[] privateData) {
-    state = State.ESTABLISHED;
-    queuePair
-        .sendSide()
-        .onEstablished(
-            link,
-            handshake.peer(),
-            handshake.peerNumber(),
-            parameters.receiverNotReadyRetryCount());
-    link.flush();
-    context.thread().activate(queuePair);
-    connection.onEstablished(privateData);
   }
 
   private void onDisconnect() {
@@ -182,25 +380,15 @@ abstract class SoftEndpoint implements FrameHandler {
     connection.onEnded(ConnectionEvent.Type.DISCONNECTED, reason);
   }
 
-  static void require(boolean expected, FrameHeader header) throws ProtocolException {
-    if (!expected) {
-      throw EstablishedFrames.unexpected(header);
-    }
-  }
-
-  // The end.
-
   @Override
-  public final void onWritable() {
-    if (state == State.LINGERING && link.isFlushed()) {
+  public void onFlushed() {
+    if (state == State.LINGERING) {
       link.shutdownOutput();
-    } else if (queuePair != null) {
-      context.thread().activate(queuePair);
     }
   }
 
   @Override
-  public final void onEnded(String reason) {
+  public void onEnded(String reason) {
     State before = state;
     closeNow();
     switch (before) {
@@ -212,27 +400,23 @@ abstract class SoftEndpoint implements FrameHandler {
         queuePair.fail();
         connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, reason);
       }
-      default -> {}
+      default -> {
+        // Its end is known.
+      }
     }
   }
 
-  final void fail(ConnectionEvent.Type type, String reason) {
+  private void fail(ConnectionEvent.Type type, String reason) {
     closeNow();
     queuePair.fail();
     connection.onEnded(type, reason);
   }
 
-  final void refuse(String reason) {
-    handshake.sendRefusal(link, reason);
-    linger();
-  }
-
   /** Sends what is left, then gives the peer a little time to receive it. */
-  final void linger() {
+  private void linger() {
     state = State.LINGERING;
-    handshake.releasePeer();
+    releasePeer();
     link.discard();
-    link.flush();
     if (link.isClosed()) {
       closeNow();
       return;
@@ -240,17 +424,24 @@ abstract class SoftEndpoint implements FrameHandler {
     if (link.isFlushed()) {
       link.shutdownOutput();
     }
-    timeLimit.set(LINGER_NS, this::closeNow);
+    setLimit(LINGER_NS, this::closeNow);
+  }
+
+  private void releasePeer() {
+    if (peer != null) {
+      context.peers().release(peer);
+      peer = null;
+    }
   }
 
   /** Closes the socket at once, as when the device is closed. */
-  final void closeNow() {
-    timeLimit.cancel();
+  void closeNow() {
+    cancelLimit();
     state = State.CLOSED;
     if (link != null) {
       link.close();
     }
-    handshake.releasePeer();
-    context.endpoints().remove(this);
+    releasePeer();
+    context.peers().remove(this);
   }
 }

@@ -27,14 +27,14 @@ final class SoftEngine extends EngineBase {
 
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
-    return List.of(SoftDeviceFacts.info(settings, host));
+    return List.of(SoftDevice.info(settings, host));
   }
 
   @Override
   public Device open(String deviceName) throws VerbsException {
     return open(
         onClosed -> {
-          if (!deviceName.equals(SoftDeviceFacts.NAME)) {
+          if (!deviceName.equals(SoftDevice.NAME)) {
             throw noSuchDevice(deviceName);
           }
           return SoftDevice.open(settings, host, copiesReads, onClosed);

@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
- * A listening socket in the device thread's selector. Both the sockets whose first message has not
+ * A listening socket in the selector of the device. Both the sockets whose first message has not
  * arrived and the requests that the owner has not polled are bounded in number.
  */
 final class SoftListener extends EngineListener implements SelectionHandler {
@@ -39,11 +39,11 @@ final class SoftListener extends EngineListener implements SelectionHandler {
     this.backlog = backlog;
   }
 
-  // Called by the device thread.
+  // Called with the lock of the device.
 
   void register() {
     try {
-      channel.register(context.thread().selector(), SelectionKey.OP_ACCEPT, this);
+      channel.register(context.loop().selector(), SelectionKey.OP_ACCEPT, this);
     } catch (IOException e) {
       LOG.error("Could not listen: address={}", address(), e);
     }
@@ -51,6 +51,9 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   @Override
   public void onSelected() {
+    if (!channel.isOpen()) {
+      return;
+    }
     try {
       for (SocketChannel peer = channel.accept(); peer != null; peer = channel.accept()) {
         awaitHello(peer);
@@ -63,10 +66,10 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   /** Stops accepting for a while. Without file descriptors the socket would stay ready for ever. */
   private void pause() {
-    SelectionKey key = channel.keyFor(context.thread().selector());
+    SelectionKey key = channel.keyFor(context.loop().selector());
     if (key != null && key.isValid()) {
       key.interestOps(0);
-      context.thread().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
+      context.loop().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
     }
   }
 
@@ -77,13 +80,13 @@ final class SoftListener extends EngineListener implements SelectionHandler {
   }
 
   private void awaitHello(SocketChannel peer) throws IOException {
-    if (context.endpoints().halfOpenCount() >= context.settings().maxHalfOpen()) {
+    if (context.peers().halfOpenCount() >= context.settings().maxHalfOpen()) {
       peer.close();
       return;
     }
     peer.configureBlocking(false);
-    var endpoint = new AcceptorEndpoint(context, this);
-    endpoint.awaitHello(new Link(context.thread().selector(), peer, endpoint));
+    var endpoint = SoftEndpoint.acceptor(context, this);
+    endpoint.awaitHello(new Link(context.loop().selector(), peer, endpoint));
   }
 
   /**
@@ -92,7 +95,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
    * @throws IOException with the reason, when it is refused
    */
   SoftConnection onRequest(
-      AcceptorEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
+      SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
       throws IOException {
     if (isClosed()) {
       throw new IOException("the listener is closed");

@@ -76,14 +76,12 @@ final class SoftMemory extends EngineMemory {
       EngineDevice<?> device, SharedState shared, long lengthBytes) throws VerbsException {
     long fileId = shared.directory().newFileId();
     Path file = SharedDirectory.file(shared.directory().path(), fileId);
-    FileChannel channel = null;
-    try {
-      channel = PrivateFiles.create(file);
+    try (FileChannel channel = PrivateFiles.create(file)) {
       PrivateFiles.fillWithZeros(channel, lengthBytes);
       return new SoftMemory(
-          device, shared, file, fileId, lengthBytes, Mappings.of(channel, lengthBytes));
-    } catch (IOException | OutOfMemoryError e) {
-      undo(channel, file, e);
+          device, shared, file, fileId, lengthBytes, Mappings.of(channel, file, lengthBytes));
+    } catch (IOException e) {
+      undo(file, e);
       throw new VerbsException(
           "allocate",
           VerbsException.ENOMEM,
@@ -92,11 +90,8 @@ final class SoftMemory extends EngineMemory {
     }
   }
 
-  private static void undo(FileChannel channel, Path file, Throwable cause) {
+  private static void undo(Path file, Throwable cause) {
     try {
-      if (channel != null) {
-        channel.close();
-      }
       Files.deleteIfExists(file);
     } catch (IOException e) {
       cause.addSuppressed(e);
@@ -113,9 +108,9 @@ final class SoftMemory extends EngineMemory {
     return fileId;
   }
 
-  /** Called by the device thread, see {@link Mapping#view}. */
-  ByteBuffer view(long offset, int length) {
-    return mapping.view(offset, length);
+  /** See {@link Mapping#view}. */
+  ByteBuffer view(boolean copies, long offset, int length) {
+    return mapping.view(copies, offset, length);
   }
 
   @Override

@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Another device as this one uses it: its table, the reader slot of this device in it, and its open
- * files. Confined to the device thread; created and counted by {@link SoftPeers}.
+ * Another device as this one uses it: its table, the reader slots of this device in it, and its open
+ * files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
  */
 final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =
@@ -24,7 +25,15 @@ final class SoftPeer {
   final String name;
   final ProcessIdentity process;
   final SharedTable table;
-  final int reader;
+
+  /** Reader slots of this device in the table: of copies with the lock, and of the long copy. */
+  final int shortReader;
+
+  final int longReader;
+
+  /** The file of the long copy in progress, which stays open. */
+  FileChannel inUse;
+
   int connections;
   private final Path directory;
   private final int maxOpenFiles;
@@ -41,13 +50,15 @@ final class SoftPeer {
       String name,
       ProcessIdentity process,
       SharedTable table,
-      int reader,
+      int shortReader,
+      int longReader,
       Path directory,
       int maxOpenFiles) {
     this.name = name;
     this.process = process;
     this.table = table;
-    this.reader = reader;
+    this.shortReader = shortReader;
+    this.longReader = longReader;
     this.directory = directory;
     this.maxOpenFiles = maxOpenFiles;
   }
@@ -60,7 +71,9 @@ final class SoftPeer {
       file = find(fileId);
     }
     if (file != null && writable && !file.writable) {
-      close(file);
+      if (file.channel != inUse) {
+        close(file);
+      }
       file = null;
     }
     if (file == null) {
@@ -83,15 +96,21 @@ final class SoftPeer {
 
   private OpenFile find(long fileId) {
     for (int i = 0; i < files.size(); i++) {
-      if (files.get(i).fileId == fileId) {
-        return files.get(i);
+      OpenFile file = files.get(i);
+      if (file.fileId == fileId) {
+        if (file.channel.isOpen()) {
+          return file;
+        }
+        // Closed by an interrupt.
+        files.remove(i);
+        return null;
       }
     }
     return null;
   }
 
   private OpenFile open(long fileId, boolean writable) throws IOException {
-    if (files.size() == maxOpenFiles) {
+    if (files.size() >= maxOpenFiles) {
       closeOldest();
     }
     Set<StandardOpenOption> options = writable ? READ_WRITE : Set.of(StandardOpenOption.READ);
@@ -103,13 +122,15 @@ final class SoftPeer {
   }
 
   private void closeOldest() {
-    OpenFile oldest = files.get(0);
+    OpenFile oldest = null;
     for (OpenFile file : files) {
-      if (file.lastUse < oldest.lastUse) {
+      if (file.channel != inUse && (oldest == null || file.lastUse < oldest.lastUse)) {
         oldest = file;
       }
     }
-    close(oldest);
+    if (oldest != null) {
+      close(oldest);
+    }
   }
 
   private void close(OpenFile file) {
@@ -119,6 +140,11 @@ final class SoftPeer {
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);
     }
+  }
+
+  /** The receives of a queue pair of the peer. */
+  SharedReceives receives(int queuePairNumber) throws IOException {
+    return SharedReceives.attach(SharedDirectory.receives(directory, queuePairNumber));
   }
 
   /** Closes files whose region was deregistered, so that they do not occupy disk space. */
@@ -135,7 +161,8 @@ final class SoftPeer {
     while (!files.isEmpty()) {
       close(files.get(files.size() - 1));
     }
-    table.releaseReader(reader);
+    table.releaseReader(shortReader);
+    table.releaseReader(longReader);
   }
 
   /** An open file of the peer. */

@@ -12,8 +12,8 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.shared.KeyAllocator;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
-import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain extends EngineProtectionDomain {
@@ -59,10 +59,14 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
   }
 
   private int takeKey() throws VerbsException {
+    return take("ibv_reg_mr", context.shared().regionKeys());
+  }
+
+  private static int take(String call, KeyAllocator keys) throws VerbsException {
     try {
-      return context.shared().regionKeys().take();
+      return keys.take();
     } catch (IllegalStateException e) {
-      throw outOfMemory("ibv_reg_mr", e.getMessage(), e);
+      throw outOfMemory(call, e.getMessage(), e);
     }
   }
 
@@ -73,14 +77,11 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
   }
 
   SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
-    int number = context.shared().queuePairNumbers().take();
-    if (number < 0) {
-      throw outOfMemory(
-          "ibv_create_qp", "too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS, null);
-    }
+    int number = take("ibv_create_qp", context.shared().queuePairNumbers());
     try {
       return new SoftQueuePair(context, this, number, settings);
-    } catch (OutOfMemoryError e) {
+    } catch (IOException | VerbsException e) {
+      context.shared().directory().removeReceives(number);
       context.shared().queuePairNumbers().release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
     }

@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
+import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * A queue pair: two queues that its owner fills, and their execution by the device thread.
+ * A queue pair: two queues that its owner fills, and their execution under the lock of the device.
  *
- * <p>The device thread changes the state, except INIT to READY_TO_SEND at accept and DESTROYED at
- * close.
+ * <p>The state changes under that lock, except INIT to READY_TO_SEND at accept and DESTROYED at
+ * close. Its entry in the shared table, by which peers may access memory, exists from the
+ * connection's set-up until it fails or is closed.
  */
 final class SoftQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(SoftQueuePair.class);
   private static final long NONE = -1;
 
-  /** Next in the device thread's list of doorbells. */
+  /** Next in the device's list of doorbells. */
   SoftQueuePair nextRung;
 
-  /** Whether it waits for a turn; confined to the device thread. */
+  /** Whether it waits for a turn; guarded by the lock of the device. */
   boolean active;
 
   private final SoftContext context;
@@ -34,32 +42,46 @@ final class SoftQueuePair extends EngineQueuePair {
   private final SoftCompletionQueue receiveCompletions;
   private final WorkQueue sends;
   private final WorkQueue receives;
-  private final QueuePairEntry entry;
+  private final SharedReceives sharedReceives;
+  private final SharedTable table;
+  private final int index;
+  private final int domainId;
   private final SendSide sendSide;
   private final ReceiveSide receiveSide;
   private final AtomicBoolean rung = new AtomicBoolean();
+  private final Object publishing = new Object();
   private Runnable onFailure = () -> {};
+  private boolean established;
+  private boolean overrun;
+
+  // Guarded by publishing.
+  private int access;
+  private boolean published;
 
   /** Held while it is closed: a second close waits for the first. */
   private final Object closing = new Object();
 
   SoftQueuePair(
-      SoftContext context, SoftProtectionDomain domain, int number, QueuePairSettings settings) {
-    super(domain, number, settings, SoftDeviceFacts.limits(context.settings()), true);
+      SoftContext context, SoftProtectionDomain domain, int number, QueuePairSettings settings)
+      throws IOException, VerbsException {
+    super(domain, number, settings, SoftDevice.limits(context.settings()), true);
     this.context = context;
     sendCompletions = (SoftCompletionQueue) settings.sendQueue();
     receiveCompletions = (SoftCompletionQueue) settings.receiveQueue();
     sends = new WorkQueue(settings.sendDepth(), settings.maxSge(), settings.maxInlineBytes());
     receives = new WorkQueue(settings.receiveDepth(), settings.maxSge(), 0);
-    entry =
-        new QueuePairEntry(
-            context.shared().table(), number, domain.id(), AccessBits.of(settings.remoteAccess()));
-    var completions =
-        new CompletionWriter(this, sendCompletions, receiveCompletions, context.thread());
-    sendSide = new SendSide(this, sends, completions, context);
-    receiveSide = new ReceiveSide(this, receives, completions, sendSide.answers());
+    sharedReceives =
+        SharedReceives.create(
+            context.shared().directory().receives(number), receives.size(), settings.maxSge());
+    table = context.shared().table();
+    index = SharedTable.queuePairIndex(number);
+    domainId = domain.id();
+    access = AccessBits.of(settings.remoteAccess());
+    sendSide = new SendSide(this, sends, context);
+    receiveSide = new ReceiveSide(this, receives, sharedReceives);
     sendCompletions.retain();
     receiveCompletions.retain();
+    context.loop().add(this, index);
   }
 
   // Called by the owner.
@@ -71,7 +93,7 @@ final class SoftQueuePair extends EngineQueuePair {
     if (!sends.offer(request)) {
       return false;
     }
-    context.thread().ring(this);
+    context.loop().ring(this);
     return true;
   }
 
@@ -88,7 +110,7 @@ final class SoftQueuePair extends EngineQueuePair {
       }
     } finally {
       if (posted > 0) {
-        context.thread().ring(this);
+        context.loop().ring(this);
       }
     }
     return posted;
@@ -101,16 +123,32 @@ final class SoftQueuePair extends EngineQueuePair {
     if (!receives.offer(request)) {
       return false;
     }
+    long position = receives.tail() - 1;
+    for (int i = 0; i < request.elementCount(); i++) {
+      var region = (EngineRegion) request.region(i);
+      sharedReceives.setElement(
+          position,
+          i,
+          region.address() + request.offset(i),
+          request.length(i),
+          region.remote().remoteKey32());
+    }
+    sharedReceives.post(position, request.elementCount(), request.totalBytes());
     if (state() == QueuePairState.ERROR) {
-      context.thread().ring(this);
+      context.loop().ring(this);
     }
     return true;
   }
 
+  /** Returns when no peer uses the access of before any more. */
   @Override
-  public void setRemoteAccess(Set<AccessFlag> access) {
-    checkRemoteAccess(access);
-    entry.setAccess(AccessBits.of(access));
+  public void setRemoteAccess(Set<AccessFlag> newAccess) {
+    checkRemoteAccess(newAccess);
+    synchronized (publishing) {
+      access = AccessBits.of(newAccess);
+      table.setQueuePairAccess(index, access);
+    }
+    table.awaitQueuePairReaders(index);
   }
 
   /**
@@ -127,21 +165,22 @@ final class SoftQueuePair extends EngineQueuePair {
   public void close() {
     synchronized (closing) {
       if (setDestroyed()) {
-        context.thread().call(this::destroy);
-        entry.awaitReaders();
+        context.loop().call(this::destroy);
+        table.awaitQueuePairReaders(index);
         sendCompletions.discard(this);
         if (receiveCompletions != sendCompletions) {
           receiveCompletions.discard(this);
         }
         sendCompletions.release();
         receiveCompletions.release();
+        context.shared().directory().removeReceives(number());
         context.shared().queuePairNumbers().release(number());
         leaveDomain();
       }
     }
   }
 
-  // Called by the owner and the device thread.
+  // Called by the owner, and with the lock.
 
   /** The connection is accepted: sends may be posted. False when the queue pair is broken. */
   boolean markReady() {
@@ -160,7 +199,7 @@ final class SoftQueuePair extends EngineQueuePair {
     rung.set(false);
   }
 
-  // Called by the device thread.
+  // Called with the lock of the device.
 
   /** Runs once when the queue pair fails or is closed. */
   void setFailureListener(Runnable listener) {
@@ -169,25 +208,47 @@ final class SoftQueuePair extends EngineQueuePair {
 
   /** Allows peers' operations. */
   void publish() {
-    entry.publish();
+    synchronized (publishing) {
+      published = true;
+      table.publishQueuePair(index, number(), domainId, access);
+    }
   }
 
-  SendSide sendSide() {
-    return sendSide;
+  private void retire() {
+    synchronized (publishing) {
+      if (published) {
+        published = false;
+        table.retireQueuePair(index);
+      }
+    }
   }
 
-  ReceiveSide receiveSide() {
-    return receiveSide;
+  void onEstablished(Link link, SoftEndpoint endpoint, int receiverNotReadyRetries) {
+    established = true;
+    sendSide.onEstablished(link, endpoint, receiverNotReadyRetries);
+    onArrival();
+    context.loop().activate(this);
   }
 
-  /** One turn; true when it needs another one. */
-  boolean run() {
+  /** The peer has delivered messages. */
+  void onArrival() {
+    if (established && state() == QueuePairState.READY_TO_SEND) {
+      receiveSide.run();
+    }
+  }
+
+  /**
+   * One turn; true when it needs another one.
+   *
+   * @param posting whether the caller is posting, and leaves long copies to threads that poll
+   */
+  boolean run(boolean posting) {
     try {
       if (state() == QueuePairState.ERROR) {
         flush(NONE, NONE, WorkStatus.FLUSH_ERROR);
         return false;
       }
-      return state() == QueuePairState.READY_TO_SEND && sendSide.run();
+      return state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
     } catch (RuntimeException e) {
       LOG.error("Unexpected failure in soft device: queuePair={}", number(), e);
       fail(NONE, NONE, WorkStatus.GENERAL_ERROR);
@@ -212,7 +273,7 @@ final class SoftQueuePair extends EngineQueuePair {
 
   private void fail(long send, long receive, WorkStatus status) {
     if (setBroken()) {
-      entry.retire();
+      retire();
       flush(send, receive, status);
       onFailure.run();
     }
@@ -224,9 +285,77 @@ final class SoftQueuePair extends EngineQueuePair {
   }
 
   private void destroy() {
-    entry.retire();
+    context.loop().remove(index);
+    retire();
     onFailure.run();
     sendSide.drop();
     receiveSide.drop();
+  }
+
+  // Completions. An entry is cleared before its completion is published: as soon as the owner polls
+  // the completion it may fill the entry again.
+
+  void completeSend(long position, WorkEntry entry) {
+    SoftCompletionQueue.Completion completion = next(sendCompletions, true, position);
+    if (completion != null) {
+      completion.view.setSuccess(entry.id, number(), entry.opcode, entry.totalBytes);
+    }
+    publish(sendCompletions, completion, entry);
+  }
+
+  void completeReceive(long position, WorkEntry entry, SharedReceives from) {
+    SoftCompletionQueue.Completion completion = next(receiveCompletions, false, position);
+    if (completion != null) {
+      int flags = from.flags(position);
+      boolean written = (flags & SharedReceives.WRITTEN) != 0;
+      completion.view.setSuccess(
+          entry.id,
+          number(),
+          written ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
+          from.messageBytes(position));
+      if ((flags & SharedReceives.WITH_IMMEDIATE) != 0) {
+        completion.view.setImmediate(from.immediate(position));
+      }
+    }
+    publish(receiveCompletions, completion, entry);
+  }
+
+  void flushSend(long position, WorkEntry entry, WorkStatus status) {
+    flush(sendCompletions, true, position, entry, status);
+  }
+
+  void flushReceive(long position, WorkEntry entry, WorkStatus status) {
+    flush(receiveCompletions, false, position, entry, status);
+  }
+
+  private void flush(
+      SoftCompletionQueue queue, boolean send, long position, WorkEntry entry, WorkStatus status) {
+    SoftCompletionQueue.Completion completion = next(queue, send, position);
+    if (completion != null) {
+      completion.view.setFailure(entry.id, number(), status, 0);
+    }
+    publish(queue, completion, entry);
+  }
+
+  /** The next free completion; null when the queue is overrun, which breaks the queue pair. */
+  private SoftCompletionQueue.Completion next(
+      SoftCompletionQueue queue, boolean send, long position) {
+    SoftCompletionQueue.Completion completion = queue.next();
+    if (completion != null) {
+      completion.set(this, send, position);
+    } else if (!overrun) {
+      overrun = true;
+      // Not from inside the loop that completes work.
+      context.loop().execute(this::fail);
+    }
+    return completion;
+  }
+
+  private void publish(
+      SoftCompletionQueue queue, SoftCompletionQueue.Completion completion, WorkEntry entry) {
+    entry.clear();
+    if (completion != null && queue.publish()) {
+      context.loop().signalLater(queue);
+    }
   }
 }

@@ -12,11 +12,11 @@ import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.RegionEntry;
-import org.sparkrdma.verbs.soft.shared.RegionKeys;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * A region and its entry in the shared table. Safe for any thread; the device thread uses {@link
- * #view} and {@link #channel}.
+ * A region and its entry in the shared table. Safe for any thread; {@link #view} and {@link
+ * #channel} need the lock of the device.
  */
 final class SoftRegion extends EngineRegion {
   private final SoftContext context;
@@ -49,7 +49,7 @@ final class SoftRegion extends EngineRegion {
       long offset,
       long lengthBytes,
       Set<AccessFlag> access) {
-    var remote = new RemoteRegion(memory.address() + offset, lengthBytes, key);
+    var remote = RemoteRegion.ofKey32(memory.address() + offset, lengthBytes, key);
     var region = new SoftRegion(domain, context, memory, null, offset, remote, access);
     region.publish(domain.id(), memory.fileId());
     return region;
@@ -65,18 +65,18 @@ final class SoftRegion extends EngineRegion {
       long lengthBytes,
       Set<AccessFlag> access) {
     long address = context.shared().addresses().take(lengthBytes);
-    var remote = new RemoteRegion(address, lengthBytes, key);
+    var remote = RemoteRegion.ofKey32(address, lengthBytes, key);
     var region = new SoftRegion(domain, context, null, file, offset, remote, access);
     region.publish(domain.id(), file.fileId());
     return region;
   }
 
   private void publish(int domainId, long fileId) {
-    int key = remote().remoteKey();
+    int key = remote().remoteKey32();
     var entry =
         new RegionEntry(
             address(), lengthBytes(), fileOffset, fileId, domainId, AccessBits.of(access()));
-    context.shared().table().publishRegion(RegionKeys.indexOf(key), key, entry);
+    context.shared().table().publishRegion(SharedTable.regionIndex(key), key, entry);
   }
 
   long fileOffset() {
@@ -93,11 +93,9 @@ final class SoftRegion extends EngineRegion {
     localUses.decrementAndGet();
   }
 
-  /**
-   * A view of its memory that is valid until the next call, for the device thread; not of a file.
-   */
-  ByteBuffer view(long offset, int length) {
-    return memory.view(fileOffset + offset, length);
+  /** A view of its memory, see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}. */
+  ByteBuffer view(boolean copies, long offset, int length) {
+    return memory.view(copies, fileOffset + offset, length);
   }
 
   /** A view for the posting thread, to copy inline data from; not of a file. */
@@ -105,19 +103,19 @@ final class SoftRegion extends EngineRegion {
     return memory.slice(fileOffset + offset, length);
   }
 
-  /** The file under it, for the device thread; not of memory. */
+  /** The file under it, which is sent; not of memory. */
   FileChannel channel() throws IOException {
     return file.channel();
   }
 
   @Override
   protected void deregister() {
-    int key = remote().remoteKey();
-    context.shared().table().retireRegion(RegionKeys.indexOf(key));
+    int key = remote().remoteKey32();
+    context.shared().table().retireRegion(SharedTable.regionIndex(key));
     context.shared().regionKeys().release(key);
     if (localUses.get() > 0) {
-      // The device thread may be copying; a copy that it begins later finds the region closed.
-      context.thread().call(() -> {});
+      // Waits for a copy in progress; one that begins later finds the region closed.
+      context.loop().call(() -> {});
     }
     if (file != null) {
       context.shared().links().release(file);

@@ -5,7 +5,7 @@ import java.util.PriorityQueue;
 
 /**
  * Commands for a time, executed in the order of their times, at equal times in the order in which
- * they were scheduled. Confined to the device thread.
+ * they were scheduled. Guarded by the lock of the device.
  */
 final class Timers {
   private final PriorityQueue<Timer> queue = new PriorityQueue<>();

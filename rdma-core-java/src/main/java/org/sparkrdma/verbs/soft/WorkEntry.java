@@ -3,12 +3,13 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * A posted work request in its queue. The queue pair's owner fills it; from then on it is confined
- * to the device thread until its completion is polled. Entries are reused.
+ * A posted work request in its queue. The queue pair's owner fills it; from then on the lock of
+ * the device guards it until its completion is polled. Entries are reused.
  */
 final class WorkEntry {
   long id;
@@ -19,15 +20,12 @@ final class WorkEntry {
   boolean signalled;
   long totalBytes;
 
-  // State of the device thread.
+  // Guarded by the lock of the device.
   /** Time at which it may run, see Network. */
   long dueNs;
 
   /** Whether the fault plan makes it fail. */
   boolean mustFail;
-
-  /** Its sequence number among the messages of this direction; 0 before it is sent. */
-  long sequence;
 
   /** Bytes copied so far. */
   long progress;
@@ -35,8 +33,8 @@ final class WorkEntry {
   /** Whether its one-sided part is done. */
   boolean written;
 
-  /** Whether it is a READ whose data has come and that waits for messages before it. */
-  boolean executed;
+  /** Time at which it completes once it is executed, see the setting ack.delay; 0 for at once. */
+  long acknowledgedNs;
 
   private final SoftRegion[] regions;
   private final long[] offsets;
@@ -58,7 +56,7 @@ final class WorkEntry {
     id = request.id();
     opcode = request.opcode();
     remoteAddress = request.remoteAddress();
-    remoteKey = request.remoteKey();
+    remoteKey = (int) request.remoteKey();
     immediate = request.immediate();
     signalled = request.isSignalled();
     totalBytes = request.totalBytes();
@@ -78,10 +76,9 @@ final class WorkEntry {
     }
     inlineData.flip();
     dueNs = 0;
-    sequence = 0;
     progress = 0;
     written = false;
-    executed = false;
+    acknowledgedNs = 0;
     mustFail = false;
   }
 
@@ -116,9 +113,10 @@ final class WorkEntry {
   /**
    * A view of the local bytes from {@link #progress} on, at most {@code limit}, all in one element.
    *
+   * @param copies see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}
    * @return null when they lie in a file, see {@link #readFile}
    */
-  ByteBuffer view(int limit) {
+  ByteBuffer view(boolean copies, int limit) {
     if (inline) {
       int at = (int) progress;
       int end = Math.min(inlineData.capacity(), at + limit);
@@ -127,7 +125,7 @@ final class WorkEntry {
     int i = element();
     int at = (int) (progress - before(i));
     int length = Math.min(limit, lengths[i] - at);
-    return regions[i].isFile() ? null : regions[i].view(offsets[i] + at, length);
+    return regions[i].isFile() ? null : regions[i].view(copies, offsets[i] + at, length);
   }
 
   /** Reads local bytes from {@link #progress} on into the buffer, at most its remaining. */
@@ -137,50 +135,30 @@ final class WorkEntry {
     int end = into.limit();
     into.limit(into.position() + Math.min(into.remaining(), lengths[i] - at));
     long from = regions[i].fileOffset() + offsets[i] + at;
+    boolean interrupted = false;
     while (into.hasRemaining()) {
-      int count = regions[i].channel().read(into, from);
-      if (count < 0) {
-        throw new IOException("the file was truncated");
+      try {
+        int count = regions[i].channel().read(into, from);
+        if (count < 0) {
+          throw new IOException("the file was truncated");
+        }
+        from += count;
+      } catch (ClosedByInterruptException e) {
+        // Of this channel only: the next one is opened again.
+        interrupted |= Thread.interrupted();
       }
-      from += count;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     into.limit(end);
-  }
-
-  /**
-   * Copies local bytes from {@link #progress} on, as many as fit, and advances {@link #progress}.
-   */
-  void gather(ByteBuffer into) throws IOException {
-    while (into.hasRemaining() && progress < totalBytes) {
-      int before = into.position();
-      ByteBuffer view = view(into.remaining());
-      if (view == null) {
-        readFile(into);
-      } else {
-        into.put(view);
-      }
-      progress += into.position() - before;
-    }
-  }
-
-  /** Copies the buffer into local memory from {@link #progress} on, and advances it. */
-  void scatter(ByteBuffer from) {
-    int end = from.limit();
-    while (from.hasRemaining()) {
-      ByteBuffer view = view(from.remaining());
-      int count = view.remaining();
-      from.limit(from.position() + count);
-      view.put(from);
-      from.limit(end);
-      progress += count;
-    }
   }
 
   /** Flips a bit of the local bytes, counted from the first byte. Keeps {@link #progress}. */
   void flipBit(long bit) {
     long end = progress;
     progress = bit / Byte.SIZE;
-    ByteBuffer sink = view(1);
+    ByteBuffer sink = view(false, 1);
     int at = sink.position();
     sink.put(at, (byte) (sink.get(at) ^ (1 << (int) (bit % Byte.SIZE))));
     progress = end;

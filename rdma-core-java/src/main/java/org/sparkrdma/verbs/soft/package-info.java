@@ -6,8 +6,7 @@
  * in files that peers open ({@code soft.shared}); an RDMA READ is a positioned read of the owner's
  * file by the <em>requester</em>, so that no code of the owner runs. Which keys are good stands in
  * a table that owner and peers map ({@code SharedTable}). Connections and two-sided messages run
- * over local TCP sockets. One thread for each open device ({@code DeviceThread}) plays the card: it
- * alone executes work, produces completions and connection events and touches sockets; application
- * threads only fill rings and ring its doorbell.
+ * over local TCP sockets. The threads that post and poll do the work of the device ({@code
+ * DeviceLoop}); a thread of its own does it only while nobody polls.
  */
 package org.sparkrdma.verbs.soft;

@@ -19,7 +19,6 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
-import org.sparkrdma.verbs.soft.shared.RegionKeys;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -52,8 +51,8 @@ public class DeregisterStress {
   /** Adds a new region to the shared table. */
   public DeregisterStress() {
     region = ENDS.register();
-    key = region.remote().remoteKey();
-    index = RegionKeys.indexOf(key);
+    key = region.remote().remoteKey32();
+    index = SharedTable.regionIndex(key);
     Arrays.fill(content, SHARED);
   }
 

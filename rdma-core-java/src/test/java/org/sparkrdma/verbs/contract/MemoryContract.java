@@ -116,7 +116,7 @@ public abstract class MemoryContract extends VerbsContract {
 
   @Test
   void shouldNotReuseAKeyForTheNextRegion() throws Exception {
-    Set<Integer> keys = new HashSet<>();
+    Set<Long> keys = new HashSet<>();
     try (HostMemory memory = client.device.allocate(LENGTH)) {
       for (int i = 0; i < 100; i++) {
         try (MemoryRegion region = client.domain.register(memory, 0, LENGTH, Node.READABLE)) {
@@ -212,7 +212,7 @@ public abstract class MemoryContract extends VerbsContract {
   @Test
   void shouldNotShowKeysInToString() throws Exception {
     Node.Block block = client.block(LENGTH, 0, Node.READABLE);
-    String key = Integer.toString(block.region().remote().remoteKey());
+    String key = Long.toString(block.region().remote().remoteKey());
     assertThat(block.region().remote().toString()).doesNotContain(key);
   }
 }

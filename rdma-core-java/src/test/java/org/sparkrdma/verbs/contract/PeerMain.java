@@ -40,7 +40,7 @@ public final class PeerMain {
 
   private final Node node;
   private final PrintStream out;
-  private final Map<Integer, MemoryRegion> regions = new HashMap<>();
+  private final Map<Long, MemoryRegion> regions = new HashMap<>();
   private Node.Block messages;
 
   private PeerMain(Node node, PrintStream out) {
@@ -142,7 +142,7 @@ public final class PeerMain {
                   Long.parseLong(words[1]),
                   Set.of(AccessFlag.REMOTE_READ)));
       case "close" -> {
-        regions.remove(Integer.parseInt(words[1])).close();
+        regions.remove(Long.parseLong(words[1])).close();
         print("closed " + words[1]);
       }
       case "allocate" -> {
@@ -158,7 +158,7 @@ public final class PeerMain {
   }
 
   private void printRegion(MemoryRegion region) {
-    int key = region.remote().remoteKey();
+    long key = region.remote().remoteKey();
     regions.put(key, region);
     print("region " + region.address() + " " + region.lengthBytes() + " " + key);
   }

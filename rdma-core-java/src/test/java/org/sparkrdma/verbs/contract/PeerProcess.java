@@ -82,7 +82,7 @@ public final class PeerProcess implements AutoCloseable {
     input.println(command);
     String[] words = answer("region");
     return new RemoteRegion(
-        Long.parseLong(words[1]), Long.parseLong(words[2]), Integer.parseInt(words[3]));
+        Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
   }
 
   /** Closes a region of the peer. */

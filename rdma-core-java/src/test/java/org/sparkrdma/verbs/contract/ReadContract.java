@@ -301,11 +301,11 @@ public abstract class ReadContract extends VerbsContract {
     assertThat(late.status()).isEqualTo(WorkStatus.FLUSH_ERROR);
   }
 
-  private void assertRefused(Pair pair, long address, int key, int length) throws Exception {
+  private void assertRefused(Pair pair, long address, long key, int length) throws Exception {
     assertRefused(pair, address, key, length, refusal());
   }
 
-  private void assertRefused(Pair pair, long address, int key, int length, WorkStatus refusal)
+  private void assertRefused(Pair pair, long address, long key, int length, WorkStatus refusal)
       throws Exception {
     Node.Block sink = client.block(LENGTH, 9, Node.SINK);
     byte[] before = sink.bytes();

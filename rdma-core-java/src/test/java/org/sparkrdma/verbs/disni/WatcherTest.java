@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class WatcherTest {
   private static final String NAME = "watched";
+  private static final AtomicInteger FAILURES = new AtomicInteger();
 
   private final AtomicReference<String> ranOn = new AtomicReference<>();
 
@@ -28,7 +30,7 @@ class WatcherTest {
   }
 
   private static Watcher start(Watcher.Turn turn) {
-    var watcher = new Watcher(NAME, Thread::new, turn);
+    var watcher = new Watcher(NAME, Thread::new, turn, FAILURES::incrementAndGet);
     watcher.start();
     return watcher;
   }
@@ -64,6 +66,23 @@ class WatcherTest {
       watcher.runBetweenTurns(this::run);
       assertThat(ranOn).hasValue(NAME);
     }
+  }
+
+  @Test
+  void shouldReportItsFailureOnceAndNotItsClose() {
+    FAILURES.set(0);
+    start(WatcherTest::pause).close();
+    assertThat(FAILURES).hasValue(0);
+    Watcher failing =
+        start(
+            () -> {
+              throw new IOException("refused by the test");
+            });
+    while (FAILURES.get() == 0) {
+      Thread.onSpinWait();
+    }
+    failing.close();
+    assertThat(FAILURES).hasValue(1);
   }
 
   @Test

@@ -41,7 +41,7 @@ final class LateSource {
       byte[] region =
           ByteBuffer.allocate(REGION_BYTES)
               .putLong(source.region().address())
-              .putInt(source.region().remote().remoteKey())
+              .putInt(source.region().remote().remoteKey32())
               .array();
       node.manager.listen(new InetSocketAddress(address, PORT), 16);
       System.out.println("listening");

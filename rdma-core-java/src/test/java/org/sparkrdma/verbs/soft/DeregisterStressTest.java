@@ -14,6 +14,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.contract.PeerProcess;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
@@ -93,7 +95,9 @@ class DeregisterStressTest {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
       SoftPeer peer = attach(device, name);
-      var oneSided = new OneSided(true);
+      DeviceLoop loop = device.context().loop();
+      var oneSided = new OneSided(loop, true);
+      var outcome = new AtomicReference<WorkStatus>();
       var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
       var request = new WorkRequest(1);
       ByteBuffer bytes = memory.slice(0, LENGTH);
@@ -108,7 +112,19 @@ class DeregisterStressTest {
         }
         request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
         entry.fill(request);
-        WorkStatus status = oneSided.step(peer, StressOwner.QUEUE_PAIR, entry);
+        loop.call(
+            () ->
+                outcome.set(
+                    oneSided.step(
+                        null,
+                        peer,
+                        StressOwner.QUEUE_PAIR,
+                        entry,
+                        entry.remoteKey,
+                        entry.remoteAddress,
+                        LENGTH,
+                        AccessBits.REMOTE_READ)));
+        WorkStatus status = outcome.get();
         entry.clear();
         counts.merge(status, 1, Integer::sum);
         if (!enough && hasEnough(counts)) {
@@ -134,6 +150,7 @@ class DeregisterStressTest {
         name,
         SharedDirectory.ownerOf(name),
         table,
+        table.claimReader(ProcessIdentity.self()),
         table.claimReader(ProcessIdentity.self()),
         directory,
         4);

@@ -30,14 +30,16 @@ import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.Frame;
 import org.sparkrdma.verbs.soft.wire.LinkHello;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Peers of other hosts and users, and peers that break the protocol. */
 class ForeignPeersTest extends VerbsContract {
   private static final int TIMEOUT_MS = 10_000;
+  private static final int QUEUE_PAIR = 1;
 
   @TempDir Path elsewhere;
 
@@ -111,10 +113,10 @@ class ForeignPeersTest extends VerbsContract {
       for (int i = 0; i < 100; i++) {
         byte[] garbage = new byte[random.nextInt(2000)];
         random.nextBytes(garbage);
-        if (i % 2 == 0 && garbage.length > 24) {
+        if (i % 2 == 0 && garbage.length > 8) {
           // A valid header with an invalid body.
           int length = random.nextInt(garbage.length);
-          frame(FrameHeader.REQUEST, length, 0).get(garbage, 0, FrameHeader.BYTES);
+          frame(Frame.REQUEST, length).get(garbage, 0, Frame.HEADER_BYTES);
         }
         try (Socket socket = socket(listener.address())) {
           socket.getOutputStream().write(garbage);
@@ -132,10 +134,10 @@ class ForeignPeersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
-      request.putInt(FrameHeader.BYTES + 4, 77);
+      ByteBuffer request = other.hello(Frame.REQUEST, socket);
+      request.putInt(Frame.HEADER_BYTES + 4, 77);
       send(socket, request);
-      assertThat(refusal(socket)).contains("version=1").contains("peer=77");
+      assertThat(refusal(socket)).contains("version=2").contains("peer=77");
     }
   }
 
@@ -144,8 +146,8 @@ class ForeignPeersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
-      request.put(FrameHeader.BYTES + 72, (byte) (request.get(FrameHeader.BYTES + 72) ^ 1));
+      ByteBuffer request = other.hello(Frame.REQUEST, socket);
+      request.put(Frame.HEADER_BYTES + 72, (byte) (request.get(Frame.HEADER_BYTES + 72) ^ 1));
       send(socket, request);
       assertThat(refusal(socket)).contains("proof in the hello is wrong");
     }
@@ -180,15 +182,15 @@ class ForeignPeersTest extends VerbsContract {
     try (Listener listener = client.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other(ProcessIdentity.of((int) sleeper.pid()))) {
-      send(socket, other.hello(FrameHeader.REQUEST, socket));
+      send(socket, other.hello(Frame.REQUEST, socket));
       var asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(client.domain, client.settings());
       Node.Block inbox = client.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(FrameHeader.BYTES)[0])
-          .isEqualTo(FrameHeader.REPLY);
-      send(socket, frame(FrameHeader.READY, 0, 0));
+      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0])
+          .isEqualTo(Frame.REPLY);
+      send(socket, frame(Frame.READY, 0));
       event(client, ConnectionEvent.Type.ESTABLISHED);
       sleeper.destroyForcibly().onExit().join();
       assertThat(event(client, ConnectionEvent.Type.DISCONNECTED).reason())
@@ -200,27 +202,19 @@ class ForeignPeersTest extends VerbsContract {
 
   /** Invalid frames of a connected peer. */
   enum InvalidFrame {
-    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(FrameHeader.ACKNOWLEDGE, 0, 5),
-    REFUSES_WHAT_WAS_NOT_SENT(FrameHeader.NOT_READY, 0, 1),
-    FAILS_WHAT_WAS_NOT_SENT(FrameHeader.FAILED, 0, 1),
-    SKIPS_A_MESSAGE(FrameHeader.SEND, 0, 2),
-    REPEATS_A_MESSAGE(FrameHeader.SEND, 0, 0),
-    HAS_A_NEGATIVE_SEQUENCE(FrameHeader.ACKNOWLEDGE, 0, Long.MIN_VALUE),
-    HAS_A_NEGATIVE_LENGTH(FrameHeader.SEND, -1, 1),
-    HAS_A_BODY_WHERE_NONE_BELONGS(FrameHeader.ACKNOWLEDGE, 10, 0),
-    SENDS_HELLO_AGAIN(FrameHeader.REQUEST, 0, 0),
-    IS_READY_AGAIN(FrameHeader.READY, 0, 0),
-    HAS_A_LONG_HANDSHAKE(FrameHeader.REPLY, 1 << 20, 0),
-    SAYS_AN_UNKNOWN_WORD(99, 0, 0);
+    HAS_A_NEGATIVE_LENGTH(Frame.DISCONNECT, -1),
+    SENDS_HELLO_AGAIN(Frame.REQUEST, 0),
+    REPLIES_AS_ACCEPTOR(Frame.REPLY, 0),
+    IS_READY_AGAIN(Frame.READY, 0),
+    HAS_A_LONG_BODY(Frame.REPLY, 1 << 20),
+    SAYS_AN_UNKNOWN_WORD(99, 0);
 
     private final byte type;
     private final int length;
-    private final long sequence;
 
-    InvalidFrame(int type, int length, long sequence) {
+    InvalidFrame(int type, int length) {
       this.type = (byte) type;
       this.length = length;
-      this.sequence = sequence;
     }
   }
 
@@ -231,18 +225,18 @@ class ForeignPeersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
+      ByteBuffer request = other.hello(Frame.REQUEST, socket);
       send(socket, request);
       var asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(server.domain, server.settings());
       Node.Block inbox = server.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(FrameHeader.BYTES)[0])
-          .isEqualTo(FrameHeader.REPLY);
-      send(socket, frame(FrameHeader.READY, 0, 0));
+      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0])
+          .isEqualTo(Frame.REPLY);
+      send(socket, frame(Frame.READY, 0));
       event(server, ConnectionEvent.Type.ESTABLISHED);
-      send(socket, frame(invalid.type, invalid.length, invalid.sequence));
+      send(socket, frame(invalid.type, invalid.length));
       assertThat(event(server, ConnectionEvent.Type.DISCONNECTED).reason())
           .contains("broke the protocol");
       assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
@@ -274,17 +268,16 @@ class ForeignPeersTest extends VerbsContract {
 
   private static String refusal(Socket socket) throws IOException {
     byte[] answer = socket.getInputStream().readAllBytes();
-    assertThat(answer[0]).isEqualTo(FrameHeader.REFUSED);
+    assertThat(answer[0]).isEqualTo(Frame.REFUSED);
     return new String(
-        Arrays.copyOfRange(answer, FrameHeader.BYTES, answer.length), StandardCharsets.UTF_8);
+        Arrays.copyOfRange(answer, Frame.HEADER_BYTES, answer.length), StandardCharsets.UTF_8);
   }
 
-  private static ByteBuffer frame(byte type, int length, long sequence) {
-    return ByteBuffer.allocate(FrameHeader.BYTES)
+  private static ByteBuffer frame(byte type, int length) {
+    return ByteBuffer.allocate(Frame.HEADER_BYTES)
         .order(ByteOrder.LITTLE_ENDIAN)
         .put(0, type)
-        .putInt(4, length)
-        .putLong(8, sequence);
+        .putInt(4, length);
   }
 
   /** The files of a device that does not run, for its LinkHello. */
@@ -302,6 +295,7 @@ class ForeignPeersTest extends VerbsContract {
       directory = SharedDirectory.create(settings().directory(), HostIdentity.self(), process);
       Arrays.fill(secret, (byte) 5);
       SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
+      SharedReceives.create(directory.receives(QUEUE_PAIR), 4, 1);
       assertThat(Files.exists(directory.path())).isTrue();
     }
 
@@ -311,14 +305,14 @@ class ForeignPeersTest extends VerbsContract {
       byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
       var hello =
           new LinkHello(
-              HostIdentity.self(), process, 1, nonce, proof, directory.name(), new byte[0]);
+              HostIdentity.self(), process, QUEUE_PAIR, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
-          ByteBuffer.allocate(FrameHeader.BYTES + LinkHello.MAX_BYTES)
+          ByteBuffer.allocate(Frame.HEADER_BYTES + LinkHello.MAX_BYTES)
               .order(ByteOrder.LITTLE_ENDIAN);
-      out.position(FrameHeader.BYTES);
+      out.position(Frame.HEADER_BYTES);
       hello.encode(out);
       out.flip();
-      return out.put(0, type).putInt(4, out.limit() - FrameHeader.BYTES);
+      return out.put(0, type).putInt(4, out.limit() - Frame.HEADER_BYTES);
     }
 
     @Override

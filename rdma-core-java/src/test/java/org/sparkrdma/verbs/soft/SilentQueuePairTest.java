@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
-import org.sparkrdma.verbs.soft.shared.QueuePairNumbers;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** A READ from a queue pair that is closed while its connection remains. */
 class SilentQueuePairTest extends VerbsContract {
@@ -29,7 +29,7 @@ class SilentQueuePairTest extends VerbsContract {
         .context()
         .shared()
         .table()
-        .retireQueuePair(QueuePairNumbers.indexOf(pair.server().number()));
+        .retireQueuePair(SharedTable.queuePairIndex(pair.server().number()));
     pair.client().postSend(sink.readFrom(1, source.region()));
     pair.client().postSend(sink.readFrom(2, source.region()));
     assertThat(result(client).status()).isEqualTo(WorkStatus.RETRY_EXCEEDED);

@@ -26,6 +26,7 @@ class SoftPeersTest {
   private ProcessIdentity identity;
   private SharedDirectory mine;
   private SharedDirectory its;
+  private DeviceLoop loop;
   private SoftPeers peers;
   private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
 
@@ -36,13 +37,15 @@ class SoftPeersTest {
     HostIdentity host = HostIdentity.self();
     mine = SharedDirectory.create(base, host, ProcessIdentity.self());
     its = SharedDirectory.create(base, host, identity);
-    SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
-    peers = new SoftPeers(mine, ProcessIdentity.self(), 4);
+    SharedTable table = SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
+    loop = new DeviceLoop("not started", table, Thread::new);
+    peers = new SoftPeers(loop, mine, ProcessIdentity.self(), 4, 1_000_000_000L);
   }
 
   @AfterEach
   void endProcess() {
     sleeper.destroyForcibly().onExit().join();
+    loop.stop();
     its.close();
     mine.close();
   }

@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.QueuePairNumbers;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The other process of {@link DeregisterStressTest}: registers, deregisters, overwrites. */
@@ -46,7 +46,7 @@ final class StressOwner {
   private static void run(SoftDevice device, Board board, int rounds) throws Exception {
     try (var domain = (SoftProtectionDomain) device.allocateProtectionDomain();
         var memory = device.allocate(LENGTH)) {
-      int index = QueuePairNumbers.indexOf(QUEUE_PAIR);
+      int index = SharedTable.queuePairIndex(QUEUE_PAIR);
       device
           .context()
           .shared()
@@ -65,7 +65,7 @@ final class StressOwner {
         Arrays.fill(content, value);
         bytes.put(0, content);
         MemoryRegion region = domain.register(memory, 0, LENGTH, Set.of(AccessFlag.REMOTE_READ));
-        board.publish(round, region.address(), region.remote().remoteKey(), value);
+        board.publish(round, region.address(), region.remote().remoteKey32(), value);
         for (int pause = random.nextInt(LONGEST_PAUSE); pause > 0; pause--) {
           Thread.onSpinWait();
         }

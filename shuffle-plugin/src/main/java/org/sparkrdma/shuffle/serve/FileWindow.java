@@ -57,7 +57,7 @@ final class FileWindow {
     this.grant = grant;
     RemoteRegion remote = region.remote();
     this.address = remote.address();
-    this.remoteKey = remote.remoteKey();
+    this.remoteKey = remote.remoteKey32();
   }
 
   ServedOutput output() {

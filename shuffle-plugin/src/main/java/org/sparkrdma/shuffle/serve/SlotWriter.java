@@ -52,7 +52,7 @@ final class SlotWriter {
           read(output, fileOffset, target);
           return null;
         });
-    piece.set(slot.address() + used, slot.region().remote().remoteKey(), copied);
+    piece.set(slot.address() + used, slot.region().remote().remoteKey32(), copied);
     used += copied;
     return true;
   }

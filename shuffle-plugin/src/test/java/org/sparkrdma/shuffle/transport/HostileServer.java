@@ -144,7 +144,7 @@ final class HostileServer implements AutoCloseable {
     Answer piece(int block, long blockOffset, int lengthBytes, long blockBytes) {
       var remote = server.content.remote();
       encoder.located(
-          block, remote.address(), remote.remoteKey(), lengthBytes, blockOffset, blockBytes, 0);
+          block, remote.address(), remote.remoteKey32(), lengthBytes, blockOffset, blockBytes, 0);
       return this;
     }
 

@@ -131,7 +131,7 @@ class SecretsTest {
             .findFirst()
             .orElseThrow();
 
-    assertThat(secrets.foundIn("key=" + region.remote().remoteKey())).isNotEmpty();
+    assertThat(secrets.foundIn("key=" + region.remote().remoteKey32())).isNotEmpty();
     assertThat(secrets.foundIn(String.format("at 0x%X", region.address()))).isNotEmpty();
     assertThat(secrets.foundIn("secret=" + SECRET)).isNotEmpty();
   }
@@ -197,7 +197,7 @@ class SecretsTest {
   private void collect(Object held) {
     if (held instanceof MemoryRegion region) {
       secrets.add(region.address());
-      secrets.add(region.remote().remoteKey());
+      secrets.add(region.remote().remoteKey32());
     } else if (held instanceof RegisteredChunk chunk) {
       secrets.add(chunk.address());
     }

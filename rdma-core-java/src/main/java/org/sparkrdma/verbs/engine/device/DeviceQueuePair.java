@@ -60,6 +60,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   private final boolean mayFailSilently;
   private final Object closing = new Object();
   private volatile long brokenAtNs;
+  private volatile boolean keepsWork;
   private boolean receivesFlushed;
 
   /**
@@ -183,7 +184,8 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   private boolean flushOne(WorkRing ring, long nowNs, CompletionView view) {
     if (state() != QueuePairState.ERROR
         || ring.isEmpty()
-        || (ring.isWithDevice() && nowNs - brokenAtNs < flushTimeoutNs)) {
+        || (ring.isWithDevice()
+            && (keepsWork || nowNs - brokenAtNs < flushTimeoutNs))) {
       return false;
     }
     showFlushed(ring, view);
@@ -203,7 +205,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     boolean hasWork =
         (sendCompletions == queue && !sends.isEmpty())
             || (receiveCompletions == queue && !receives.isEmpty());
-    return hasWork ? brokenAtNs + flushTimeoutNs : Long.MAX_VALUE;
+    return hasWork && !keepsWork ? brokenAtNs + flushTimeoutNs : Long.MAX_VALUE;
   }
 
   // The state, on any thread.
@@ -226,6 +228,11 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
       receiveCompletions.onBroken(this);
     }
     return true;
+  }
+
+  /** The device does not flush: only its own completions, or its destruction, free the work. */
+  protected final void keepWork() {
+    keepsWork = true;
   }
 
   @Override

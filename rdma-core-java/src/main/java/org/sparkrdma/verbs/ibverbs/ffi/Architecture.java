@@ -9,30 +9,23 @@ import java.util.Optional;
  * 64-bit and little-endian, and have the same sizes of C's basic types.
  */
 public enum Architecture {
-  X86_64("amd64", 40, 237),
-  AARCH64("aarch64", 48, 235);
+  X86_64("amd64", 40),
+  AARCH64("aarch64", 48);
 
   /** That of this JVM. On an unknown one the engine refuses to start, and X86_64 stands for it. */
   static final Architecture CURRENT = of(System.getProperty("os.arch")).orElse(X86_64);
 
   private final String javaName;
   private final int pthreadMutexBytes;
-  private final int mbind;
 
-  Architecture(String javaName, int pthreadMutexBytes, int mbind) {
+  Architecture(String javaName, int pthreadMutexBytes) {
     this.javaName = javaName;
     this.pthreadMutexBytes = pthreadMutexBytes;
-    this.mbind = mbind;
   }
 
   /** The architecture with this value of the system property {@code os.arch}. */
   public static Optional<Architecture> of(String javaName) {
     return Arrays.stream(values()).filter(a -> a.javaName.equals(javaName)).findFirst();
-  }
-
-  /** Number of the system call mbind. */
-  int mbind() {
-    return mbind;
   }
 
   /** Size of pthread_mutex_t in glibc; in musl it is 40 on both. */

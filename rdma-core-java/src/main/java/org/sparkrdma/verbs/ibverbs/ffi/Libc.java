@@ -83,27 +83,6 @@ public final class Libc {
     Downcalls.call(FREE, address);
   }
 
-  /** Says where the pages of memory shall be. */
-  public interface Placement {
-    /** The kernel chooses. */
-    Placement NONE =
-        new Placement() {
-          @Override
-          public boolean isWanted() {
-            return false;
-          }
-
-          @Override
-          public void place(long address, long lengthBytes) {}
-        };
-
-    /** Whether {@link #place} does anything. */
-    boolean isWanted();
-
-    /** Called before any page of the range is present. */
-    void place(long address, long lengthBytes);
-  }
-
   /**
    * Maps zeroed memory, present, and not to be copied into child processes. Memory of at least one
    * huge page begins at the border of one and asks for huge pages, so that a device needs few
@@ -111,32 +90,15 @@ public final class Libc {
    *
    * @return its address, or -1
    */
-  public static long map(long lengthBytes, Placement placement) {
+  public static long map(long lengthBytes) {
     long address =
         lengthBytes < HUGE_PAGE_BYTES
-            ? mapSmall(lengthBytes, placement)
-            : mapHuge(lengthBytes, placement);
+            ? mapAnonymous(lengthBytes, MAP_POPULATE)
+            : mapHuge(lengthBytes);
     if (address != FAILED) {
       Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
     }
     return address;
-  }
-
-  private static long mapSmall(long lengthBytes, Placement placement) {
-    if (!placement.isWanted()) {
-      return mapAnonymous(lengthBytes, MAP_POPULATE);
-    }
-    long address = mapAnonymous(lengthBytes, 0);
-    if (address != FAILED) {
-      populate(address, lengthBytes, placement);
-    }
-    return address;
-  }
-
-  private static void populate(long address, long lengthBytes, Placement placement) {
-    placement.place(address, lengthBytes);
-    // Where the kernel lacks it, the registration faults the pages in.
-    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
   }
 
   private static long mapAnonymous(long lengthBytes, int flags) {
@@ -144,7 +106,7 @@ public final class Libc {
         MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
   }
 
-  private static long mapHuge(long lengthBytes, Placement placement) {
+  private static long mapHuge(long lengthBytes) {
     long wider = mapAnonymous(lengthBytes + HUGE_PAGE_BYTES, 0);
     if (wider == FAILED) {
       return FAILED;
@@ -155,7 +117,8 @@ public final class Libc {
     unmapIfAny(
         roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
-    populate(address, lengthBytes, placement);
+    // Where the kernel lacks it, the registration faults the pages in.
+    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
     return address;
   }
 

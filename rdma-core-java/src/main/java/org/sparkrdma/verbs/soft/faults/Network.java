@@ -4,7 +4,7 @@ package org.sparkrdma.verbs.soft.faults;
 /**
  * Model of a network with latency, bandwidth and faults: computes when a request may run. Requests
  * share the bandwidth in the order posted; each arrives one latency after its last byte was sent.
- * Confined to the device thread.
+ * Guarded by the lock of the device.
  */
 public final class Network {
   /** Due time of a request that hangs by the fault plan. */

@@ -6,6 +6,7 @@ import org.sparkrdma.verbs.AccessFlag;
 
 /** Access flags as bits of an int, as in the shared table. */
 public final class AccessBits {
+  public static final int LOCAL_WRITE = bit(AccessFlag.LOCAL_WRITE);
   public static final int REMOTE_READ = bit(AccessFlag.REMOTE_READ);
   public static final int REMOTE_WRITE = bit(AccessFlag.REMOTE_WRITE);
 

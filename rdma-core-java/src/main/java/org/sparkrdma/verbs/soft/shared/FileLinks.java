@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * killed.
  *
  * <pre>
- *  shared directory/f7 ─symbolic─► ancestor of the file/.sparkrdma-soft-UID/NAME/f7 ─hard─► file
+ *  shared directory/f7 ─symbolic─► ancestor of the file/.sparkrdma-soft-UID-BOOT/NAME/f7 ─hard─► file
  * </pre>
  *
  * <p>Safe for any thread. Owned by the device; closed after its regions.
@@ -34,12 +34,14 @@ public final class FileLinks implements AutoCloseable {
 
   private final SharedDirectory shared;
   private final int userId;
+  private final String hiddenName;
   private final Map<Object, LinkedFile> byFileKey = new HashMap<>();
   private final Map<Object, Path> directoryByStore = new HashMap<>();
 
-  public FileLinks(SharedDirectory shared, int userId) {
+  public FileLinks(SharedDirectory shared, HostIdentity host) {
     this.shared = shared;
-    this.userId = userId;
+    userId = host.userId();
+    hiddenName = hiddenName(host);
   }
 
   /**
@@ -144,25 +146,28 @@ public final class FileLinks implements AutoCloseable {
     return found;
   }
 
+  /** Names user, boot and namespace: only their processes can be told to be dead. */
+  private static String hiddenName(HostIdentity host) {
+    long boot = host.bootId().getMostSignificantBits() ^ host.pidNamespace();
+    return HIDDEN + host.userId() + "-" + Long.toHexString(boot);
+  }
+
   private Path ensureDirectory(Path ancestor) throws IOException {
-    Path user = ancestor.resolve(HIDDEN + userId);
+    Path user = ancestor.resolve(hiddenName);
     PrivateFiles.ensureDirectory(user, userId);
-    removeEmptyLeftovers(user);
+    removeLeftovers(user, userId);
     Path directory = user.resolve(shared.name());
     PrivateFiles.ensureDirectory(directory, userId);
     return directory;
   }
 
-  /**
-   * Removes empty directories of killed processes. Those with links are found by the symbolic links
-   * to them.
-   */
-  private static void removeEmptyLeftovers(Path user) {
+  /** Removes the directories of killed processes with their hard links, as far as possible. */
+  private static void removeLeftovers(Path user, int userId) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
         ProcessIdentity owner = SharedDirectory.ownerOf(directory.getFileName().toString());
         if (owner != null && !owner.isAlive()) {
-          removeIfEmpty(directory);
+          PrivateFiles.deleteLeftover(directory, userId);
         }
       }
     } catch (IOException | DirectoryIteratorException e) {
@@ -175,28 +180,28 @@ public final class FileLinks implements AutoCloseable {
    * Removes the hard links that the symbolic links in a shared directory name, and the directories
    * that are empty then. Removes only what a device of this user can have created.
    */
-  static void removeTargets(Path sharedDirectory, int userId) throws IOException {
+  static void removeTargets(Path sharedDirectory, HostIdentity host) throws IOException {
     String name = sharedDirectory.getFileName().toString();
     try (DirectoryStream<Path> files = Files.newDirectoryStream(sharedDirectory)) {
       for (Path file : files) {
         if (Files.isSymbolicLink(file)) {
-          removeTarget(Files.readSymbolicLink(file), name, userId);
+          removeTarget(Files.readSymbolicLink(file), name, host);
         }
       }
     }
   }
 
-  private static void removeTarget(Path target, String name, int userId) {
+  private static void removeTarget(Path target, String name, HostIdentity host) {
     Path directory = target.getParent();
     Path user = directory == null ? null : directory.getParent();
     if (user == null
         || !directory.getFileName().toString().equals(name)
-        || !user.getFileName().toString().equals(HIDDEN + userId)) {
+        || !user.getFileName().toString().equals(hiddenName(host))) {
       return;
     }
     try {
-      PrivateFiles.checkDirectory(user, userId);
-      PrivateFiles.checkDirectory(directory, userId);
+      PrivateFiles.checkDirectory(user, host.userId());
+      PrivateFiles.checkDirectory(directory, host.userId());
       Files.deleteIfExists(target);
       removeIfEmpty(directory);
       removeIfEmpty(user);

@@ -29,12 +29,12 @@ public final class LinkedFile {
     return fileId;
   }
 
-  /** The file, open for reading; for the device thread, which sends from it. */
+  /** The file, open for reading; for SENDs from it. */
   public synchronized FileChannel channel() throws IOException {
     if (closed) {
       throw new IOException("the region was deregistered");
     }
-    if (channel == null) {
+    if (channel == null || !channel.isOpen()) {
       channel = FileChannel.open(hardLink, StandardOpenOption.READ);
     }
     return channel;

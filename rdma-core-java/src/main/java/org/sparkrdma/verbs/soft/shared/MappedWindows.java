@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /**
  * A mapping for Java 17: windows of just under 2 GiB that begin every 1 GiB, so that any range of
@@ -18,24 +20,36 @@ final class MappedWindows implements Mapping {
 
   private static final int STRIDE_SHIFT = 30;
 
-  private final FileChannel channel;
+  private final Path file;
   private final ByteBuffer[] windows;
   private final ByteBuffer[] views;
+  private final ByteBuffer[] copyViews;
 
-  /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
-  MappedWindows(FileChannel channel, long lengthBytes) throws IOException {
-    this.channel = channel;
+  /** Maps the first {@code lengthBytes} of the file, which the channel has open. */
+  MappedWindows(FileChannel channel, Path file, long lengthBytes) throws IOException {
+    this.file = file;
     int count = (int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1);
     windows = new ByteBuffer[count];
     views = new ByteBuffer[count];
+    copyViews = new ByteBuffer[count];
     for (int i = 0; i < count; i++) {
       long start = (long) i << STRIDE_SHIFT;
-      windows[i] = map(start, Math.min(Integer.MAX_VALUE, lengthBytes - start));
+      windows[i] = map(channel, start, Math.min(Integer.MAX_VALUE, lengthBytes - start));
       views[i] = windows[i].duplicate();
+      copyViews[i] = windows[i].duplicate();
     }
   }
 
+  /** The range crosses a window. No descriptor is kept for that. */
   private ByteBuffer map(long start, long lengthBytes) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      return map(channel, start, lengthBytes);
+    }
+  }
+
+  private static ByteBuffer map(FileChannel channel, long start, long lengthBytes)
+      throws IOException {
     return channel.map(FileChannel.MapMode.READ_WRITE, start, lengthBytes);
   }
 
@@ -55,14 +69,14 @@ final class MappedWindows implements Mapping {
   }
 
   @Override
-  public ByteBuffer view(long offset, int lengthBytes) {
-    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+  public ByteBuffer view(boolean copies, long offset, int lengthBytes) {
+    ByteBuffer view = (copies ? copyViews : views)[(int) (offset >>> STRIDE_SHIFT)];
     int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     return view.limit(at + lengthBytes).position(at);
   }
 
   @Override
-  public void close() throws IOException {
-    channel.close();
+  public void close() {
+    // The collector unmaps it.
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft.shared;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -13,12 +12,14 @@ public interface Mapping extends AutoCloseable {
   ByteBuffer slice(long offset, int lengthBytes);
 
   /**
-   * A buffer over the range, without allocation. It is valid until the next call, for the device
-   * thread only, and has at most {@link MappedWindows#VIEW_BYTES}.
+   * A buffer over the range, without allocation. It is valid until the next call of the same user,
+   * and has at most {@link MappedWindows#VIEW_BYTES}.
+   *
+   * @param copies whether the user copies without the device's lock; else it has the lock
    */
-  ByteBuffer view(long offset, int lengthBytes);
+  ByteBuffer view(boolean copies, long offset, int lengthBytes);
 
   /** Unmaps the file when no slice of it is in use any more, or sooner. */
   @Override
-  void close() throws IOException;
+  void close();
 }

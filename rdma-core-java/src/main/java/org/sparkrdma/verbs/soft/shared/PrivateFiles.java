@@ -2,9 +2,9 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -16,6 +16,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Files and directories that only this user can access: modes 0600 and 0700, checked before use.
@@ -24,7 +26,8 @@ public final class PrivateFiles {
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
   private static final Set<PosixFilePermission> DIRECTORY =
       PosixFilePermissions.fromString("rwx------");
-  private static final int ZEROS_BYTES = 1 << 20;
+  private static final Logger LOG = LoggerFactory.getLogger(PrivateFiles.class);
+  private static final int ZEROS_BYTES = 1 << 16;
 
   private PrivateFiles() {}
 
@@ -38,7 +41,7 @@ public final class PrivateFiles {
 
   /** Writes zeros, so that a full file system causes an exception now and no signal later. */
   public static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
-    ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZEROS_BYTES, lengthBytes));
+    ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(ZEROS_BYTES, lengthBytes));
     for (long written = 0; written < lengthBytes; ) {
       zeros.clear().limit((int) Math.min(zeros.capacity(), lengthBytes - written));
       written += channel.write(zeros, written);
@@ -91,6 +94,16 @@ public final class PrivateFiles {
     }
   }
 
+  /** Deletes a flat directory of a process that was killed, which others may be deleting too. */
+  static void deleteLeftover(Path directory, int userId) {
+    try {
+      checkDirectory(directory, userId);
+      deleteDirectory(directory);
+    } catch (IOException | DirectoryIteratorException e) {
+      LOG.debug("Directory of a killed process not removed: path={}", directory, e);
+    }
+  }
+
   /** Deletes a flat directory with its files; missing files are no error. */
   static void deleteDirectory(Path directory) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
@@ -99,8 +112,6 @@ public final class PrivateFiles {
       }
     } catch (NoSuchFileException e) {
       return;
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
     }
     Files.deleteIfExists(directory);
   }

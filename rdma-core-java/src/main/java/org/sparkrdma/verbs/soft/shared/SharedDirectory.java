@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import org.slf4j.LoggerFactory;
  *    PID-STARTTICKS-RANDOM/            0700, one for each open device
  *      table                           0600, see {@link SharedTable}
  *      f0, f1, …                       0600 memory, or symbolic links made by {@link FileLinks}
+ *      q0, q1, …                       0600, see {@link SharedReceives}
  * </pre>
  *
  * <p>The device creates it when it is opened, after removing the directories of killed processes.
@@ -37,13 +39,13 @@ public final class SharedDirectory implements AutoCloseable {
 
   private final Path directory;
   private final Path user;
-  private final int userId;
+  private final HostIdentity host;
   private final Thread hook = new Thread(this::remove, "soft-rdma-cleaner");
   private final AtomicLong nextFileId = new AtomicLong();
 
-  private SharedDirectory(Path user, String name, int userId) {
+  private SharedDirectory(Path user, String name, HostIdentity host) {
     this.user = user;
-    this.userId = userId;
+    this.host = host;
     directory = user.resolve(name);
   }
 
@@ -52,8 +54,8 @@ public final class SharedDirectory implements AutoCloseable {
       throws IOException {
     Path user = base.resolve("sparkrdma-soft-" + host.userId());
     PrivateFiles.ensureDirectory(user, host.userId());
-    removeLeftovers(user, host.userId());
-    var shared = new SharedDirectory(user, newName(self), host.userId());
+    removeLeftovers(user, host);
+    var shared = new SharedDirectory(user, newName(self), host);
     PrivateFiles.ensureDirectory(shared.directory, host.userId());
     Runtime.getRuntime().addShutdownHook(shared.hook);
     return shared;
@@ -94,8 +96,8 @@ public final class SharedDirectory implements AutoCloseable {
       throw new IOException(
           "the peer has no directory here: both ends need the same soft.directory: path=" + peer);
     }
-    PrivateFiles.checkDirectory(peer, userId);
-    PrivateFiles.checkFile(peer.resolve(TABLE), userId);
+    PrivateFiles.checkDirectory(peer, host.userId());
+    PrivateFiles.checkFile(peer.resolve(TABLE), host.userId());
     return peer;
   }
 
@@ -117,6 +119,24 @@ public final class SharedDirectory implements AutoCloseable {
     return directory.resolve("f" + fileId);
   }
 
+  /** The file of the receives of a queue pair of this device. */
+  public Path receives(int queuePairNumber) {
+    return receives(directory, queuePairNumber);
+  }
+
+  /** The file of the receives of a queue pair. */
+  public static Path receives(Path directory, int queuePairNumber) {
+    return directory.resolve("q" + queuePairNumber);
+  }
+
+  public void removeReceives(int queuePairNumber) {
+    try {
+      Files.deleteIfExists(receives(queuePairNumber));
+    } catch (IOException e) {
+      LOG.warn("Could not remove receives: queuePair={}", queuePairNumber, e);
+    }
+  }
+
   @Override
   public void close() {
     remove();
@@ -129,31 +149,41 @@ public final class SharedDirectory implements AutoCloseable {
 
   private void remove() {
     try {
-      removeDirectory(directory, userId);
+      removeDirectory(directory, host);
     } catch (IOException e) {
       LOG.warn("Could not remove shared directory: path={}", directory, e);
     }
   }
 
-  private static void removeLeftovers(Path user, int userId) throws IOException {
+  /** As far as possible: processes that start together do the same. */
+  private static void removeLeftovers(Path user, HostIdentity host) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
         ProcessIdentity owner = ownerOf(directory.getFileName().toString());
         if (owner != null && !owner.isAlive()) {
-          LOG.info(
-              "Removing the shared directory of a process that was killed: path={}", directory);
-          removeDirectory(directory, userId);
+          removeLeftover(directory, host);
         }
       }
+    } catch (IOException | DirectoryIteratorException e) {
+      LOG.debug("Shared directories of killed processes not removed: path={}", user, e);
+    }
+  }
+
+  private static void removeLeftover(Path directory, HostIdentity host) {
+    LOG.info("Removing the shared directory of a process that was killed: path={}", directory);
+    try {
+      removeDirectory(directory, host);
+    } catch (IOException | DirectoryIteratorException e) {
+      LOG.debug("Shared directory of a killed process not removed: path={}", directory, e);
     }
   }
 
   /** Removes first the hard links that its symbolic links name, then all its files. */
-  private static void removeDirectory(Path directory, int userId) throws IOException {
+  private static void removeDirectory(Path directory, HostIdentity host) throws IOException {
     if (!Files.isDirectory(directory)) {
       return;
     }
-    FileLinks.removeTargets(directory, userId);
+    FileLinks.removeTargets(directory, host);
     PrivateFiles.deleteDirectory(directory);
   }
 }

@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 
 /**
  * Objects that peers may access, in memory that the owner and its peers share: regions, queue
@@ -22,15 +23,16 @@ import java.util.concurrent.locks.LockSupport;
  * an ended process does not block the owner; the next peer takes it over.
  *
  * <pre>
- *  0        header   magic, version, reader slots ever used, secret (32 bytes)
+ *  0        header   magic, reader slots ever used, secret (32 bytes), whether the owner sleeps
  *  4 KiB    regions     32,768 x 64 bytes   word (live bit and key), address, length,
  *                                           file offset, file id, domain and access
  *  + 2 MiB  queue pairs  4,096 x 32 bytes   word (live bit and number), domain, access
  *  + 128 K  readers      1,024 x 64 bytes   process word, hold (queue pair + 1, region + 1)
+ *  + 64 K   arrivals     summary, and a bit for each queue pair that has received a message
  * </pre>
  *
  * <p>The file is written in full before it is mapped, so that no page can be missing. Safe for any
- * thread; a reader slot belongs to one device thread.
+ * thread; a reader slot is guarded by the lock of a device.
  */
 public final class SharedTable {
   public static final int REGIONS = 1 << 15;
@@ -38,16 +40,19 @@ public final class SharedTable {
   public static final int READERS = 1 << 10;
   public static final int SECRET_BYTES = 32;
 
-  private static final long MAGIC = 0x53524f4654424c31L;
+  private static final long MAGIC = 0x53524f4654424c32L;
   private static final int HEADER_BYTES = 4_096;
   private static final int READERS_USED = 16;
   private static final int SECRET = 64;
+  private static final int ASLEEP = 128;
   private static final int REGION_BYTES = 64;
   private static final int QUEUE_PAIR_BYTES = 32;
   private static final int READER_BYTES = 64;
   private static final int QUEUE_PAIR_BASE = HEADER_BYTES + REGIONS * REGION_BYTES;
   private static final int READER_BASE = QUEUE_PAIR_BASE + QUEUE_PAIRS * QUEUE_PAIR_BYTES;
-  private static final int TABLE_BYTES = READER_BASE + READERS * READER_BYTES;
+  private static final int ARRIVALS_BASE = READER_BASE + READERS * READER_BYTES;
+  private static final int ARRIVALS = ARRIVALS_BASE + 64;
+  private static final int TABLE_BYTES = ARRIVALS + QUEUE_PAIRS / Byte.SIZE;
 
   private static final int ADDRESS = 8;
   private static final int LENGTH = 16;
@@ -108,6 +113,16 @@ public final class SharedTable {
 
   private static SharedTable map(FileChannel channel) throws IOException {
     return new SharedTable(channel.map(FileChannel.MapMode.READ_WRITE, 0, TABLE_BYTES));
+  }
+
+  /** The index of the region with that key. */
+  public static int regionIndex(int key) {
+    return key & (REGIONS - 1);
+  }
+
+  /** The index of the queue pair with that number. */
+  public static int queuePairIndex(int number) {
+    return number & (QUEUE_PAIRS - 1);
   }
 
   public byte[] secret() {
@@ -277,6 +292,47 @@ public final class SharedTable {
 
   public int regionAccess(int index) {
     return table.getInt(region(index) + ACCESS);
+  }
+
+  // Arrivals of messages.
+
+  /**
+   * Called by a peer: a message of this queue pair is delivered. A peer that ends between the two
+   * writes leaves an arrival that the owner finds at the end of the connection at the latest.
+   *
+   * @return whether the owner sleeps and must be woken by the caller
+   */
+  public boolean ring(int queuePair) {
+    int word = queuePair / Long.SIZE;
+    LONGS.getAndBitwiseOr(table, ARRIVALS + word * Long.BYTES, 1L << queuePair);
+    LONGS.getAndBitwiseOr(table, ARRIVALS_BASE, 1L << word);
+    VarHandle.fullFence();
+    return (int) INTS.getVolatile(table, ASLEEP) == 1 && INTS.compareAndSet(table, ASLEEP, 1, 0);
+  }
+
+  /**
+   * Called by the owner, which then looks for arrivals once more: with a full fence between the two
+   * steps on both sides, the owner finds the arrival or the peer finds the owner asleep.
+   */
+  public void setAsleep(boolean asleep) {
+    INTS.setVolatile(table, ASLEEP, asleep ? 1 : 0);
+    VarHandle.fullFence();
+  }
+
+  public boolean hasArrivals() {
+    return (long) LONGS.getVolatile(table, ARRIVALS_BASE) != 0;
+  }
+
+  /** Called by the owner: takes the indexes of the queue pairs with arrivals. */
+  public void takeArrivals(IntConsumer queuePairs) {
+    long words = (long) LONGS.getAndSet(table, ARRIVALS_BASE, 0L);
+    for (; words != 0; words &= words - 1) {
+      int word = Long.numberOfTrailingZeros(words);
+      long bits = (long) LONGS.getAndSet(table, ARRIVALS + word * Long.BYTES, 0L);
+      for (; bits != 0; bits &= bits - 1) {
+        queuePairs.accept(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
+      }
+    }
   }
 
   private static int region(int index) {

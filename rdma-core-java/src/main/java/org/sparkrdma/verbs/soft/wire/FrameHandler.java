@@ -4,7 +4,7 @@ package org.sparkrdma.verbs.soft.wire;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Receives the frames of a {@link Link}, on the device thread. */
+/** Receives the frames of a {@link Link}, with the lock of the device. */
 public interface FrameHandler {
   /** The socket is connected. */
   void onConnected() throws IOException;
@@ -12,17 +12,11 @@ public interface FrameHandler {
   /** The peer's host refused the connection. */
   void onConnectRefused(String reason);
 
-  /** A header was received; its payload follows in pieces. */
-  void onFrame(FrameHeader header) throws IOException;
+  /** A frame other than WAKE was received. The body is valid during the call. */
+  void onFrame(byte type, ByteBuffer body) throws IOException;
 
-  /** A piece of payload was received. Bytes that the handler leaves in the buffer are dropped. */
-  void onPayload(FrameHeader header, ByteBuffer piece) throws IOException;
-
-  /** The whole frame was received. */
-  void onFrameEnd(FrameHeader header) throws IOException;
-
-  /** The socket accepts more bytes again. */
-  void onWritable();
+  /** The socket has accepted all bytes. */
+  void onFlushed();
 
   /** The socket was closed by the peer or after an error. */
   void onEnded(String reason);

@@ -12,31 +12,25 @@ import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A socket to a peer and the frames on it, see {@link FrameHeader}. Confined to the device thread.
- *
- * <p>Buffers have a fixed size: a frame longer than them passes in pieces.
- */
+/** A socket to a peer and the frames on it, see {@link Frame}. Guarded by the lock of the device. */
 public final class Link implements SelectionHandler {
-
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
-  private static final int BUFFER_BYTES = 1 << 16;
-  private static final int READS_IN_A_ROW = 16;
+  /** Room for each frame of a set-up, and for wake-ups. */
+  private static final int BUFFER_BYTES = 1 << 11;
 
   private final SocketChannel channel;
   private final FrameHandler handler;
   private final ByteBuffer in = buffer();
   private final ByteBuffer out = buffer();
-  private final FrameParser parser;
   private final SelectionKey key;
+  private boolean discarding;
   private boolean closed;
 
   /** Takes over a channel in non-blocking mode, connected or connecting. */
   public Link(Selector selector, SocketChannel channel, FrameHandler handler) throws IOException {
     this.channel = channel;
     this.handler = handler;
-    parser = new FrameParser(handler);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     key = channel.register(selector, interest(), this);
   }
@@ -61,24 +55,28 @@ public final class Link implements SelectionHandler {
     return (InetSocketAddress) channel.getRemoteAddress();
   }
 
-  /** Buffer for the next bytes to send, after a header; {@link #flush} sends them. */
-  public ByteBuffer out() {
-    return out;
+  // Sending.
+
+  /** Sends a frame; false when the peer has not taken those before. */
+  public boolean send(byte type, byte[] body) {
+    if (closed || out.remaining() < Frame.HEADER_BYTES + body.length) {
+      return false;
+    }
+    out.putInt(type).putInt(body.length).put(body);
+    flush();
+    return true;
   }
 
-  public boolean hasRoomFor(int bytes) {
-    return out.remaining() >= bytes;
-  }
-
-  /** Puts a header; there must be room. */
-  public void putHeader(
-      byte type, int flags, int length, long sequence, int immediate, int extent) {
-    out.put(type).put((byte) flags).putShort((short) 0).putInt(length);
-    out.putLong(sequence).putInt(immediate).putInt(extent);
+  /** Wakes the peer. Without room it has not read earlier frames, which wake it too. */
+  public void wakePeer() {
+    if (!closed && out.remaining() >= Frame.HEADER_BYTES) {
+      out.putInt(Frame.WAKE).putInt(0);
+      flush();
+    }
   }
 
   /** Sends what the socket accepts; the rest follows when it accepts more. */
-  public void flush() {
+  private void flush() {
     if (closed || out.position() == 0 || !channel.isConnected()) {
       return;
     }
@@ -90,6 +88,8 @@ public final class Link implements SelectionHandler {
       int interest = SelectionKey.OP_READ | writing;
       if (key.interestOps() != interest) {
         key.interestOps(interest);
+        // Another thread may be in the selector.
+        key.selector().wakeup();
       }
     } catch (IOException e) {
       end("connection lost: " + e.getMessage());
@@ -101,11 +101,6 @@ public final class Link implements SelectionHandler {
     return out.position() == 0;
   }
 
-  /** Drops everything received from now on. */
-  public void discard() {
-    parser.discard();
-  }
-
   /** Sends no more; the peer receives the end after the bytes in flight. */
   public void shutdownOutput() {
     try {
@@ -114,6 +109,8 @@ public final class Link implements SelectionHandler {
       close();
     }
   }
+
+  // Receiving.
 
   @Override
   public void onSelected() {
@@ -128,7 +125,9 @@ public final class Link implements SelectionHandler {
       }
       if (!closed && key.isWritable()) {
         flush();
-        handler.onWritable();
+        if (isFlushed()) {
+          handler.onFlushed();
+        }
       }
       if (!closed && key.isReadable()) {
         receive();
@@ -147,19 +146,49 @@ public final class Link implements SelectionHandler {
   }
 
   private void receive() throws IOException {
-    for (int i = 0; i < READS_IN_A_ROW && !closed; i++) {
-      int count = channel.read(in);
-      if (count < 0) {
-        end("connection closed by the peer");
+    int count = channel.read(in);
+    if (count < 0) {
+      end("connection closed by the peer");
+      return;
+    }
+    in.flip();
+    if (discarding) {
+      in.position(in.limit());
+    } else {
+      parse(in, handler);
+    }
+    in.compact();
+  }
+
+  /**
+   * Passes whole frames to the handler, and leaves the rest in the buffer.
+   *
+   * @throws IOException when the bytes are no frame, or the handler throws it
+   */
+  static void parse(ByteBuffer in, FrameHandler handler) throws IOException {
+    while (in.remaining() >= Frame.HEADER_BYTES) {
+      int at = in.position();
+      int type = in.getInt(at);
+      int length = in.getInt(at + 4);
+      if (type < 1 || type > Frame.WAKE || length < 0 || length > Frame.MAX_BODY_BYTES) {
+        throw new ProtocolException("bad frame header: type=" + type + " lengthBytes=" + length);
+      }
+      if (in.remaining() < Frame.HEADER_BYTES + length) {
         return;
       }
-      in.flip();
-      parser.parse(in);
-      in.compact();
-      if (count == 0 || (in.position() > 0 && parser.awaitsHeader())) {
-        return;
+      ByteBuffer body = in.slice(at + Frame.HEADER_BYTES, length).order(ByteOrder.LITTLE_ENDIAN);
+      in.position(at + Frame.HEADER_BYTES + length);
+      if (type != Frame.WAKE) {
+        handler.onFrame((byte) type, body);
       }
     }
+  }
+
+  // The end.
+
+  /** Drops everything received from now on. */
+  public void discard() {
+    discarding = true;
   }
 
   private void end(String reason) {
@@ -176,7 +205,7 @@ public final class Link implements SelectionHandler {
   /** Closes the socket without a call of the handler. */
   public void close() {
     closed = true;
-    parser.discard();
+    discarding = true;
     try {
       channel.close();
     } catch (IOException e) {

@@ -39,7 +39,7 @@ public record LinkHello(
     byte[] proof,
     String directory,
     byte[] privateData) {
-  static final int VERSION = 1;
+  static final int VERSION = 2;
   public static final int MAX_BYTES = 512;
   public static final int NONCE_BYTES = 16;
   public static final int MAX_PRIVATE_DATA_BYTES = 56;

@@ -111,8 +111,12 @@ final class LinkerBinding implements ForeignBinding {
 
   @Override
   public int callThree(long function, long a, long b, long c) {
+    return invoke(THREE, function, a, b, c);
+  }
+
+  private static int invoke(MethodHandle handle, long function, long a, long b, long c) {
     try {
-      return (int) THREE.invokeExact(function(function), a, b, c);
+      return (int) handle.invokeExact(function(function), a, b, c);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -130,11 +134,7 @@ final class LinkerBinding implements ForeignBinding {
   /** {@link Linker.Option#critical Critical}: the thread stays in Java's state. */
   @Override
   public int callCritical(long function, long a, long b, long c) {
-    try {
-      return (int) CRITICAL.invokeExact(function(function), a, b, c);
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+    return invoke(CRITICAL, function, a, b, c);
   }
 
   /**

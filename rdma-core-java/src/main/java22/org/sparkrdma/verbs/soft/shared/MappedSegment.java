@@ -22,26 +22,28 @@ final class MappedSegment implements Mapping {
   private static final long PATIENCE_NS = 10_000_000_000L;
   private static final long PAUSE_NS = 100_000;
 
-  private final FileChannel channel;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
 
   /** One view for every 1 GiB, each just under 2 GiB long, as in {@link MappedWindows}. */
   private final ByteBuffer[] views;
 
-  /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
+  private final ByteBuffer[] copyViews;
+
+  /** Maps the first {@code lengthBytes} of the file, which the channel has open. */
   MappedSegment(FileChannel channel, long lengthBytes) throws IOException {
-    this.channel = channel;
     try {
       segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes, arena);
-    } catch (IOException | RuntimeException | Error e) {
+    } catch (IOException | RuntimeException e) {
       arena.close();
       throw e;
     }
     views = new ByteBuffer[(int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1)];
+    copyViews = new ByteBuffer[views.length];
     for (int i = 0; i < views.length; i++) {
       long start = (long) i << STRIDE_SHIFT;
       views[i] = slice(start, (int) Math.min(LONGEST_BYTES, lengthBytes - start));
+      copyViews[i] = views[i].duplicate();
     }
   }
 
@@ -51,16 +53,15 @@ final class MappedSegment implements Mapping {
   }
 
   @Override
-  public ByteBuffer view(long offset, int lengthBytes) {
-    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+  public ByteBuffer view(boolean copies, long offset, int lengthBytes) {
+    ByteBuffer view = (copies ? copyViews : views)[(int) (offset >>> STRIDE_SHIFT)];
     int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     return view.limit(at + lengthBytes).position(at);
   }
 
   /** Waits for system calls that are at work on a slice just now; they are short. */
   @Override
-  public void close() throws IOException {
-    channel.close();
+  public void close() {
     long deadline = System.nanoTime() + PATIENCE_NS;
     while (true) {
       try {

@@ -3,13 +3,14 @@ package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 
 /** Chooses how files are mapped, on Java 22 and newer. */
 public final class Mappings {
   private Mappings() {}
 
-  /** Maps the first {@code lengthBytes} of the file; the mapping closes the channel. */
-  public static Mapping of(FileChannel channel, long lengthBytes) throws IOException {
+  /** Maps the first {@code lengthBytes} of the file, which the channel has open. */
+  public static Mapping of(FileChannel channel, Path file, long lengthBytes) throws IOException {
     return new MappedSegment(channel, lengthBytes);
   }
 }

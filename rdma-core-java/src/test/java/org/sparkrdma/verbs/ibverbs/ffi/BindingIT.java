@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -11,13 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.leak.LeakRecord;
 
 /** The binding of the packaged jar, on each Java version; jffi where the build selects it. */
@@ -154,7 +150,7 @@ class BindingIT {
   @Test
   void shouldMapHugePagesFromTheirBorderAndNothingBeside() throws Exception {
     long length = (4L << 20) + 4096;
-    long address = Libc.map(length, Libc.Placement.NONE);
+    long address = Libc.map(length);
     try {
       assertThat(address % (2 << 20)).isZero();
       assertThat(Memory.getLong(address + length - 8)).isZero();
@@ -172,137 +168,6 @@ class BindingIT {
     }
   }
 
-  @ParameterizedTest(name = "{0} bytes")
-  @ValueSource(longs = {LENGTH, (4L << 20) + 4096})
-  void shouldPreferPagesOfANodeInTheMappedRangeOnly(long length) {
-    int ofThread = PolicyOfMemory.modeOfThread();
-    PlacementOnNode placement = new PlacementOnNode(0);
-
-    long address = Libc.map(length, placement);
-    try {
-      int ofRange = PolicyOfMemory.modeOf(address);
-      int atEnd = PolicyOfMemory.modeOf(address + length - 1);
-
-      System.out.println("mbind of " + length + " bytes: errno=" + placement.errno);
-      // Containers refuse the call, and kernels without NUMA lack it.
-      boolean isPlaced = placement.errno == 0;
-      int expected = isPlaced ? MemoryPolicy.PREFERRED : ofThread;
-      assertThat(ofRange).isEqualTo(expected);
-      assertThat(atEnd).isEqualTo(expected);
-      assertThat(placement.address).isEqualTo(address);
-      assertThat(placement.lengthBytes).isEqualTo(length);
-      assertThat(placement.wasPresent).as("pages were present before").isFalse();
-      assertThat(PolicyOfMemory.modeOfThread()).isEqualTo(ofThread);
-      assertThat(Memory.getLong(address + length - 8)).isZero();
-    } finally {
-      Libc.unmap(address, length);
-    }
-  }
-
-  @ParameterizedTest(name = "node {0}")
-  @ValueSource(ints = {-1, 1_023, 1_024})
-  void shouldMapMemoryAlthoughTheHostHasNoSuchNode(int node) {
-    PlacementOnNode placement = new PlacementOnNode(node);
-
-    long address = Libc.map(LENGTH, placement);
-    try {
-      assertThat(placement.errno).isPositive();
-      assertThat(Memory.getLong(address + LENGTH - 8)).isZero();
-    } finally {
-      Libc.unmap(address, LENGTH);
-    }
-  }
-
-  @Test
-  void shouldMapMemoryWhereSeccompForbidsMbind() throws Exception {
-    PlacementOnNode placement = new PlacementOnNode(0);
-    FutureTask<Long> firstValue =
-        new FutureTask<>(
-            () -> {
-              if (!forbid(Architecture.CURRENT.mbind(), EPERM)) {
-                return null;
-              }
-              long address = Libc.map(LENGTH, placement);
-              long value = Memory.getLong(address + LENGTH - 8);
-              Libc.unmap(address, LENGTH);
-              return value;
-            });
-
-    // The filter lasts as long as its thread.
-    new Thread(firstValue).start();
-
-    assumeTrue(firstValue.get() != null, "this kernel filters no system calls");
-    assertThat(firstValue.get()).isZero();
-    assertThat(placement.errno).isEqualTo(EPERM);
-  }
-
-  /** Makes a system call fail on this thread, see seccomp(2), as container runtimes do. */
-  private static boolean forbid(int systemCall, int errno) {
-    try (NativeArena arena = new NativeArena()) {
-      int load = 0x20;
-      int jumpIfEqual = 0x15;
-      int end = 0x06;
-      long[] filter = {
-        instruction(load, 0, 0, 0),
-        instruction(jumpIfEqual, 0, 1, systemCall),
-        instruction(end, 0, 0, 0x0005_0000 | errno),
-        instruction(end, 0, 0, 0x7fff_0000)
-      };
-      long instructions = arena.allocate((long) filter.length * Long.BYTES);
-      for (int i = 0; i < filter.length; i++) {
-        Memory.putLong(instructions + (long) i * Long.BYTES, filter[i]);
-      }
-      long program = arena.allocate(2 * Long.BYTES);
-      Memory.putShort(program, filter.length);
-      Memory.putLong(program + Long.BYTES, instructions);
-      long prctl = Symbols.ofC().get("prctl");
-      int setNoNewPrivileges = 38;
-      int setSeccomp = 22;
-      int modeFilter = 2;
-      return Downcalls.callInt(prctl, setNoNewPrivileges, 1, 0, 0, 0) == 0
-          && Downcalls.callInt(prctl, setSeccomp, modeFilter, program, 0, 0) == 0;
-    }
-  }
-
-  /** A {@code struct sock_filter} of linux/filter.h. */
-  private static long instruction(int code, int ifTrue, int ifFalse, int value) {
-    return code | (long) ifTrue << 16 | (long) ifFalse << 24 | (long) value << 32;
-  }
-
-  private static final class PlacementOnNode implements Libc.Placement {
-    private final int node;
-    private int errno = -1;
-    private long address;
-    private long lengthBytes;
-    private boolean wasPresent;
-
-    PlacementOnNode(int node) {
-      this.node = node;
-    }
-
-    @Override
-    public boolean isWanted() {
-      return true;
-    }
-
-    @Override
-    public void place(long newAddress, long newLengthBytes) {
-      address = newAddress;
-      lengthBytes = newLengthBytes;
-      wasPresent = isPresent(newAddress);
-      errno = MemoryPolicy.prefer(node, newAddress, newLengthBytes);
-    }
-
-    private static boolean isPresent(long address) {
-      try (NativeArena arena = new NativeArena()) {
-        long present = arena.allocate(1);
-        long mincore = Symbols.ofC().get("mincore");
-        assertThat(Downcalls.callInt(mincore, address, Libc.pageBytes(), present)).isZero();
-        return (Memory.getByte(present) & 1) != 0;
-      }
-    }
-  }
-
   private static int indexOf(List<String> lines, int from, String prefix) {
     for (int i = from; i < lines.size(); i++) {
       if (lines.get(i).startsWith(prefix)) {
@@ -314,7 +179,7 @@ class BindingIT {
 
   @Test
   void shouldShowMemoryThroughBuffers() {
-    long address = Libc.map(LENGTH, Libc.Placement.NONE);
+    long address = Libc.map(LENGTH);
     try (AddressRange range = AddressRange.of(address, LENGTH)) {
       ByteBuffer slice = range.slice(LENGTH - 8, 8);
       slice.putLong(0, 1);
@@ -345,7 +210,7 @@ class BindingIT {
 
   @Test
   void shouldNeverFaultWhenABufferIsUsedAfterClose() {
-    long address = Libc.map(LENGTH, Libc.Placement.NONE);
+    long address = Libc.map(LENGTH);
     AddressRange range = AddressRange.of(address, LENGTH);
     ByteBuffer slice = range.slice(0, LENGTH);
     slice.put(0, (byte) 7);
@@ -362,7 +227,7 @@ class BindingIT {
 
   @Test
   void shouldKeepAnAbandonedRangeForItsBuffers() {
-    long address = Libc.map(LENGTH, Libc.Placement.NONE);
+    long address = Libc.map(LENGTH);
     AddressRange range = AddressRange.of(address, LENGTH);
     ByteBuffer slice = range.slice(0, LENGTH);
     slice.put(0, (byte) 7);

@@ -197,7 +197,7 @@ class SharedDirectoryTest {
   }
 
   @Test
-  void shouldRemoveEmptyLinkDirectoriesOfKilledProcesses() throws Exception {
+  void shouldRemoveLinksOfKilledProcessesWhoseSharedDirectoryIsGone() throws Exception {
     Path file = Files.write(data.resolve("map.data"), new byte[1000]);
     try (VerbsEngine engine = load();
         Device device = engine.open("soft0");
@@ -207,15 +207,43 @@ class SharedDirectoryTest {
       try (var region = domain.registerFile(file, 0, 1000, REMOTE_READ)) {
         Path links = directoryOfLinks();
         Path ofKilled = privateDirectory(links, new ProcessIdentity(NO_PROCESS, 1));
+        Files.createLink(ofKilled.resolve("f7"), file);
         Path ofLiving = privateDirectory(links, ProcessIdentity.self());
 
         try (var later = nextDomain.registerFile(file, 0, 1000, REMOTE_READ)) {
           assertThat(later.lengthBytes()).isEqualTo(region.lengthBytes());
           assertThat(Files.exists(ofKilled)).isFalse();
+          assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(3);
           assertThat(Files.exists(ofLiving)).isTrue();
         }
         Files.delete(ofLiving);
       }
+    }
+  }
+
+  /** Devices that are opened together find the same leftovers, and each of them opens. */
+  @Test
+  void shouldOpenWhileOthersRemoveTheSameLeftovers() throws Exception {
+    try (VerbsEngine engine = load();
+        Device first = engine.open("soft0")) {
+      assertThat(first.info().name()).isEqualTo("soft0");
+      var threads = java.util.concurrent.Executors.newFixedThreadPool(4);
+      for (int round = 0; round < 30; round++) {
+        for (int i = 0; i < 5; i++) {
+          Path leftover = privateDirectory(user, new ProcessIdentity(NO_PROCESS, 1));
+          Files.write(leftover.resolve("f0"), new byte[1]);
+          Files.write(leftover.resolve("table"), new byte[1]);
+        }
+        var opened =
+            threads.invokeAll(
+                java.util.Collections.<java.util.concurrent.Callable<Device>>nCopies(
+                    4, () -> engine.open("soft0")));
+        for (var device : opened) {
+          device.get().close();
+        }
+      }
+      threads.shutdown();
+      assertThat(list(user)).hasSize(1);
     }
   }
 

@@ -201,7 +201,7 @@ public final class PeerListener implements AutoCloseable {
           new QueuePairSettings(
               completions, completions, 1, 1, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
       SharedRegion shared =
-          new SharedRegion(region.remote().address(), region.remote().remoteKey());
+          new SharedRegion(region.remote().address(), region.remote().remoteKey32());
       connection.accept(ConnectionParameters.of(shared.privateData()));
     } catch (VerbsException e) {
       end(connection);

@@ -2,9 +2,11 @@
 package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,13 +14,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
-class DeviceThreadTest extends VerbsContract {
+class DeviceLoopTest extends VerbsContract {
+  @TempDir Path directory;
+
+  private int failures;
+
   private static final String NAME = "soft-rdma-soft0";
 
   /**
@@ -56,6 +66,7 @@ class DeviceThreadTest extends VerbsContract {
         .toArray();
   }
 
+  /** The thread that posts and polls does the work. */
   @Test
   void shouldAllocateNothingForAReadOrASend() throws Exception {
     VerbsEngine engine = load(RARE_PEER_CHECKS);
@@ -64,22 +75,99 @@ class DeviceThreadTest extends VerbsContract {
     Pair pair = connect();
     Node.Block source = server.block(4096, 5, Node.READABLE);
     Node.Block sink = client.block(4096, 0, Node.SINK);
+    Node.Block inbox = server.block(4096, 0, Node.SINK);
     WorkRequest read = sink.readFrom(1, source.region());
+    WorkRequest send = sink.send(2);
+    WorkRequest receive = inbox.receive(3);
+    CompletionHandler succeeds = completion -> failures += completion.succeeded() ? 0 : 1;
+    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long id = Thread.currentThread().getId();
     long lowest = Long.MAX_VALUE;
     for (int i = 0; i < MEASUREMENTS && lowest >= MIN_OBJECT_BYTES; i++) {
-      long before = allocatedByDeviceThreads();
+      long before = threads.getThreadAllocatedBytes(id);
       for (int round = 0; round < READS; round++) {
         pair.client().postSend(read);
-        spinUntil(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
+        poll(client, succeeds);
+        pair.server().postReceive(receive);
+        pair.client().postSend(send);
+        poll(client, succeeds);
+        poll(server, succeeds);
       }
-      lowest = Math.min(lowest, (allocatedByDeviceThreads() - before) / READS);
+      lowest = Math.min(lowest, (threads.getThreadAllocatedBytes(id) - before) / READS);
     }
-    assertThat(lowest).as("bytes for each READ").isLessThan(MIN_OBJECT_BYTES);
+    assertThat(lowest).as("bytes for each READ and SEND").isLessThan(MIN_OBJECT_BYTES);
+    assertThat(failures).isZero();
   }
 
-  private static long allocatedByDeviceThreads() {
-    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    return LongStream.of(deviceThreads()).map(threads::getThreadAllocatedBytes).sum();
+  private static void poll(Node node, CompletionHandler handler) {
+    while (node.queue.poll(1, handler) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldUseNoProcessorTimeOfItsThreadsWhilePolled() throws Exception {
+    connect();
+    double lowest = 1;
+    for (int i = 0; i < MEASUREMENTS && lowest >= MAX_IDLE_PART; i++) {
+      long before = cpuNsOfDeviceThreads();
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < IDLE_NS) {
+        client.pollQueue();
+        server.pollQueue();
+      }
+      double burntNs = cpuNsOfDeviceThreads() - before;
+      lowest = Math.min(lowest, burntNs / (System.nanoTime() - start));
+    }
+    assertThat(lowest).as("part of its time").isLessThan(MAX_IDLE_PART);
+  }
+
+  @Test
+  void shouldReadAndSendOnAnInterruptedThread() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(200_000, 5, Node.READABLE);
+    Node.Block sink = client.block(200_000, 0, Node.SINK);
+    Node.Block inbox = server.block(200_000, 0, Node.SINK);
+    CompletionHandler succeeds = completion -> failures += completion.succeeded() ? 0 : 1;
+    Thread.currentThread().interrupt();
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    poll(client, succeeds);
+    pair.server().postReceive(inbox.receive(2));
+    pair.client().postSend(sink.send(3));
+    poll(client, succeeds);
+    poll(server, succeeds);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(failures).isZero();
+    assertAll(inbox.bytes(), 5);
+  }
+
+  @Test
+  void shouldReportAFailureOfItsWork() throws Exception {
+    ((SoftDevice) client.device)
+        .context()
+        .loop()
+        .execute(
+            () -> {
+              throw new IllegalStateException("by the test");
+            });
+    assertThat(event(client, ConnectionEvent.Type.DEVICE_DOWN).reason()).contains("soft device");
+  }
+
+  @Test
+  void shouldCloseItsSelectorWhenTheSystemRefusesTheThread() throws Exception {
+    var loop =
+        new DeviceLoop(
+            "refused",
+            table(),
+            work ->
+                new Thread(work) {
+                  @Override
+                  public synchronized void start() {
+                    throw new OutOfMemoryError("unable to create native thread");
+                  }
+                });
+    assertThatThrownBy(loop::start).isInstanceOf(OutOfMemoryError.class);
+    assertThat(loop.selector().isOpen()).isFalse();
   }
 
   @Test
@@ -96,6 +184,10 @@ class DeviceThreadTest extends VerbsContract {
     assertThat(lowest).as("part of its time").isLessThan(MAX_IDLE_PART);
   }
 
+  private SharedTable table() throws Exception {
+    return SharedTable.create(directory.resolve("table"), new byte[SharedTable.SECRET_BYTES]);
+  }
+
   private static long cpuNsOfDeviceThreads() {
     var threads = ManagementFactory.getThreadMXBean();
     return LongStream.of(deviceThreads()).map(threads::getThreadCpuTime).sum();
@@ -104,7 +196,7 @@ class DeviceThreadTest extends VerbsContract {
   @Test
   @Timeout(value = 30, unit = TimeUnit.SECONDS)
   void shouldRunCommandsInOrderAndTimersInTime() throws Exception {
-    var thread = new DeviceThread("timer-test");
+    var thread = new DeviceLoop("timer-test", table(), Thread::new);
     thread.start();
     List<String> ran = new ArrayList<>();
     long now = System.nanoTime();

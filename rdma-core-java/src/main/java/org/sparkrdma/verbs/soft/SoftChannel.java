@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.soft;
+
+import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.engine.EngineDevice;
+
+/** A completion channel whose waiting thread makes the device's progress. */
+final class SoftChannel extends EngineChannel {
+  private final DeviceLoop loop;
+  private volatile boolean signalled;
+  private volatile Thread waiter;
+
+  SoftChannel(EngineDevice<?> device, DeviceLoop loop) {
+    super(device);
+    this.loop = loop;
+  }
+
+  @Override
+  public void await(long timeoutNs) {
+    checkOpen();
+    if (timeoutNs > 0 && !signalled) {
+      waiter = Thread.currentThread();
+      loop.sleep(this, remainingNs(timeoutNs));
+      waiter = null;
+    }
+    signalled = false;
+  }
+
+  boolean isSignalled() {
+    return signalled;
+  }
+
+  @Override
+  public void wakeup() {
+    signalled = true;
+    Thread waiting = waiter;
+    if (waiting != null && waiting != Thread.currentThread()) {
+      loop.wake(waiting);
+    }
+  }
+}
