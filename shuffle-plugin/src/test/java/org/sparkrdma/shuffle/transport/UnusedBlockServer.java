@@ -41,7 +41,7 @@ final class UnusedBlockServer {
             budget,
             new ShuffleCounters(),
             peer -> {},
-            Duration.ofSeconds(2),
+            command -> {},
             nanoClock));
   }
 
