@@ -166,7 +166,11 @@ public final class BlockServer implements AutoCloseable {
     if (settings.registersFiles(server.device())) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
       if (settings.mayCopyInsteadOfPinning(server.device())) {
-        copied.addAll(WritePins.of(systemFiles).objectionable(directories));
+        // Registered files of the others would be written to their disks once more.
+        WritePins pins = WritePins.of(systemFiles);
+        copied.addAll(pins.objectionable(directories));
+        directories.removeAll(copied);
+        copied.addAll(pins.writtenAgain(directories));
         directories.removeAll(copied);
       }
       copied.addAll(FileProbe.refusing(server.domain(), directories, access));

@@ -70,7 +70,7 @@ class BlockServerTest {
         new BlockServer(
             new ServerParameters(
                 new ServeSettings(
-                    mode, WINDOW, SLOT, slots, LEASE, 3, 4, 50, IDLE, false, computeSums),
+                    mode, WINDOW, SLOT, slots, LEASE, 3, 4, IDLE, computeSums),
                 outputs,
                 new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
                 domain,

@@ -288,6 +288,12 @@ final class HostilePeer implements AutoCloseable {
     }
   }
 
+  /** Ends its connection. */
+  void disconnect() {
+    connection.close();
+    connection = null;
+  }
+
   @Override
   public void close() {
     if (connection != null) {

@@ -222,7 +222,7 @@ class HostilePeerTest extends HostilePeerFixture {
       CollectedBlocks refused = fetch(honest, server, List.of(block(MAPS - 1)));
       assertThat(refused.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     }
-    hostile.close();
+    hostile.disconnect();
     while (server.count(Counter.CONNECTIONS_CLOSED) == 0) {
       Thread.onSpinWait();
     }
