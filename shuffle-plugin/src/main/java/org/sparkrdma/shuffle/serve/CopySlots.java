@@ -116,11 +116,15 @@ final class CopySlots {
   /** A free slot; else one of a new slab, else that of the least recently used copies. */
   private Slot takeSlot(long nowNs) {
     if (free.isEmpty() && !tryGrow(nowNs)) {
-      while (free.isEmpty() && idle.oldest() != null) {
+      while (free.isEmpty() && !isCurrentEmpty() && idle.oldest() != null) {
         idle.oldest().evict();
       }
     }
-    return free.poll();
+    return isCurrentEmpty() ? current : free.poll();
+  }
+
+  private boolean isCurrentEmpty() {
+    return current != null && current.copies == 0;
   }
 
   private boolean tryGrow(long nowNs) {
