@@ -256,7 +256,9 @@ public final class BlockServer implements AutoCloseable {
   private void onLoaded(CacheEntry entry, Exception failure) {
     long nowNs = nanoClock.getAsLong();
     for (OpenLocate locate : entry.finish(failure, nowNs)) {
-      if (locate.onLoaded()) {
+      boolean wasLast = locate.onLoaded();
+      // An index shows what is missing next, and a failure may have an alternative.
+      if (wasLast || failure != null || !(entry instanceof CachedRange)) {
         write(locate, true, nowNs);
         if (locate.loading() == 0) {
           waiting.remove(locate);

@@ -130,7 +130,8 @@ class BlockServerTest {
         encoder.block(
             block.shuffleId, block.mapId, block.first, block.end, 0, block.freshSums);
       }
-      request.position(0).limit(encoder.finish());
+      int lengthBytes = encoder.finish();
+      request.position(0).limit(lengthBytes);
     }
 
     @Override
