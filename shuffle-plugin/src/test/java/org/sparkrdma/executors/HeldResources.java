@@ -67,8 +67,6 @@ public final class HeldResources {
           new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceiveMemory", 1, Owner.TASK),
           new Rule("reference to a chunk", "", 0, Owner.TASK),
           new Rule("reservation of receive memory", "", 0, Owner.TASK),
-          // Copies are part of a lease, which its reader releases.
-          new Rule(CHUNK, "org.sparkrdma.shuffle.serve.CopySlots", 0, Owner.PEER),
           new Rule("lease", "", 0, Owner.PEER));
 
   private static final List<String> RECORDING =

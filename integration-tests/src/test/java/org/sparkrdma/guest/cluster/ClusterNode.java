@@ -279,7 +279,6 @@ public final class ClusterNode {
     }
     return conf.set("spark.shuffle.manager", MANAGER)
         .set("spark.shuffle.rdma.engine", name.endsWith(DISNI) ? DISNI : "ibverbs")
-        .set("spark.shuffle.rdma.copy.first", "false")
         // siw and DiSNI cannot withhold remote access.
         .set(
             "spark.shuffle.rdma.fabric.trusted",

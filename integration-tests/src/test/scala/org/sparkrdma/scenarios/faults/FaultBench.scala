@@ -70,8 +70,6 @@ private[faults] object FaultBench {
   def conf(): SparkConf = {
     val plain = EngineJar.addTo(Clusters.fallback(coresEach = 2), classOf[FaultyProvider])
     val settings = Map(
-      // Files and windows are used from the first block on.
-      "copy.first" -> "false",
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
       "lease.timeout" -> "3s",

@@ -313,21 +313,11 @@ public final class BlockProgress extends Reservation {
    * twice, and none before the block was requested.
    */
   public void addPeerTime(long fromNs, long untilNs) {
-    addPeerTime(fromNs, untilNs, false);
-  }
-
-  /**
-   * The same.
-   *
-   * @param byPeerLoad whether load or a slow disk has delayed the peer, as it says
-   */
-  public void addPeerTime(long fromNs, long untilNs, boolean byPeerLoad) {
     RareState all = rare();
     long countedNs = all.peerTimed ? all.peerUntilNs : fetch.begunNs();
     long beginNs = countedNs - fromNs > 0 ? countedNs : fromNs;
     if (untilNs - beginNs > 0) {
       all.peerNs += untilNs - beginNs;
-      all.peerLoadNs += byPeerLoad ? untilNs - beginNs : 0;
       all.peerUntilNs = untilNs;
       all.peerTimed = true;
     }
@@ -336,11 +326,6 @@ public final class BlockProgress extends Reservation {
   /** Time that the peer has taken for answers that did not complete the block. */
   public long peerNs() {
     return rare == null ? 0 : rare.peerNs;
-  }
-
-  /** Part of {@link #peerNs} in which load or a slow disk has delayed the peer, as it says. */
-  public long peerLoadNs() {
-    return rare == null ? 0 : rare.peerLoadNs;
   }
 
   /** Whether its answer was claimed. */

@@ -26,9 +26,6 @@ final class RareState {
   /** Time that the peer has taken for answers and READs that did not complete the block. */
   long peerNs;
 
-  /** Part of it in which load or a slow disk has delayed the peer, as it says. */
-  long peerLoadNs;
-
   /** Whether there is such a time, and when the last one ended. */
   boolean peerTimed;
 

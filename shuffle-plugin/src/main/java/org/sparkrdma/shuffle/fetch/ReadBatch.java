@@ -18,7 +18,6 @@ public final class ReadBatch {
   private long leaseId;
   private long askedNs;
   private long deadlineNs;
-  private boolean delayedByPeerLoad;
   private int readsLeft;
 
   /** Bytes that have been read of the blocks that are still in the batch. */
@@ -36,7 +35,6 @@ public final class ReadBatch {
     leaseId = newLeaseId;
     askedNs = newAskedNs;
     deadlineNs = newDeadlineNs;
-    delayedByPeerLoad = false;
     readsLeft = 0;
     bytesRead = 0;
     anyRead = false;
@@ -54,15 +52,6 @@ public final class ReadBatch {
 
   public long deadlineNs() {
     return deadlineNs;
-  }
-
-  /** The LOCATED says that load or a slow disk of the peer has delayed it. */
-  public void markDelayedByPeerLoad() {
-    delayedByPeerLoad = true;
-  }
-
-  public boolean isDelayedByPeerLoad() {
-    return delayedByPeerLoad;
   }
 
   /** The blocks with a part in it, in their order, without those taken out. */

@@ -13,8 +13,8 @@ import java.util.List;
  * run on any thread; everything else is for one thread at a time.
  */
 public final class MapOutput {
-  /** Partitions of a page. */
-  static final int PAGE_PARTITIONS = 512;
+  /** Partitions of a page of a large index. */
+  public static final int PAGE_PARTITIONS = 512;
 
   /** Reads parts of the index and checksum files. */
   public interface Source {

@@ -2,35 +2,44 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.pinned.WritePins;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
 
 /**
- * Answers the LOCATEs of all peers.
+ * Answers the LOCATEs of all peers. The agent owns all of its state: the caches of indexes, windows
+ * and copies, the leases, and the LOCATEs that wait.
  *
- * <p>Other threads submit commands and never block. The server's thread executes them, see {@link
- * ServerWork}: releases and ends of peers first, then LOCATEs as far as they need no disk. The
- * agent's thread executes small ones itself, see {@link ImmediateAnswers}. A LOCATE that needs a
- * disk continues on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of
- * them hold {@link StateLock} while they use windows, slots, leases and indexes. The server's
- * thread sleeps until the next command or deadline. The runtime constructs it, starts it, and
- * closes it after the transport and before the protection domain.
+ * <p>A LOCATE whose blocks are in the caches is answered before {@link #locate} returns. What is
+ * missing is loaded by {@link DiskThreads}, whose results come back to the agent as commands and go
+ * into the caches. A LOCATE that waits is answered when nothing is missing, or at its deadline,
+ * which is half of the reader's time-out, with what there is; the rest uses TCP. Registration and
+ * deregistration never run on the agent.
  *
- * <p>A LOCATE of a closed connection is dropped. Blocks that have waited too long for a disk, see
- * {@link LoadLimits}, are answered with {@link Located.Kind#OVERLOADED} by the server's thread, so
- * that overload ends, and a disk that hangs too. Blocks of one LOCATE on different disks do not
- * wait for each other: an answer leaves out those of a slow disk. The queues need no bound of their
- * own: a connection has a bounded number of open requests.
- *
- * <p>An answer may end early: because the message is full, because one answer has registered or
- * located {@value PiecePlacer#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases,
- * this answer's own among them, or all slots are used and the kernel would write a registered
- * window to its disk again. It then has at least one piece, and the reader requests the rest again.
+ * <p>The transport creates it, starts it, calls {@link #doWork} in each turn of the agent, and
+ * closes it after the agent has ended and before the protection domain. Methods are confined to the
+ * agent unless they say otherwise.
  */
 public final class BlockServer implements AutoCloseable {
   /** Minimum length of an answer buffer: one piece with one checksum. */
@@ -40,242 +49,400 @@ public final class BlockServer implements AutoCloseable {
   /** Maximum wait of {@link #close} for a disk that hangs. */
   public static final Duration CLOSE_LIMIT = Duration.ofSeconds(30);
 
-  private final StateLock state;
-  private final LongSupplier nanoClock;
-  private final long maxWaitNs;
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+  private static final long NS_PER_MS = 1_000_000;
+
+  private final PinnedBudget budget;
   private final ShuffleCounters counters;
-  private final ServingParts parts;
-  private final ServerDeadlines deadlines;
-  private final ServerWork work;
-  private final ImmediateAnswers immediate;
-  private final ServerThread thread;
+  private final Consumer<Runnable> agent;
+  private final LongSupplier nanoClock;
+  private final long idleNs;
+  private final DiskWork.Workers workers;
+  private final DiskWork work;
+  private final FileWindows windows;
+
+  /** Null when nothing is copied. */
+  private final CopySlots slots;
+
+  private final IndexCache outputs;
+  private final Leases leases;
+  private final AnswerWriter writer;
+  private final List<OpenLocate> waiting = new ArrayList<>();
+
+  /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
+  private final AtomicLong lackedBytes = new AtomicLong();
+
+  /** No deadline is earlier. */
+  private long nextDeadlineNs;
+
+  private boolean stopped;
+  private boolean ended;
 
   public BlockServer(ServerParameters parameters) {
-    this(parameters, null);
+    this(
+        parameters,
+        new DiskThreads(parameters.outputs().disks()),
+        new SystemFiles(Path.of("/")));
   }
 
   /**
-   * @param diskQueues of each disk of the map outputs; null to make them
+   * @param workers run by a test
+   * @param systemFiles of this machine; other ones in tests
    */
-  BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues) {
-    this(parameters, diskQueues, System::nanoTime);
+  BlockServer(ServerParameters server, DiskWork.Workers workers, SystemFiles systemFiles) {
+    ServeSettings settings = server.settings();
+    MapOutputs source = server.outputs();
+    Device device = server.device();
+    this.budget = server.budget();
+    this.counters = server.counters();
+    this.agent = server.agent();
+    this.nanoClock = server.nanoClock();
+    this.idleNs = settings.idle().toNanos();
+    this.workers = workers;
+    this.work = new DiskWork(workers, agent, this::onLoaded);
+    this.nextDeadlineNs = nanoClock.getAsLong();
+    ServedMemory memory = new ServedMemory(budget, work);
+    Set<AccessFlag> access = settings.fileAccess(device);
+    this.windows =
+        new FileWindows(
+            settings.windowBytes(),
+            // Half of the device's limit: pools and other processes need regions as well.
+            Math.max(1, device.info().limits().maxMemoryRegions() / 2),
+            access,
+            copiedDirectories(server, systemFiles, access),
+            source,
+            server.domain(),
+            budget,
+            memory,
+            work,
+            counters);
+    this.slots =
+        settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
+            ? null
+            : new CopySlots(
+                settings.slotBytes(),
+                settings.slots(),
+                device,
+                server.domain(),
+                budget,
+                memory,
+                windows,
+                work);
+    boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
+    int checksumKind =
+        settings.computeSums() && !recorded ? ChecksumKind.CRC32C_KIND : source.checksumKind();
+    this.outputs =
+        new IndexCache(
+            source, work, settings.indexCacheEntries(), settings.windowBytes(), checksumKind);
+    this.leases =
+        new Leases(
+            settings.lease(),
+            settings.peerLeases(),
+            counters,
+            server.onLeaseExpired(),
+            new SecureRandom().nextLong());
+    this.writer =
+        new AnswerWriter(
+            outputs,
+            windows,
+            slots,
+            settings.registersFiles(device),
+            checksumKind,
+            settings.computeSums(),
+            counters);
+    if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
+      LOG.warn(
+          "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
+          device.info().name());
+    }
+    budget.onShortage(this::onShortage);
   }
 
-  /**
-   * @param probeClock of {@link CostProbe}; another one in tests
-   */
-  BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues, LongSupplier probeClock) {
-    this(parameters, diskQueues, probeClock, new StateLock());
+  /** The directories whose files are never registered, tested once. */
+  private static List<Path> copiedDirectories(
+      ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
+    ServeSettings settings = server.settings();
+    List<Path> copied = new ArrayList<>();
+    if (settings.registersFiles(server.device())) {
+      List<Path> directories = new ArrayList<>(server.outputs().directories());
+      if (settings.mayCopyInsteadOfPinning(server.device())) {
+        // Registered files of the others would be written to their disks once more.
+        WritePins pins = WritePins.of(systemFiles);
+        copied.addAll(pins.objectionable(directories));
+        directories.removeAll(copied);
+        copied.addAll(pins.writtenAgain(directories));
+        directories.removeAll(copied);
+      }
+      copied.addAll(FileProbe.refusing(server.domain(), directories, access));
+    }
+    return copied;
   }
 
-  /**
-   * @param state another one in tests
-   */
-  BlockServer(
-      ServerParameters parameters,
-      List<DiskQueue> diskQueues,
-      LongSupplier probeClock,
-      StateLock state) {
-    this(parameters, diskQueues, probeClock, state, new SystemFiles(Path.of("/")));
-  }
-
-  /**
-   * @param files of this machine; other ones in tests
-   */
-  BlockServer(
-      ServerParameters parameters,
-      List<DiskQueue> diskQueues,
-      LongSupplier probeClock,
-      StateLock state,
-      SystemFiles files) {
-    this.state = state;
-    nanoClock = parameters.nanoClock();
-    maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
-    counters = parameters.counters();
-    DiskThreads diskThreads = new DiskThreads();
-    int count = parameters.outputs().disks();
-    List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
-    parts = ServingParts.create(parameters, disks, state, probeClock, files);
-    ServerCommands commands = new ServerCommands(state);
-    ServerSleep sleep = new ServerSleep();
-    deadlines = new ServerDeadlines(parts, commands, sleep, state, nanoClock);
-    LocateSteps steps = new LocateSteps(parts.locator(), disks, state, deadlines);
-    work =
-        new ServerWork(
-            parts, steps, commands, sleep, diskThreads, parameters.budget(), state, nanoClock);
-    immediate = new ImmediateAnswers(work, steps, parts.leases(), commands, deadlines, state);
-    thread = new ServerThread(work, deadlines, sleep);
-  }
-
-  /** Starts the thread; once. */
+  /** Starts the threads of the disks; once, before the agent. */
   public void start() {
-    thread.start();
+    workers.start();
   }
 
   /**
-   * Answers a LOCATE later. Any thread; after {@link #close}, at once and with BUSY for all.
+   * Answers a LOCATE, at once if its blocks are in the caches.
    *
+   * @param arrivedNs time at which it was received
    * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
    */
-  public void locate(LocateCall call) {
-    locate(call, nanoClock.getAsLong());
-  }
-
-  /**
-   * Answers a LOCATE that was received at this time later. Once it has waited longer than {@link
-   * #maxWaitNs}, its answer is OVERLOADED for all blocks.
-   */
-  public void locate(LocateCall call, long receivedNs) {
-    checkAnswer(call);
-    work.submit(new LocateTask(call, receivedNs));
-  }
-
-  /**
-   * Answers a LOCATE of at most {@value ImmediateAnswers#MAX_BLOCKS} blocks before it returns, when
-   * they need no disk and {@link ImmediateAnswers} may do so. Else like {@link #locate(LocateCall,
-   * long)}. Any thread; it does not wait for other LOCATEs.
-   */
-  public void locateSoon(LocateCall call, long receivedNs) {
-    checkAnswer(call);
-    LocateTask task = new LocateTask(call, receivedNs);
-    if (!immediate.tryLocate(task)) {
-      work.submit(task);
-    }
-  }
-
-  private static void checkAnswer(LocateCall call) {
+  public void locate(LocateCall call, long arrivedNs) {
     if (call.answer().capacity() < MIN_ANSWER_BYTES) {
       throw new IllegalArgumentException(
-          "answer buffer too short: lengthBytes="
-              + call.answer().capacity()
-              + " min="
-              + MIN_ANSWER_BYTES);
+          "answer buffer too short: lengthBytes=" + call.answer().capacity());
+    }
+    long nowNs = nanoClock.getAsLong();
+    Locate request;
+    try {
+      request = Locate.decode(call.request());
+      for (int i = 0; i < request.leaseCount(); i++) {
+        if (!leases.release(call.peer(), request.leaseId(i), nowNs)) {
+          throw new MalformedMessageException("release of another peer's lease: lease=" + i);
+        }
+      }
+    } catch (MalformedMessageException e) {
+      counters.increment(Counter.PROTOCOL_ERRORS);
+      call.malformed(e.getMessage());
+      return;
+    }
+    OpenLocate locate =
+        new OpenLocate(call, request, arrivedNs + request.timeoutMs() * NS_PER_MS / 2);
+    if (stopped || leases.isFull(call.peer())) {
+      if (!stopped) {
+        counters.increment(Counter.PEERS_LIMITED);
+      }
+      locate.begin(new Lease(call.peer()));
+      writer.refuseAll(locate, Located.Kind.BUSY, nowNs);
+      answer(locate, nowNs);
+      return;
+    }
+    write(locate, true, nowNs);
+    if (locate.loading() > 0) {
+      waiting.add(locate);
+      wakeAt(locate.deadlineNs());
     }
   }
 
-  /**
-   * Longest time that a LOCATE may wait before it is located; beyond it its blocks are fetched by
-   * TCP.
-   */
-  public long maxWaitNs() {
-    return maxWaitNs;
-  }
-
-  /**
-   * Releases leases of a peer, before any waiting LOCATE is located. Any thread. The array belongs
-   * to the server from now on.
-   *
-   * @param done run when they are released; with the server's lock, must not block; run again when
-   *     it throws
-   */
-  public void release(long peer, long[] leaseIds, Runnable done) {
-    work.submit(releaseCommand(peer, leaseIds, done));
-  }
-
-  /**
-   * Releases leases of a peer before it returns, when they are at most {@value
-   * ImmediateAnswers#MAX_LEASES}, hold at most {@value ImmediateAnswers#MAX_HELD} windows and
-   * slots, and {@link ImmediateAnswers} may do so. Else like {@link #release}. Any thread; it does
-   * not wait for others.
-   */
-  public void releaseSoon(long peer, long[] leaseIds, Runnable done) {
-    RepeatedCommands.Command command = releaseCommand(peer, leaseIds, done);
-    if (!immediate.tryRelease(command, leaseIds)) {
-      work.submit(command);
+  /** Writes the answer, and sends it unless something loads; releases what it has held before. */
+  private void write(OpenLocate locate, boolean mayLoad, long nowNs) {
+    OpenLocate.Held before = locate.begin(new Lease(locate.call().peer()));
+    writer.write(locate, mayLoad, nowNs);
+    before.release(nowNs);
+    if (locate.loading() == 0) {
+      answer(locate, nowNs);
     }
   }
 
-  private RepeatedCommands.Command releaseCommand(long peer, long[] leaseIds, Runnable done) {
-    return new RepeatedCommands.Command(
-        () -> {
-          releaseLeases(peer, leaseIds);
-          done.run();
-        });
+  private void answer(OpenLocate locate, long nowNs) {
+    Lease lease = locate.lease();
+    int lengthBytes;
+    if (lease.isEmpty()) {
+      lengthBytes = writer.finish(0, 0);
+    } else {
+      leases.grant(lease, nowNs);
+      wakeAt(lease.deadlineNs());
+      long remainingMs = (lease.deadlineNs() - nowNs) / NS_PER_MS;
+      lengthBytes =
+          writer.finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
+    }
+    locate.endWait(nowNs);
+    locate.call().answered(lengthBytes);
   }
 
-  private void releaseLeases(long peer, long[] leaseIds) {
-    for (long leaseId : leaseIds) {
-      if (!parts.leases().release(peer, leaseId)) {
-        counters.increment(Counter.PROTOCOL_ERRORS);
+  /** A thread of a disk has loaded an entry: its LOCATEs may go on. */
+  private void onLoaded(CacheEntry entry, Exception failure) {
+    long nowNs = nanoClock.getAsLong();
+    for (OpenLocate locate : entry.finish(failure, nowNs)) {
+      boolean wasLast = locate.onLoaded();
+      // An index shows what is missing next, and a failure may have an alternative.
+      if (wasLast || failure != null || !(entry instanceof CachedRange)) {
+        write(locate, true, nowNs);
+        if (locate.loading() == 0) {
+          waiting.remove(locate);
+        }
       }
     }
   }
 
   /**
-   * The queue pair of a peer is destroyed: its leases end. Any thread. No LOCATE of this peer may
-   * follow; each connection has a number of its own.
+   * Releases a lease of a peer.
+   *
+   * @return false when it is another peer's, which is counted
    */
-  public void onPeerGone(long peer) {
-    work.submit(new RepeatedCommands.Command(() -> parts.leases().onPeerGone(peer)));
+  public boolean release(long peer, long leaseId) {
+    boolean own = leases.release(peer, leaseId, nanoClock.getAsLong());
+    if (!own) {
+      counters.increment(Counter.PROTOCOL_ERRORS);
+    }
+    return own;
   }
 
   /**
-   * Unregisters a shuffle: its windows without leases are deregistered at once, the others when
+   * The queue pair of a peer is destroyed: its leases end, and its LOCATEs are dropped, whose
+   * buffers the server uses no more. Each connection has a number of its own.
+   */
+  public void onPeerGone(long peer) {
+    long nowNs = nanoClock.getAsLong();
+    Iterator<OpenLocate> all = waiting.iterator();
+    while (all.hasNext()) {
+      OpenLocate locate = all.next();
+      if (locate.call().peer() == peer) {
+        all.remove();
+        locate.drop(nowNs);
+        counters.increment(Counter.LOCATES_DROPPED);
+      }
+    }
+    leases.onPeerGone(peer, nowNs);
+  }
+
+  /**
+   * Unregisters a shuffle: its windows that nothing holds are deregistered at once, the others when
    * their leases end. Any thread. To be called after the shuffle's files are gone, so that a late
    * LOCATE finds nothing to register again.
    *
-   * @param done run when its last window is deregistered, at the latest when its last lease ends;
-   *     with the server's lock, must not block
+   * @param done run on the agent when the last window is deregistered, at the latest when the last
+   *     lease has ended
    */
   public void unregisterShuffle(int shuffleId, Runnable done) {
-    PendingUnregistration pending = new PendingUnregistration(done);
-    work.submit(
-        new RepeatedCommands.Command(
-            () -> {
-              parts.outputs().unregister(shuffleId, pending);
-              pending.onOutputGone();
-            }));
+    agent.accept(
+        () -> {
+          PendingUnregistration pending = new PendingUnregistration(done);
+          outputs.unregister(shuffleId, pending);
+          pending.onOutputGone();
+        });
+  }
+
+  /** Others lack pinned memory, perhaps thousands of times a second. Any thread. */
+  private void onShortage(long lengthBytes) {
+    if (lackedBytes.getAndAccumulate(lengthBytes, Math::max) == 0) {
+      agent.accept(this::makeRoom);
+    }
+  }
+
+  private void makeRoom() {
+    long neededBytes = lackedBytes.getAndSet(0);
+    boolean refused = budget.takeRefusal();
+    if (refused) {
+      // The device has no room, whatever the budget could grant.
+      while (work.closingBytes() < neededBytes && windows.evictOldest()) {
+        // Each eviction adds to the bytes that are closed.
+      }
+    }
+    long slotBytes = slots == null ? 0 : slots.idleBytes();
+    long idleBytes = windows.idleBytes() + slotBytes + work.closingBytes();
+    if (!budget.couldGrant(neededBytes, idleBytes)) {
+      return;
+    }
+    while (!budget.couldGrant(neededBytes, work.closingBytes()) && windows.evictOldest()) {
+      // As above.
+    }
+    if (slots != null && !budget.couldGrant(neededBytes, work.closingBytes())) {
+      slots.closeIdle();
+    }
   }
 
   /**
-   * Requests a turn of the server's thread, which needs the server's lock. Any thread; takes no
-   * lock.
+   * Does what is due: answers LOCATEs at their deadlines, expires leases, frees idle memory. To be
+   * called in each turn of the agent.
    *
-   * @return number of turns so far: the same at each call while a call of the device hangs that has
-   *     the lock
+   * @return number of LOCATEs answered
    */
-  public long requestTurn() {
-    return thread.requestTurn();
+  public int doWork(long nowNs) {
+    if (nowNs - nextDeadlineNs < 0) {
+      return 0;
+    }
+    nextDeadlineNs = nowNs + idleNs;
+    int answered = answerOverdue(nowNs);
+    leases.expire(nowNs);
+    windows.returnIdleSince(nowNs - idleNs);
+    wakeForIdle(windows.oldestIdle());
+    if (slots != null) {
+      slots.returnIdleSince(nowNs - idleNs);
+      wakeForIdle(slots.oldestIdle());
+    }
+    wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
+    return answered;
   }
 
-  /** The thread that uses the server's state: its own, or a disk thread; for logs. Any thread. */
-  public Thread stateUser() {
-    Thread holder = state.holder();
-    return holder == null ? thread.thread() : holder;
+  private int answerOverdue(long nowNs) {
+    List<OpenLocate> overdue = new ArrayList<>();
+    for (OpenLocate locate : waiting) {
+      if (nowNs - locate.deadlineNs() >= 0) {
+        overdue.add(locate);
+      } else {
+        wakeAt(locate.deadlineNs());
+      }
+    }
+    waiting.removeAll(overdue);
+    for (OpenLocate locate : overdue) {
+      counters.increment(Counter.LOCATES_OVERLOADED);
+      write(locate, false, nowNs);
+    }
+    return overdue.size();
   }
 
-  /** {@link ServerWork#doWork}, for a server whose thread was not started. */
-  int doWork() {
-    return work.doWork();
+  private void wakeForIdle(CachedRange oldest) {
+    if (oldest != null) {
+      wakeAt(oldest.idleSinceNs() + idleNs);
+    }
   }
 
-  /** Whether commands or LOCATEs are waiting. Takes no lock. */
-  boolean hasWork() {
-    return work.hasWork();
+  private void wakeAt(long deadlineNs) {
+    if (deadlineNs - nextDeadlineNs < 0) {
+      nextDeadlineNs = deadlineNs;
+    }
   }
 
-  /** Time until {@link #doWork} has something to do even if no command is received. */
-  long untilNextDeadlineNs() {
-    return deadlines.untilNextNs();
+  /** Time at which {@link #doWork} may have something to do, as that of the clock. */
+  public long nextDeadlineNs() {
+    return nextDeadlineNs;
   }
 
   /**
-   * Executes the submitted commands, then deregisters everything, leased or not: from then on a
-   * peer's READ fails. Returns when that is done, or with a warning after {@link #CLOSE_LIMIT}; the
-   * server's thread then goes on, see {@link #hasEnded}. A second close does nothing more.
+   * Ends the threads and deregisters everything, leased or not: from then on a peer's READ fails.
+   * After the end of the agent.
    */
   @Override
   public void close() {
-    close(CLOSE_LIMIT);
+    close(CLOSE_LIMIT, () -> {});
   }
 
-  /** The same with another limit. */
-  public void close(Duration limit) {
-    thread.close(limit);
-  }
-
-  /** Whether everything is deregistered, and no thread uses registered memory any more. */
-  public boolean hasEnded() {
-    return work.hasEnded();
+  /**
+   * The same with another limit. After a false result another call goes on.
+   *
+   * @param drain runs the commands that the agent has not run
+   * @return false when a thread of a disk has not ended, and memory stays registered
+   */
+  public boolean close(Duration limit, Runnable drain) {
+    stopped = true;
+    budget.onShortage(lengthBytes -> {});
+    if (ended) {
+      return true;
+    }
+    if (!workers.close(limit)) {
+      LOG.warn(
+          "Threads of a disk did not stop in time; memory stays registered until its disk"
+              + " or the device returns: limitMs={}",
+          limit.toMillis());
+      return false;
+    }
+    drain.run();
+    long nowNs = nanoClock.getAsLong();
+    for (OpenLocate locate : waiting) {
+      locate.drop(nowNs);
+    }
+    waiting.clear();
+    leases.close(nowNs);
+    // The threads have ended: from now on memory is closed at once.
+    work.closeAtOnce();
+    outputs.close();
+    if (slots != null) {
+      slots.closeIdle();
+    }
+    ended = true;
+    return true;
   }
 }

@@ -1,35 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.Optional;
-import java.util.function.LongSupplier;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Registered slots into which bytes are copied and which are leased: the alternative to windows.
- *
- * <p>Blocks of one answer share slots; two answers never share one. Used with the server's lock.
+ * Registered slots with copies of ranges of files: the alternative to windows. Small copies share a
+ * slot, which is used again when nothing holds any of them. Slabs of several slots are registered
+ * when slots run out, and closed when they are idle. Confined to the agent, but for the loads.
  */
-final class CopySlots implements AutoCloseable {
+final class CopySlots {
+  private static final Logger LOG = LoggerFactory.getLogger(CopySlots.class);
+
   /** Approximate number of bytes registered at once, in whole slots. */
   private static final int SLAB_BYTES = 4 << 20;
 
-  private final RegisteredPool pool;
-  private final RegisteredFiles files;
-  private final UnleasedWindows unleased;
-  private final StateLock state;
-  private final long slabBytes;
+  private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
+
+  private final int slotBytes;
+  private final int slotsPerSlab;
+  private final int maxSlabs;
+  private final Device device;
+  private final ProtectionDomain domain;
+  private final PinnedBudget budget;
+  private final ServedMemory memory;
+  private final FileWindows windows;
+  private final DiskWork work;
+  private final List<Slab> slabs = new ArrayList<>();
+  private final ArrayDeque<Slot> free = new ArrayDeque<>();
+  private final IdleRanges idle = new IdleRanges();
+
+  /** The slot in which the next copy is placed; null for none. */
+  private Slot current;
+
+  private boolean refused;
+  private long refusedNs;
 
   /**
    * @param slots at least 1
-   * @param files counts slots like leased windows
-   * @param unleased deregisters windows when slots need memory
+   * @param windows are evicted when slots need memory
    */
   CopySlots(
       int slotBytes,
@@ -37,100 +64,357 @@ final class CopySlots implements AutoCloseable {
       Device device,
       ProtectionDomain domain,
       PinnedBudget budget,
-      RegisteredFiles files,
-      UnleasedWindows unleased,
-      StateLock state,
-      LongSupplier nanoClock) {
+      ServedMemory memory,
+      FileWindows windows,
+      DiskWork work) {
+    this.slotBytes = slotBytes;
     // At most an eighth of the budget, so that windows fit beside a slab.
     long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
-    int slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
-    this.slabBytes = (long) slotsPerSlab * slotBytes;
-    this.files = files;
-    this.unleased = unleased;
-    this.state = state;
-    this.pool =
-        new RegisteredPool(
-            device,
-            domain,
-            budget,
-            EnumSet.of(AccessFlag.REMOTE_READ),
-            slotBytes,
-            slotsPerSlab,
-            (long) slots * slotBytes,
-            nanoClock);
-    files.countSlots(pool::registeredBytes);
+    this.slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
+    this.maxSlabs = Math.max(1, slots / slotsPerSlab);
+    this.device = device;
+    this.domain = domain;
+    this.budget = budget;
+    this.memory = memory;
+    this.windows = windows;
+    this.work = work;
   }
 
   /**
-   * Takes a free slot for a lease, if necessary out of memory that is registered for it. While
-   * windows are evicted for that memory, other threads may have the lock.
+   * The copy of the beginning of a range; begins to make it if necessary.
+   *
+   * @param mayLoad whether it may begin
+   * @return null when no slot is free
    */
-  Optional<RegisteredChunk> take(Lease lease) {
-    assert state.isHeld();
-    Optional<RegisteredChunk> free = tryTake();
-    if (free.isEmpty() && mayGrow()) {
-      boolean hasRoom =
-          unleased.makeRoom(slabBytes, () -> !lease.isCancelled() && areAllLent() && mayGrow());
-      if (hasRoom || !areAllLent()) {
-        free = tryTake();
+  Copy copy(CachedOutput output, long offset, long maxBytes, boolean mayLoad, long nowNs) {
+    int lengthBytes = (int) Math.min(maxBytes, slotBytes);
+    Copy copy = output.copy(offset, lengthBytes);
+    if (copy != null || !mayLoad) {
+      return copy;
+    }
+    Slot slot = slotFor(lengthBytes, nowNs);
+    if (slot == null) {
+      return null;
+    }
+    copy = new Copy(output, offset, lengthBytes, slot);
+    output.copies().put(copy.key, copy);
+    work.load(output.disk(), copy);
+    return copy;
+  }
+
+  private Slot slotFor(int lengthBytes, long nowNs) {
+    if (current == null || slotBytes - current.used < lengthBytes) {
+      Slot next = takeSlot(nowNs);
+      if (next == null) {
+        return null;
+      }
+      current = next;
+    }
+    return current;
+  }
+
+  /** A free slot; else one of a new slab, else that of the least recently used copies. */
+  private Slot takeSlot(long nowNs) {
+    if (free.isEmpty() && !tryGrow(nowNs)) {
+      while (free.isEmpty() && !isCurrentEmpty() && idle.oldest() != null) {
+        idle.oldest().evict();
       }
     }
-    return free;
+    return isCurrentEmpty() ? current : free.poll();
   }
 
-  private boolean mayGrow() {
-    return mayTake() && pool.couldGrow();
+  private boolean isCurrentEmpty() {
+    return current != null && current.copies == 0;
   }
 
-  private Optional<RegisteredChunk> tryTake() {
-    return mayTake() ? pool.tryTake() : Optional.empty();
+  private boolean tryGrow(long nowNs) {
+    long slabBytes = (long) slotsPerSlab * slotBytes;
+    if (slabs.size() == maxSlabs
+        || !memory.mayUse(slabBytes)
+        || (refused && nowNs - refusedNs < REFUSED_NS)) {
+      return false;
+    }
+    ServedMemory.Reservation reservation = memory.reserve(slabBytes, windows);
+    if (reservation == null) {
+      return false;
+    }
+    Slab slab = new Slab(slabBytes, reservation);
+    memory.addBusy(slabBytes);
+    slabs.add(slab);
+    for (int i = 0; i < slotsPerSlab; i++) {
+      free.add(new Slot(slab, i * slotBytes));
+    }
+    return true;
   }
 
-  private boolean mayTake() {
-    return !areAllLent() || files.leavesReserve(slabBytes);
+  /** Bytes of slabs that {@link #closeIdle} can close. */
+  long idleBytes() {
+    long bytes = 0;
+    for (Slab slab : slabs) {
+      bytes += slab.heldCopies == 0 ? slab.lengthBytes : 0;
+    }
+    return bytes;
   }
 
-  private boolean areAllLent() {
-    return (long) pool.chunksOut() * pool.chunkBytes() == pool.registeredBytes();
+  /** Closes all slabs of which nothing holds a copy. */
+  void closeIdle() {
+    for (Slab slab : slabs.toArray(Slab[]::new)) {
+      if (slab.heldCopies == 0) {
+        CachedRange range = idle.oldest();
+        while (range != null) {
+          CachedRange newer = range.newer;
+          if (((Copy) range).slot.slab == slab) {
+            range.evict();
+          }
+          range = newer;
+        }
+        close(slab);
+      }
+    }
   }
 
-  /**
-   * Deregisters memory without leased slots.
-   *
-   * @param max maximum number of regions
-   * @return number of regions that were deregistered
-   */
-  int trim(int max) {
-    assert state.isHeld();
-    return pool.trim(max);
+  /** Closes slabs without a copy. */
+  private void closeEmpty() {
+    for (Slab slab : slabs.toArray(Slab[]::new)) {
+      if (slab.copies == 0) {
+        close(slab);
+      }
+    }
   }
 
-  /** Whether any memory is registered for slots. */
-  boolean isRegistered() {
-    return pool.registeredBytes() > 0;
+  private void close(Slab slab) {
+    slabs.remove(slab);
+    free.removeIf(slot -> slot.slab == slab);
+    if (current != null && current.slab == slab) {
+      current = null;
+    }
+    memory.removeBusy(slab.lengthBytes);
+    if (slab.region == null) {
+      memory.cancel(slab.reservation);
+    } else {
+      work.close(slab);
+    }
   }
 
-  /** Marks memory as idle that was not leased since the last call. */
-  void markIdle() {
-    assert state.isHeld();
-    pool.markIdle();
+  /** Evicts copies that are idle since this time or longer, and closes slabs that are empty then. */
+  void returnIdleSince(long thenNs) {
+    boolean evicted = false;
+    while (idle.oldest() != null && idle.oldest().idleSinceNs() - thenNs <= 0) {
+      idle.oldest().evict();
+      evicted = true;
+    }
+    if (evicted) {
+      closeEmpty();
+    }
   }
 
-  /**
-   * Deregisters memory that is marked as idle and not leased since.
-   *
-   * @param max maximum number of regions
-   * @return number of regions that were deregistered
-   */
-  int trimIdle(int max) {
-    assert state.isHeld();
-    return pool.trimIdle(max);
+  /** The least recently used copy; null when none is idle. */
+  CachedRange oldestIdle() {
+    return idle.oldest();
   }
 
-  /** Called after the last lease has ended. */
-  @Override
-  public void close() {
-    assert state.isHeld();
-    pool.close();
+  /** Slots that are registered together. */
+  private final class Slab implements DiskWork.Memory {
+    private final long lengthBytes;
+    private final ServedMemory.Reservation reservation;
+    private PinnedBudget.Grant grant;
+    private HostMemory memory;
+    private MemoryRegion region;
+    private long address;
+    private long remoteKey;
+    private boolean failed;
+
+    /** Number of its copies, and of those that load or are held. */
+    private int copies;
+
+    private int heldCopies;
+
+    Slab(long lengthBytes, ServedMemory.Reservation reservation) {
+      this.lengthBytes = lengthBytes;
+      this.reservation = reservation;
+    }
+
+    /** Registers it for its first copy. On a thread of a disk; others wait. */
+    synchronized void register() throws IOException, VerbsException {
+      if (region != null) {
+        return;
+      }
+      if (failed) {
+        throw new IOException("slots could not be registered");
+      }
+      failed = true;
+      grant = reservation.take(budget);
+      if (grant == null) {
+        throw new IOException("others have taken the memory");
+      }
+      try {
+        memory = device.allocate(lengthBytes);
+        region = domain.register(memory, 0, lengthBytes, EnumSet.of(AccessFlag.REMOTE_READ));
+        RemoteRegion remote = region.remote();
+        address = remote.address();
+        remoteKey = remote.remoteKey();
+        failed = false;
+      } finally {
+        if (failed) {
+          if (memory != null) {
+            memory.close();
+          }
+          grant.closeUnused();
+        }
+      }
+    }
+
+    @Override
+    public int disk() {
+      return 0;
+    }
+
+    @Override
+    public long pinnedBytes() {
+      return lengthBytes;
+    }
+
+    @Override
+    public void close() {
+      try {
+        region.close();
+        memory.close();
+      } finally {
+        grant.close();
+      }
+    }
+
+    @Override
+    public void onClosed() {}
+  }
+
+  /** Memory for copies that are freed together. */
+  private static final class Slot {
+    private final Slab slab;
+    private final int offset;
+    private int used;
+    private int copies;
+
+    Slot(Slab slab, int offset) {
+      this.slab = slab;
+      this.offset = offset;
+    }
+  }
+
+  /** A copy of a range of a file. */
+  final class Copy extends CachedRange {
+    private final CachedOutput.RangeKey key;
+    private final Slot slot;
+    private final int slabOffset;
+
+    Copy(CachedOutput output, long offset, int lengthBytes, Slot slot) {
+      super(output, offset, lengthBytes);
+      this.key = new CachedOutput.RangeKey().set(offset, lengthBytes);
+      this.slot = slot;
+      this.slabOffset = slot.offset + slot.used;
+      slot.used += lengthBytes;
+      slot.copies++;
+      slot.slab.copies++;
+      slot.slab.heldCopies++;
+    }
+
+    @Override
+    void load() throws IOException, VerbsException {
+      slot.slab.register();
+      ByteBuffer target = slot.slab.memory.slice(slabOffset, lengthBytes());
+      try (FileChannel channel =
+          FileChannel.open(output().mapOutput().dataFile(), StandardOpenOption.READ)) {
+        long at = offset();
+        while (target.hasRemaining()) {
+          int count = channel.read(target, at);
+          if (count < 0) {
+            throw new EOFException("data file too short: offset=" + at);
+          }
+          at += count;
+        }
+      }
+    }
+
+    @Override
+    boolean onLoaded(Exception failure, long nowNs) {
+      slot.slab.reservation.onLoaded();
+      if (failure != null) {
+        LOG.debug("Block could not be copied; the reader uses TCP", failure);
+        refuseSlab(nowNs);
+      }
+      return failure == null;
+    }
+
+    /** If the device has refused the slab, slots are not registered again at once. */
+    private void refuseSlab(long nowNs) {
+      if (slot.slab.failed && slabs.remove(slot.slab)) {
+        refused = true;
+        refusedNs = nowNs;
+        free.removeIf(other -> other.slab == slot.slab);
+        current = current != null && current.slab == slot.slab ? null : current;
+        memory.removeBusy(slot.slab.lengthBytes);
+        budget.reportRefusal(slot.slab.lengthBytes);
+      }
+    }
+
+    /** Whether the failure is that of the slab and not of the file. */
+    boolean lacksMemory() {
+      return slot.slab.failed;
+    }
+
+    @Override
+    long address() {
+      return slot.slab.address + slabOffset;
+    }
+
+    @Override
+    long remoteKey() {
+      return slot.slab.remoteKey;
+    }
+
+    @Override
+    boolean isCopy() {
+      return true;
+    }
+
+    @Override
+    void onBusy() {
+      idle.remove(this);
+      slot.slab.heldCopies++;
+    }
+
+    @Override
+    void onIdle(long nowNs) {
+      super.onIdle(nowNs);
+      slot.slab.heldCopies--;
+      idle.add(this);
+      if (output().isRemoved()) {
+        evict();
+      }
+    }
+
+    @Override
+    void onDropped() {
+      slot.slab.heldCopies--;
+      remove();
+    }
+
+    @Override
+    void evict() {
+      idle.remove(this);
+      remove();
+    }
+
+    private void remove() {
+      output().copies().remove(key);
+      slot.copies--;
+      slot.slab.copies--;
+      if (slot.copies == 0) {
+        slot.used = 0;
+        if (slot != current && !slot.slab.failed) {
+          free.push(slot);
+        }
+      }
+    }
   }
 }

@@ -4,67 +4,91 @@ package org.sparkrdma.shuffle.serve;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadFactory;
-import java.util.function.Function;
-import java.util.function.LongSupplier;
-import org.sparkrdma.shuffle.thread.TaskThreads;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
- * Threads for work that may wait for a disk: reads, checksums and registration. Each disk has a few
- * threads of its own, so a slow disk does not delay requests for another. Threads start with the
- * first jobs; from then on one of each disk lives, so that jobs wait for it while the system
- * refuses others, and those end when idle. The server creates and closes it. Safe for any thread.
+ * Threads for work that may wait for a disk or for the device: reads, checksums, registration and
+ * deregistration. Each local directory has a few of its own, so that a disk that hangs does not
+ * block the others. The server starts and closes them. Safe for any thread.
  */
-final class DiskThreads implements AutoCloseable {
-  /** Number of threads while no job takes long, see {@link DiskTurns}. */
+final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
+  private static final Runnable END = () -> {};
 
-  private static final Duration MAX_IDLE = Duration.ofSeconds(10);
+  private final List<BlockingQueue<Runnable>> queues = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private boolean started;
+  private boolean closing;
 
-  private final Function<String, ThreadFactory> factories;
-  private final List<TaskThreads> disks = new ArrayList<>();
-
-  DiskThreads() {
-    this(TaskThreads::named);
-  }
-
-  /**
-   * @param factories creates threads with a name
-   */
-  DiskThreads(Function<String, ThreadFactory> factories) {
-    this.factories = factories;
-  }
-
-  /** Opens a queue for each disk, each with threads of its own. */
-  List<DiskQueue> open(int count, LongSupplier nanoClock) {
-    List<DiskQueue> queues = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      TaskThreads threads =
-          new TaskThreads(
-              factories.apply("rdma-disk-" + i), 1, DiskTurns.GROWTH * THREADS_PER_DISK, MAX_IDLE);
-      disks.add(threads);
-      queues.add(new DiskQueue(threads, THREADS_PER_DISK, nanoClock));
+  DiskThreads(int disks) {
+    for (int disk = 0; disk < disks; disk++) {
+      BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+      queues.add(queue);
+      for (int i = 1; i <= THREADS_PER_DISK; i++) {
+        Thread thread = new Thread(() -> work(queue), "rdma-disk-" + disk + "-" + i);
+        thread.setDaemon(true);
+        threads.add(thread);
+      }
     }
-    return List.copyOf(queues);
   }
 
-  /** Waits until all submitted jobs have ended. A disk that hangs may delay that for ever. */
   @Override
-  public void close() {
-    disks.forEach(TaskThreads::close);
-    boolean interrupted = false;
-    for (TaskThreads threads : disks) {
-      boolean ended = false;
-      while (!ended) {
-        try {
-          ended = threads.await(Duration.ofMinutes(1));
-        } catch (InterruptedException e) {
-          interrupted = true;
+  public void start() {
+    started = true;
+    for (Thread thread : threads) {
+      ThreadShortageException.start(thread);
+    }
+  }
+
+  private static void work(BlockingQueue<Runnable> queue) {
+    Runnable job = take(queue);
+    while (job != END) {
+      job.run();
+      job = take(queue);
+    }
+  }
+
+  private static Runnable take(BlockingQueue<Runnable> queue) {
+    while (true) {
+      try {
+        return queue.take();
+      } catch (InterruptedException e) {
+        // Only the close ends a thread.
+      }
+    }
+  }
+
+  @Override
+  public void execute(int disk, Runnable job) {
+    queues.get(disk).add(job);
+  }
+
+  @Override
+  public boolean close(Duration limit) {
+    if (!closing) {
+      closing = true;
+      for (BlockingQueue<Runnable> queue : queues) {
+        for (int i = 0; i < THREADS_PER_DISK; i++) {
+          queue.add(END);
         }
       }
+    }
+    long endNs = System.nanoTime() + limit.toNanos();
+    boolean ended = true;
+    boolean interrupted = false;
+    for (Thread thread : started ? threads : List.<Thread>of()) {
+      try {
+        thread.join(Math.max(1, Duration.ofNanos(endNs - System.nanoTime()).toMillis()));
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      ended &= !thread.isAlive();
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    return ended;
   }
 }

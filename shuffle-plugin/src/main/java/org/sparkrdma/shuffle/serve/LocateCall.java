@@ -4,15 +4,12 @@ package org.sparkrdma.shuffle.serve;
 import java.nio.ByteBuffer;
 
 /**
- * One LOCATE in the {@link BlockServer}; the server calls exactly one of {@link #answered} and
- * {@link #malformed}. When that throws, the answer was not taken, and a later one follows.
+ * One LOCATE in the {@link BlockServer}. The server calls exactly one of {@link #answered} and
+ * {@link #malformed}, and neither after {@link BlockServer#onPeerGone}. Confined to the agent.
  */
 public interface LocateCall {
   /** Number of its connection, which owns its leases. */
   long peer();
-
-  /** Whether the connection has ended, so that no answer is needed. Any thread. */
-  boolean isClosed();
 
   /** The received message; belongs to the server until the call ends. */
   ByteBuffer request();
@@ -20,11 +17,9 @@ public interface LocateCall {
   /** Buffer for the answer, from index 0 on; belongs to the server until the call ends. */
   ByteBuffer answer();
 
-  /** The answer is written. With the server's lock; must not block. */
+  /** The answer is written. */
   void answered(int lengthBytes);
 
-  /**
-   * The request breaks the protocol, for the reason given. With the server's lock; must not block.
-   */
+  /** The request breaks the protocol, for the reason given. */
   void malformed(String reason);
 }

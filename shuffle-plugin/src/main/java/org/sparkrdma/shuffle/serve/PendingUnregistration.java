@@ -3,12 +3,11 @@ package org.sparkrdma.shuffle.serve;
 
 /**
  * A shuffle that is being unregistered: counts its map outputs that still have registered windows
- * and runs a callback when the last one has none. Used with the server's lock.
+ * and runs a callback when the last one has none. Confined to the agent.
  */
 final class PendingUnregistration {
   private final Runnable done;
   private int outputs = 1;
-  private boolean isDone;
 
   /** Starts with a count of one, so that the caller must call {@link #onOutputGone} once. */
   PendingUnregistration(Runnable done) {
@@ -20,12 +19,10 @@ final class PendingUnregistration {
     outputs++;
   }
 
-  /** A call after the last one repeats the callback if that has ended by an Error. */
   void onOutputGone() {
-    outputs = Math.max(0, outputs - 1);
-    if (outputs == 0 && !isDone) {
+    outputs--;
+    if (outputs == 0) {
       done.run();
-      isDone = true;
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
@@ -17,10 +17,10 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
  *     registered, whatever the mode
  * @param domain of the queue pairs of all peers
- * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
- *     connection must be ended, and its leased memory stays registered until {@link
- *     BlockServer#onPeerGone}. Called with the server's lock; must not block
- * @param requestTimeout how long readers wait for an answer
+ * @param onLeaseExpired called on the agent with a peer, once, when one of its leases has expired;
+ *     its connection must be ended, and its leased memory stays registered until {@link
+ *     BlockServer#onPeerGone}
+ * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param nanoClock as {@link System#nanoTime}
  */
 public record ServerParameters(
@@ -31,5 +31,5 @@ public record ServerParameters(
     PinnedBudget budget,
     ShuffleCounters counters,
     LongConsumer onLeaseExpired,
-    Duration requestTimeout,
+    Consumer<Runnable> agent,
     LongSupplier nanoClock) {}

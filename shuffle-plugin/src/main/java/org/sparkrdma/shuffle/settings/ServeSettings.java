@@ -19,10 +19,7 @@ import org.sparkrdma.verbs.device.Transport;
  * @param lease how long a reader may READ the memory of a lease
  * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
  * @param peerLeases maximum number of leases of one peer
- * @param peerPercent maximum percentage of the budget and of the slots that one peer holds, 1 to
- *     100
  * @param idle how long unused memory stays registered
- * @param copiesFirst whether to copy out of rarely requested windows instead of registering them
  * @param computeSums whether the server computes checksums where no usable ones were recorded
  */
 public record ServeSettings(
@@ -33,9 +30,7 @@ public record ServeSettings(
     Duration lease,
     int indexCacheEntries,
     int peerLeases,
-    int peerPercent,
     Duration idle,
-    boolean copiesFirst,
     boolean computeSums) {
 
   /** Ways of serving. */

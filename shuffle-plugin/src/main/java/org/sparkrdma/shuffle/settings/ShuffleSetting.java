@@ -108,15 +108,6 @@ public enum ShuffleSetting {
       "Controls how blocks are served: `auto`, `window` (register files), `copy`, or "
           + "`odp`. Set `copy` on Linux before 6.2 with a network file system other than "
           + "NFS."),
-  /** Copying before registering. */
-  COPY_FIRST(
-      "copy.first",
-      "true",
-      ValueType.flag(),
-      "Controls whether `serve=auto` copies out of a window before it registers the window. "
-          + "With `false` each window is registered at its first request, also where Linux before 6.2 writes it to "
-          + "the disk once more. Set it to `false` when "
-          + "nearly every window is read by many reducers."),
   /** Length of a window. */
   WINDOW_SIZE(
       "window.size",
@@ -164,14 +155,6 @@ public enum ShuffleSetting {
       "Controls the maximum number of leases that one peer holds of this executor; beyond it "
           + "the peer gets the answer BUSY. A larger number lets one peer hold more. Raise it when "
           + "few executors read very many small blocks from each other."),
-  /** Memory leased by one peer. */
-  PEER_SHARE_MAX(
-      "peer.share.max",
-      "50",
-      ValueType.count(1, 100),
-      "Controls the maximum percentage of `pinned.max`, and of the copy slots, that leases of "
-          + "one peer hold; a peer may always hold one window and one slot. A larger share lets one "
-          + "peer displace others. Raise it in an application with two or three executors."),
   /** Length of control messages. */
   MESSAGE_SIZE(
       "message.size",

@@ -214,9 +214,7 @@ public final class ShuffleSettings {
         values.duration(ShuffleSetting.LEASE_TIMEOUT),
         values.number(ShuffleSetting.INDEX_CACHE_MAX),
         values.number(ShuffleSetting.PEER_LEASES_MAX),
-        values.number(ShuffleSetting.PEER_SHARE_MAX),
         values.duration(ShuffleSetting.IDLE_TIMEOUT),
-        values.flag(ShuffleSetting.COPY_FIRST),
         values.flag(ShuffleSetting.VERIFY));
   }
 }

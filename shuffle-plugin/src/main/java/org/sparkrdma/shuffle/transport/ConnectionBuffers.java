@@ -68,7 +68,10 @@ final class ConnectionBuffers {
   }
 
   private void usedWhileOpen(ControlBuffer buffer, Consumer<ControlBuffer> use) {
-    if (takeBack(buffer)) {
+    if (closed) {
+      shared.release(buffer);
+    } else {
+      held.add(buffer);
       use.accept(buffer);
     }
   }
@@ -81,33 +84,12 @@ final class ConnectionBuffers {
     shared.release(buffer);
   }
 
-  /** Lends a buffer to another thread, also beyond {@link #close}, until {@link #takeBack}. */
-  void lend(ControlBuffer buffer) {
-    if (!held.remove(buffer)) {
-      throw new IllegalStateException("control buffer lent that is not held");
-    }
-  }
-
-  /**
-   * Takes a lent buffer back.
-   *
-   * @return false when the connection is closed; the buffer is then released already
-   */
-  boolean takeBack(ControlBuffer buffer) {
-    if (closed) {
-      shared.release(buffer);
-      return false;
-    }
-    held.add(buffer);
-    return true;
-  }
-
   /** Number of buffers held. */
   int count() {
     return held.size();
   }
 
-  /** Gives all buffers back that are not lent; the queue pair must be destroyed. */
+  /** Gives all buffers back; the queue pair must be destroyed. */
   void close() {
     closed = true;
     var left = new ArrayList<>(held);

@@ -15,17 +15,11 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * each byte that was read of it. Only the time of the peer counts, and no wait for memory, a disk
  * of this host or READs of other connections. A block that is located once costs nothing here.
  *
- * <p>A block that takes longer uses TCP. The peer is at fault when the data came too slowly, but
- * not for the time of answers that load or a slow disk of the peer has delayed, as they say. A peer
- * may claim that for answers that come just in time as well, but an honest one answers earlier
- * whatever its disks do. So later answers count as a fault.
+ * <p>A block that takes longer uses TCP, and the connection ends when its data came too slowly.
  */
 final class FetchDeadlines {
   /** 1 MB/s. A slower transfer is no reason to use RDMA. */
   private static final long NS_PER_BYTE = 1_000;
-
-  /** An answer in the last part of the request time-out comes just in time. */
-  private static final int LATE_PART = 8;
 
   /** An answer that comes sooner does not count for blocks that had to wait for it. */
   private static final long QUICK_ANSWER_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -37,9 +31,6 @@ final class FetchDeadlines {
   private final ReadQueue reads;
   private final PeerWatch watch;
   private final long timeoutNs;
-
-  /** Longest time of an answer for which the peer may name load or a disk as the cause. */
-  private final long maxPeerLoadNs;
 
   /** The cause when data of a block has come too slowly, else null. */
   private String tooSlow;
@@ -56,7 +47,6 @@ final class FetchDeadlines {
     this.batches = batches;
     this.reads = reads;
     this.timeoutNs = context.settings().requestTimeout().toNanos();
-    this.maxPeerLoadNs = timeoutNs - timeoutNs / LATE_PART;
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -106,7 +96,7 @@ final class FetchDeadlines {
     if (locatedNs - batch.askedNs() >= QUICK_ANSWER_NS) {
       wanted.removeIf(
           block -> {
-            addAnswerTime(block, batch);
+            block.addPeerTime(batch.askedNs(), locatedNs);
             return failIfOverdue(block);
           });
     }
@@ -115,26 +105,18 @@ final class FetchDeadlines {
   /**
    * The READs of a batch have completed, and this block needs another LOCATE.
    *
-   * @return whether it uses TCP, because its data comes too slowly; the connection ends then,
-   *     unless load or a disk of the peer is the cause
+   * @return whether it uses TCP, because its data comes too slowly; the connection ends then
    */
   boolean failIfOverdue(BlockProgress block, ReadBatch batch) {
     long locatedNs = locatedNs(batch);
-    addAnswerTime(block, batch);
+    block.addPeerTime(batch.askedNs(), locatedNs);
     if (!reads.hasWaitedSince(locatedNs)) {
       block.addPeerTime(locatedNs, context.nanoClock().getAsLong());
     }
-    if (isOverdue(block, block.peerNs() - block.peerLoadNs())) {
+    if (isOverdue(block, block.peerNs())) {
       tooSlow = "data comes too slowly: " + block.range();
     }
     return failIfOverdue(block);
-  }
-
-  private void addAnswerTime(BlockProgress block, ReadBatch batch) {
-    long locatedNs = locatedNs(batch);
-    boolean byPeerLoad =
-        batch.isDelayedByPeerLoad() && locatedNs - batch.askedNs() <= maxPeerLoadNs;
-    block.addPeerTime(batch.askedNs(), locatedNs, byPeerLoad);
   }
 
   private boolean isOverdue(BlockProgress block, long takenNs) {
@@ -145,14 +127,12 @@ final class FetchDeadlines {
     if (!isOverdue(block, block.peerNs())) {
       return false;
     }
-    boolean byPeerLoad = !isOverdue(block, block.peerNs() - block.peerLoadNs());
-    String detail =
-        (byPeerLoad ? "the peer is overloaded or its disk is slow" : "too many slow answers")
-            + ": bytesRead="
-            + block.bytesRead();
     context
         .delivery()
-        .fail(block, byPeerLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
+        .fail(
+            block,
+            FallbackReason.TIMEOUT,
+            "too many slow answers: bytesRead=" + block.bytesRead());
     return true;
   }
 

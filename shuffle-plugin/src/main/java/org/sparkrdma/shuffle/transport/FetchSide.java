@@ -214,18 +214,11 @@ final class FetchSide {
     batch.takeWithoutMemory(waitForMemory);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
-    if (outcome.isDelayedByPeerLoad()) {
-      batch.markDelayedByPeerLoad();
-    }
-    if (outcome.isHeldBack()) {
-      wanted.addApart(outcome.askAgain());
-    } else {
-      wanted.addFirst(outcome.askAgain());
-    }
+    wanted.addFirst(outcome.askAgain());
     deadlines.onAnswer(batch, wanted);
     outcome.tooLong().forEach(this::failTooLong);
     waitingForRoom |= outcome.isPeerBusy();
-    if (!outcome.isPeerBusy() && !outcome.isHeldBack()) {
+    if (!outcome.isPeerBusy()) {
       requests.onAnswerLength(request.blocks().size(), outcome.askAgain().size());
     }
     outcome.clear();

@@ -6,8 +6,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Notices that a thread does not return from a call of the device: that of the agent, which has all
- * time-outs of blocks, or that of the block server, which has those of peers' requests. Confined to
- * the thread that checks.
+ * time-outs of blocks. Confined to the thread that checks.
  *
  * <p>It counts checks instead of time: after a pause of the whole process one check finds the
  * thread where it was, and the next one does not.

@@ -21,8 +21,6 @@ final class LocatedOutcome {
   private final List<BlockProgress> askAgain = new ArrayList<>();
   private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
   private boolean peerBusy;
-  private boolean heldBack;
-  private boolean delayedByPeerLoad;
 
   /** READs to post, in this order. The reader adds to the last one, and divides short ones. */
   List<ReadOperation> reads() {
@@ -74,24 +72,6 @@ final class LocatedOutcome {
     peerBusy = true;
   }
 
-  /** Whether the blocks to locate again wait for a slow disk of the server. */
-  boolean isHeldBack() {
-    return heldBack;
-  }
-
-  void markHeldBack() {
-    heldBack = true;
-  }
-
-  /** Whether the server says that load or a slow disk has delayed the answer. */
-  boolean isDelayedByPeerLoad() {
-    return heldBack || delayedByPeerLoad;
-  }
-
-  void markDelayedByPeerLoad() {
-    delayedByPeerLoad = true;
-  }
-
   /** Makes it empty, so that it keeps no block. */
   void clear() {
     reads.clear();
@@ -99,7 +79,5 @@ final class LocatedOutcome {
     askAgain.clear();
     tooLong.clear();
     peerBusy = false;
-    heldBack = false;
-    delayedByPeerLoad = false;
   }
 }

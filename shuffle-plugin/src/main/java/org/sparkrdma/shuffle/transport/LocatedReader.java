@@ -117,12 +117,6 @@ final class LocatedReader {
     if (index < current || index >= asked.size() || (index == current && currentEnded)) {
       throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
     }
-    if (message.isHeldBack()) {
-      outcome.markHeldBack();
-    }
-    if (message.isDelayedByServerLoad()) {
-      outcome.markDelayedByPeerLoad();
-    }
     boolean first = index != current;
     current = index;
     currentEnded = message.kind() != Located.Kind.LOCATED;
@@ -211,7 +205,7 @@ final class LocatedReader {
   /** Reads into the sink that was placed last. */
   private void read(int from, int lengthBytes) {
     long address = message.address() + from;
-    int key = message.remoteKey();
+    long key = message.remoteKey();
     RegisteredChunk chunk = memory.sinkChunk();
     int offset = memory.sinkEnd() - lengthBytes;
     ReadOperation last = outcome.lastRead();

@@ -29,6 +29,7 @@ final class OpenRequests {
   private final AnswerRoom answerRoom = new AnswerRoom();
   private final Locate.Encoder locateEncoder = new Locate.Encoder();
   private final Release.Encoder releaseEncoder = new Release.Encoder();
+  private final int timeoutMs;
   private long nextRequestId = 1;
   private boolean releaseOpen;
   private boolean releaseHasLeases;
@@ -40,6 +41,7 @@ final class OpenRequests {
       PostedReceives receives) {
     this.context = context;
     this.sends = new RequestSends(sends, buffers, receives, context.settings().requestsOpen());
+    this.timeoutMs = (int) context.settings().requestTimeout().toMillis();
     this.credits = new LocateCredits(context.settings().locatesInFlight());
   }
 
@@ -100,7 +102,7 @@ final class OpenRequests {
     if (buffer.isEmpty()) {
       return false;
     }
-    locateEncoder.begin(buffer.get().bytes(), nextRequestId);
+    locateEncoder.begin(buffer.get().bytes(), nextRequestId, timeoutMs);
     while (!leases.isEmpty() && locateEncoder.hasRoomForLease()) {
       locateEncoder.lease(leases.take());
     }

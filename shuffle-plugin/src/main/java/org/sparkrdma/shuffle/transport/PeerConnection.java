@@ -412,7 +412,6 @@ final class PeerConnection {
       left = fetches.abandon();
     }
     if (serves != null) {
-      serves.close();
       context.server().onPeerGone(number());
     }
     buffers.close();

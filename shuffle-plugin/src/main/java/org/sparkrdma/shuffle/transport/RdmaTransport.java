@@ -56,7 +56,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final int CHECKS_FOR_ADDRESSES = 5;
 
   private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
-  private static final String SERVER_HANGS = "the block server hangs in a call of the device";
 
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
@@ -78,7 +77,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Consumer<String> outOfService;
   private final DeliveryLog log = new DeliveryLog();
   private final HangWatch agentWatch;
-  private final HangWatch serverWatch;
   private final ClosingSteps closing = new ClosingSteps();
   private volatile boolean hangs;
 
@@ -151,8 +149,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                     domain,
                     env.budget(),
                     env.counters(),
-                    peer -> agent.execute(() -> leaseExpired(peer)),
-                    settings.requestTimeout(),
+                    this::leaseExpired,
+                    agent::execute,
                     env.nanoClock())));
     self = env.identity().apply(Listeners.open(manager, env.addresses(), env.port()));
     threads = undo.push(new DeliveryThreads(settings.deliveryThreads()));
@@ -201,14 +199,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             peers,
             env.addresses(),
             Math.min(16, limits.maxReadsInFlight())),
+        server,
         memory.control(),
         queue,
         delivery,
         memory.receive(),
         this::onAgentFailed);
     agentWatch = new HangWatch(agent::allIterations, settings.requestTimeout());
-    // Half of it: requests of peers that wait for the server then use TCP before they time out.
-    serverWatch = new HangWatch(server::requestTurn, settings.requestTimeout().dividedBy(2));
     threads.start();
     server.start();
     agentThread = TaskThreads.named("rdma-agent").newThread(agent);
@@ -298,14 +295,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   /**
-   * Checks that the agent's thread and the block server go on, and each fifth time that this host
-   * still has the addresses of the listeners. If a thread hangs in a call of the device, the loss
-   * is reported: no peer would get an answer. When it is the agent, every block uses TCP at once.
+   * Checks that the agent's thread goes on, and each fifth time that this host still has the
+   * addresses of the listeners. If it hangs in a call of the device, the loss is reported, and every
+   * block uses TCP at once: no peer would get an answer.
    * One thread calls this, each {@link #CHECK_INTERVAL}.
    */
   public void checkThreads() {
     checkAgent();
-    checkServer();
     if (++checks % CHECKS_FOR_ADDRESSES == 0) {
       manager.checkAddresses();
     }
@@ -324,21 +320,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       failOpen(FallbackReason.STOPPED, AGENT_HANGS);
     } finally {
       outOfService.accept(AGENT_HANGS);
-    }
-  }
-
-  /** The agent goes on, so the close that follows ends the connections, and peers use TCP. */
-  void checkServer() {
-    if (!serverWatch.findsHang()) {
-      return;
-    }
-    try {
-      LOG.error(
-          "Block server hangs in a call of the device; peers use TCP: limitSeconds={}",
-          serverWatch.limit().toSeconds(),
-          stackOf(server.stateUser()));
-    } finally {
-      outOfService.accept(SERVER_HANGS);
     }
   }
 
@@ -391,8 +372,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   private void endServer(Duration limit) {
-    server.close(limit);
-    agent.drain();
+    if (server.close(limit, agent::drain)) {
+      agent.drain();
+    }
   }
 
   private void endThreads() {
@@ -416,7 +398,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   private void closeDomain() {
-    if (!server.hasEnded()) {
+    if (!server.close(Duration.ZERO, agent::drain)) {
       throw new IllegalStateException(
           "a disk or the device hangs; a thread may use registered memory");
     }

@@ -15,7 +15,7 @@ final class ReadOperation implements PostedRequest {
   private ReadBatch batch;
   private ObjIntConsumer<ReadBatch> onDone;
   private long remoteAddress;
-  private int remoteKey;
+  private long remoteKey;
   private RegisteredChunk chunk;
   private int chunkOffset;
   private int lengthBytes;
@@ -33,7 +33,7 @@ final class ReadOperation implements PostedRequest {
       ReadBatch ofBatch,
       ObjIntConsumer<ReadBatch> whenDone,
       long address,
-      int key,
+      long key,
       RegisteredChunk into,
       int intoOffset,
       int bytes) {
@@ -54,7 +54,7 @@ final class ReadOperation implements PostedRequest {
     return remoteAddress;
   }
 
-  int remoteKey() {
+  long remoteKey() {
     return remoteKey;
   }
 
@@ -71,7 +71,7 @@ final class ReadOperation implements PostedRequest {
   }
 
   /** Appends bytes that follow directly both at the peer and in the chunk. */
-  boolean append(long address, int key, RegisteredChunk into, int intoOffset, int moreBytes) {
+  boolean append(long address, long key, RegisteredChunk into, int intoOffset, int moreBytes) {
     if (key != remoteKey
         || address != remoteAddress + lengthBytes
         || into != chunk

@@ -28,7 +28,7 @@ final class ReadPool {
       ReadBatch batch,
       ObjIntConsumer<ReadBatch> onDone,
       long remoteAddress,
-      int remoteKey,
+      long remoteKey,
       RegisteredChunk chunk,
       int chunkOffset,
       int lengthBytes) {

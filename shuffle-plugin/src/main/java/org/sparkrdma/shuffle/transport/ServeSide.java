@@ -21,10 +21,13 @@ import org.sparkrdma.shuffle.wire.ReturnedCredit;
  * here (kernel rxe completes SENDs and receives in different threads). Such a request waits for the
  * answer's slot in the send queue.
  *
- * <p>The buffers of a LOCATE and of its answer are lent to the server, also beyond the end of the
+ * <p>The server uses the buffers of a LOCATE and of its answer until the answer or the end of the
  * connection.
  */
 final class ServeSide {
+  /** An answer that waits longer for a buffer than this part of the time-out uses the reserve. */
+  private static final int BUFFER_WAIT_PART = 16;
+
   private final TransportContext context;
   private final SendQueue sends;
   private final ConnectionBuffers buffers;
@@ -33,6 +36,7 @@ final class ServeSide {
   private final int maxLocates;
   private final int maxOpen;
   private final long peer;
+  private final long maxBufferWaitNs;
   private final Consumer<String> malformed;
   private int locatesOpen;
   private boolean releaseOpen;
@@ -45,8 +49,6 @@ final class ServeSide {
 
   /** Leases of the peer; too many after a peer has released others than its own. */
   private int leases;
-
-  private volatile boolean closed;
 
   /**
    * @param peer number of the connection
@@ -66,6 +68,7 @@ final class ServeSide {
     this.maxLocates = context.settings().locatesInFlight();
     this.maxOpen = context.settings().requestsOpen();
     this.peer = peer;
+    this.maxBufferWaitNs = context.settings().requestTimeout().toNanos() / BUFFER_WAIT_PART;
     this.malformed = malformed;
   }
 
@@ -77,37 +80,25 @@ final class ServeSide {
     runWithSendSlot(
         () ->
             buffers.takeForAnswer(
-                buffer -> context.server().locateSoon(new Call(received, message, buffer), nowNs),
-                nowNs + context.server().maxWaitNs()));
+                buffer -> context.server().locate(new Call(received, message, buffer), nowNs),
+                nowNs + maxBufferWaitNs));
   }
 
-  /** A RELEASE was received; it is answered when the server has released the leases. */
+  /** A RELEASE was received; it is answered when there is a buffer. */
   void onRelease(ByteBuffer message) {
     Release release = Release.decode(message);
-    long[] released = new long[release.leaseCount()];
-    for (int i = 0; i < released.length; i++) {
-      released[i] = release.leaseId(i);
-    }
     long requestId = release.requestId();
     boolean requestsCredits = release.requestsCredits();
     if (releaseOpen) {
       throw new MalformedMessageException("RELEASE before the answer to another");
     }
     releaseOpen = true;
-    countReleased(released.length);
-    context
-        .server()
-        .releaseSoon(
-            peer,
-            released,
-            () -> context.agent().accept(() -> onReleased(requestId, requestsCredits)));
-  }
-
-  private void onReleased(long requestId, boolean requestsCredits) {
-    if (!closed) {
-      runWithSendSlot(
-          () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, requestsCredits)));
+    countReleased(release.leaseCount());
+    for (int i = 0; i < release.leaseCount(); i++) {
+      context.server().release(peer, release.leaseId(i));
     }
+    runWithSendSlot(
+        () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, requestsCredits)));
   }
 
   private void released(ControlBuffer buffer, long requestId, boolean requestsCredits) {
@@ -186,11 +177,6 @@ final class ServeSide {
     }
   }
 
-  /** The queue pair is destroyed: later answers are dropped. */
-  void close() {
-    closed = true;
-  }
-
   /** A {@link Locate} in the server, with its buffers until the answer. */
   private final class Call implements LocateCall {
     private final ControlBuffer received;
@@ -201,18 +187,11 @@ final class ServeSide {
       this.received = received;
       this.message = message;
       this.buffer = buffer;
-      buffers.lend(received);
-      buffers.lend(buffer);
     }
 
     @Override
     public long peer() {
       return peer;
-    }
-
-    @Override
-    public boolean isClosed() {
-      return closed;
     }
 
     @Override
@@ -227,28 +206,15 @@ final class ServeSide {
 
     @Override
     public void answered(int lengthBytes) {
-      context.agent().accept(() -> end(lengthBytes, null));
-    }
-
-    @Override
-    public void malformed(String reason) {
-      context.agent().accept(() -> end(0, reason));
-    }
-
-    private void end(int lengthBytes, String reason) {
-      buffers.takeBack(received);
-      buffers.takeBack(buffer);
-      if (closed) {
-        return;
-      }
-      if (reason != null) {
-        malformed.accept(reason);
-        return;
-      }
       receives.post(received);
       locatesOpen--;
       leases += Located.hasLease(buffer.bytes()) ? 1 : 0;
       send(buffer, lengthBytes);
+    }
+
+    @Override
+    public void malformed(String reason) {
+      malformed.accept(reason);
     }
   }
 }

@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -62,6 +63,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private ConnectionTable table;
   private Peers peers;
   private Connector connector;
+  private BlockServer server;
   private ConnectionTurns turns;
   private long nowNs;
   private long polledAllNs;
@@ -115,6 +117,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   /**
    * Sets the objects it works on; called before {@link #run}.
    *
+   * @param server has its turn in each iteration
    * @param control buffers of control messages
    * @param memory blocks that wait for receive memory
    * @param delivery writes blocks to disk
@@ -126,6 +129,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       ConnectionTable connections,
       Peers allPeers,
       Connector connector,
+      BlockServer blockServer,
       ControlBuffers control,
       MemoryQueue memory,
       Delivery delivery,
@@ -134,10 +138,15 @@ final class TransportAgent implements Runnable, CompletionHandler {
     table = connections;
     peers = allPeers;
     this.connector = connector;
+    server = blockServer;
     turns =
         new ConnectionTurns(
             settings, connections, allPeers, connector, control, memory, delivery, receive, nowNs);
     failed = onFailure;
+  }
+
+  private long sleepNs() {
+    return Math.max(1, Math.min(turns.sleepNs(), server.nextDeadlineNs() - nowNs));
   }
 
   /** Number of iterations so far. Safe for any thread. */
@@ -192,7 +201,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
         } else if (!turns.isFetching() || nowNs - idleSinceNs > spinNs) {
           completions.arm();
           if (doWork() == 0) {
-            channel.await(turns.sleepNs());
+            channel.await(sleepNs());
             woken = true;
           }
         } else {
@@ -295,6 +304,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       // This JVM may have paused: what has come meanwhile counts before anything expires.
       return work + 1 + pollAll();
     }
+    work += server.doWork(nowNs);
     return work + turns.run(nowNs);
   }
 

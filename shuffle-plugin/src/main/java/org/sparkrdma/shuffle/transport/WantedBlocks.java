@@ -15,9 +15,6 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 final class WantedBlocks {
   private final ArrayDeque<BlockProgress> queue = new ArrayDeque<>();
 
-  /** Blocks for which the peer waits for a disk. They are located apart from others. */
-  private final ArrayDeque<BlockProgress> apart = new ArrayDeque<>();
-
   /** Blocks that have got memory after a wait. */
   private final List<BlockProgress> ready = new ArrayList<>();
 
@@ -26,17 +23,17 @@ final class WantedBlocks {
 
   /** Whether no block is to be located, now or when it has memory. */
   boolean isEmpty() {
-    return queue.isEmpty() && apart.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
+    return queue.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
   }
 
   /** Whether blocks can be located now; see {@link #queueReady}. */
   boolean areQueued() {
-    return !queue.isEmpty() || !apart.isEmpty();
+    return !queue.isEmpty();
   }
 
   /** Blocks to locate together, the first one first; the caller may remove some. */
   Deque<BlockProgress> queue() {
-    return apart.isEmpty() ? queue : apart;
+    return queue;
   }
 
   void add(BlockProgress block) {
@@ -55,14 +52,6 @@ final class WantedBlocks {
     for (int i = blocks.size() - 1; i >= 0; i--) {
       queue.addFirst(blocks.get(i));
     }
-  }
-
-  /**
-   * Adds blocks that wait for a disk of the peer, in their order. They share no LOCATE with other
-   * blocks: its answer would wait for the disk too, or leave these blocks out again.
-   */
-  void addApart(List<BlockProgress> blocks) {
-    apart.addAll(blocks);
   }
 
   /** A block begins to wait for memory. */
@@ -90,22 +79,18 @@ final class WantedBlocks {
   /** Removes those of the blocks that can be located now for which this is true. */
   void removeIf(Predicate<BlockProgress> condition) {
     queue.removeIf(condition);
-    apart.removeIf(condition);
   }
 
   /** Removes those that can be located now, into a new list. */
   List<BlockProgress> takeQueued() {
-    List<BlockProgress> taken = new ArrayList<>(apart);
-    taken.addAll(queue);
-    apart.clear();
+    List<BlockProgress> taken = new ArrayList<>(queue);
     queue.clear();
     return taken;
   }
 
   /** A new list of all blocks that do not wait for memory, which its queue holds. */
   List<BlockProgress> all() {
-    List<BlockProgress> all = new ArrayList<>(apart);
-    all.addAll(queue);
+    List<BlockProgress> all = new ArrayList<>(queue);
     all.addAll(ready);
     return all;
   }

@@ -32,7 +32,7 @@ import java.util.Arrays;
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */
-  public static final int PROTOCOL = 3;
+  public static final int PROTOCOL = 4;
 
   /** Bytes of a request and of an answer. */
   public static final int LENGTH_BYTES = 56;

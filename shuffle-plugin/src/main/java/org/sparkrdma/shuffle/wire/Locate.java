@@ -16,6 +16,8 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  *  | request id (64 bit)                                           |
  *  +---------------------------------------------------------------+
+ *  | time-out in milliseconds (32 bit) | reserved = 0 (32 bit)     |
+ *  +---------------------------------------------------------------+
  *  | released leases: 64 bit each                                  |
  *  +---------------------------------------------------------------+
  *  | blocks, 32 bytes each:                                        |
@@ -27,11 +29,12 @@ import java.nio.ByteOrder;
  *
  * <p>With the flag set the server computes the block's checksums instead of sending the recorded
  * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
+ * The time-out is how long the reader waits for the answer.
  * All fields little-endian. Answered by one {@link Located}.
  */
 public final class Locate {
   /** Bytes before the leases. */
-  public static final int HEADER_BYTES = 16;
+  public static final int HEADER_BYTES = 24;
 
   /** Length of one released lease. */
   public static final int LEASE_BYTES = 8;
@@ -42,6 +45,7 @@ public final class Locate {
   private static final int LEASES_AT = 2;
   private static final int BLOCKS_AT = 4;
   private static final int REQUEST_ID_AT = 8;
+  private static final int TIMEOUT_AT = 16;
   private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
@@ -64,6 +68,7 @@ public final class Locate {
     int leases = Short.toUnsignedInt(in.getShort(LEASES_AT));
     int blocks = Short.toUnsignedInt(in.getShort(BLOCKS_AT));
     if (blocks == 0
+        || in.getInt(TIMEOUT_AT) < 0
         || in.remaining() != HEADER_BYTES + leases * LEASE_BYTES + blocks * BLOCK_BYTES) {
       throw new MalformedMessageException(
           "bad LOCATE: lengthBytes=" + in.remaining() + " leases=" + leases + " blocks=" + blocks);
@@ -88,22 +93,6 @@ public final class Locate {
     return message.remaining() < HEADER_BYTES ? 0 : unsignedShort(message, LEASES_AT);
   }
 
-  /** Number of blocks that a LOCATE requests, before it is decoded; 0 when it is too short. */
-  public static int requestedBlocks(ByteBuffer message) {
-    return message.remaining() < HEADER_BYTES ? 0 : unsignedShort(message, BLOCKS_AT);
-  }
-
-  /** Request id of a LOCATE, before it is decoded; 0 when it is too short. */
-  public static long requestId(ByteBuffer message) {
-    long id = 0;
-    for (int i = REQUEST_ID_AT + Long.BYTES - 1;
-        i >= REQUEST_ID_AT && message.remaining() >= HEADER_BYTES;
-        i--) {
-      id = id << Byte.SIZE | Byte.toUnsignedLong(message.get(message.position() + i));
-    }
-    return id;
-  }
-
   private static int unsignedShort(ByteBuffer message, int offset) {
     int at = message.position() + offset;
     return Byte.toUnsignedInt(message.get(at)) | Byte.toUnsignedInt(message.get(at + 1)) << 8;
@@ -112,6 +101,11 @@ public final class Locate {
   /** Chosen by the reader; repeated in the answer. */
   public long requestId() {
     return in.getLong(REQUEST_ID_AT);
+  }
+
+  /** How long the reader waits for the answer, in milliseconds. */
+  public int timeoutMs() {
+    return in.getInt(TIMEOUT_AT);
   }
 
   /** Number of released leases. */
@@ -173,12 +167,17 @@ public final class Locate {
     private int leases;
     private int blocks;
 
-    /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
-    public Encoder begin(ByteBuffer target, long requestId) {
+    /**
+     * Begins a message at index 0 of {@code target}, which is kept until {@link #finish}.
+     *
+     * @param timeoutMs how long the reader waits for the answer, in milliseconds
+     */
+    public Encoder begin(ByteBuffer target, long requestId, int timeoutMs) {
       out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
       leases = 0;
       blocks = 0;
       out.putLong(MessageType.LOCATE.code()).putLong(requestId);
+      out.putLong(timeoutMs);
       return this;
     }
 

@@ -19,15 +19,14 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  *  | lease id (64 bit), 0 when nothing is leased                   |
  *  +---------------------------------------------------------------+
- *  | pieces, each 40 bytes and its sums:                           |
+ *  | pieces, each 44 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
- *  |   flags (8 bit): 1 in the copy pool; 2 blocks held back;      |
- *  |     4 delayed by load                                         |
+ *  |   flags (8 bit): 1 in the copy pool                           |
  *  |   sums (32 bit)                                               |
- *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
+ *  |   address (64 bit)     | remote key (64 bit)                  |
  *  |   offset of the piece in the block (64 bit)                   |
- *  |   length of the whole block (64 bit)                          |
+ *  |   length of the whole block (64 bit) | length (32 bit)        |
  *  |   sums, 16 bytes each: offset in the block of the end of a    |
  *  |   reduce partition (64 bit), its checksum (64 bit)            |
  *  +---------------------------------------------------------------+
@@ -35,10 +34,8 @@ import java.nio.ByteOrder;
  *
  * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
  * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
- * requests them again. With flag 2 in its first piece they wait for a slow disk, which may have
- * delayed this answer as well, and should be requested apart from others. With flag 4 in its first
- * piece the answer has waited behind other requests. A reader may ignore both. A piece that is not
- * located stands for the rest of its block, which must be fetched by TCP. A checksum belongs to the
+ * requests them again. A piece that is not located stands for the rest of its block, which must be
+ * fetched by TCP. A checksum belongs to the
  * partition that ends in its piece; empty partitions have none.
  *
  * <p>All fields little-endian.
@@ -48,7 +45,7 @@ public final class Located {
   public static final int HEADER_BYTES = 24;
 
   /** Bytes of a piece without its sums. */
-  public static final int PIECE_BYTES = 40;
+  public static final int PIECE_BYTES = 44;
 
   /** Bytes of one sum. */
   public static final int SUM_BYTES = 16;
@@ -76,8 +73,6 @@ public final class Located {
 
   private static final int LEASE_AT = 16;
   private static final byte COPIED = 1;
-  private static final byte HELD_BACK = 2;
-  private static final byte SERVER_LOAD = 4;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
@@ -192,26 +187,6 @@ public final class Located {
       return (in.get(piece + 3) & COPIED) != 0;
     }
 
-    /** Whether blocks that the answer leaves out wait for a disk; of the first piece. */
-    public boolean isHeldBack() {
-      return (in.get(piece + 3) & HELD_BACK) != 0;
-    }
-
-    /** Whether the answer is late and not complete, and no disk was slow; of the first piece. */
-    public boolean isDelayedByServerLoad() {
-      return (in.get(piece + 3) & SERVER_LOAD) != 0;
-    }
-
-    /** Index of the first byte of this piece. */
-    int pieceStart() {
-      return piece;
-    }
-
-    /** One past the index of the last byte of this piece. */
-    int pieceEnd() {
-      return next;
-    }
-
     /** Number of checksums of this piece. */
     public int sumCount() {
       return in.getInt(piece + 4);
@@ -223,13 +198,13 @@ public final class Located {
     }
 
     /** The key to READ with. */
-    public int remoteKey() {
-      return in.getInt(piece + 16);
+    public long remoteKey() {
+      return in.getLong(piece + 16);
     }
 
     /** Length of this piece in bytes. */
     public int lengthBytes() {
-      return in.getInt(piece + 20);
+      return in.getInt(piece + 40);
     }
 
     /** Offset of this piece in its block, in bytes. */
@@ -278,14 +253,14 @@ public final class Located {
     public void located(
         int blockIndex,
         long address,
-        int remoteKey,
+        long remoteKey,
         int lengthBytes,
         long blockOffset,
         long blockBytes,
         int sums) {
       piece(blockIndex, Kind.LOCATED, sums);
-      out.putLong(address).putInt(remoteKey).putInt(lengthBytes);
-      out.putLong(blockOffset).putLong(blockBytes);
+      out.putLong(address).putLong(remoteKey);
+      out.putLong(blockOffset).putLong(blockBytes).putInt(lengthBytes);
     }
 
     /** Marks the piece just added, before its sums: it is in the copy pool. */
@@ -301,44 +276,12 @@ public final class Located {
     /** Adds a piece that stands for the rest of its block, which must be fetched by TCP. */
     public void byTcp(int blockIndex, Kind kind) {
       piece(blockIndex, kind, 0);
-      out.putLong(0).putInt(0).putInt(0).putLong(0).putLong(0);
+      out.putLong(0).putLong(0).putLong(0).putLong(0).putInt(0);
     }
 
     /** Number of pieces so far. */
     public int pieceCount() {
       return pieces;
-    }
-
-    /** Marks the answer: blocks that it leaves out wait for a disk. It must have a piece. */
-    public void markHeldBack() {
-      mark(HELD_BACK);
-    }
-
-    /**
-     * Marks the answer: it has waited behind other requests, and is not complete. It must have a
-     * piece.
-     */
-    public void markDelayedByServerLoad() {
-      mark(SERVER_LOAD);
-    }
-
-    private void mark(byte flag) {
-      int flags = HEADER_BYTES + 3;
-      out.put(flags, (byte) (out.get(flags) | flag));
-    }
-
-    /**
-     * Adds a piece of another message, with its sums.
-     *
-     * @return false when it does not fit
-     */
-    boolean tryCopy(ByteBuffer message, int from, int lengthBytes) {
-      if (out.remaining() < lengthBytes || pieces == 0xFFFF) {
-        return false;
-      }
-      out.put(message.slice(from, lengthBytes));
-      pieces++;
-      return true;
     }
 
     private void piece(int blockIndex, Kind kind, int sums) {

@@ -33,16 +33,6 @@ class PeerTimeTest {
   }
 
   @Test
-  void shouldCountTheTimeOfADiskOfThePeerApartToo() {
-    BlockProgress block = begin(5);
-    block.addPeerTime(0, 10, true);
-    block.addPeerTime(8, 12);
-    block.addPeerTime(11, 20, true);
-    assertThat(block.peerNs()).isEqualTo(15);
-    assertThat(block.peerLoadNs()).isEqualTo(13);
-  }
-
-  @Test
   void shouldNotCountTheTimeBetweenTwoAnswers() {
     BlockProgress block = begin(Long.MAX_VALUE - 5);
     block.addPeerTime(Long.MAX_VALUE - 5, Long.MAX_VALUE - 3);

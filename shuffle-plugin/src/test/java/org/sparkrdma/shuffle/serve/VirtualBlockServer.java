@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.util.List;
+import java.nio.file.Path;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 
-/** A block server without threads: the caller's thread does the work, disk work included. */
+/** A block server without threads: the caller does the work of its disk. */
 public final class VirtualBlockServer {
+  private final HandWorkers workers = new HandWorkers(1);
   private final BlockServer server;
 
   public VirtualBlockServer(ServerParameters parameters) {
-    server =
-        new BlockServer(
-            parameters,
-            List.of(new DiskQueue(Runnable::run, DiskServers.THREADS, parameters.nanoClock())));
+    server = new BlockServer(parameters, workers, new SystemFiles(Path.of("/")));
   }
 
-  /** The server, which is never started. */
   public BlockServer server() {
     return server;
   }
 
-  /** Does what is to be done now; returns the number of commands and LOCATEs. */
-  public int doWork() {
-    return server.doWork();
+  /** Does the work of the disk that waits; returns the number of jobs. */
+  public int workOnDisk() {
+    return workers.runAll();
   }
 }

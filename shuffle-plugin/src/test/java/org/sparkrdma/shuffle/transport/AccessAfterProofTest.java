@@ -89,7 +89,7 @@ class AccessAfterProofTest {
       member.connect(victim.endpoint());
       Located.Decoder located = member.locateAndAwait(BLOCKS.get(0));
       try (HostileServer thief =
-          new HostileServer(2, new Thief(located.address(), located.remoteKey()))) {
+          new HostileServer(2, new Thief(located.address(), (int) located.remoteKey()))) {
         CollectedBlocks collected = new CollectedBlocks(BLOCKS);
         victim.transport().fetch(thief.endpoint(), BLOCKS, null, collected);
         assertThat(thief.awaitRead()).isNotNull().isNotEqualTo(WorkStatus.SUCCESS);

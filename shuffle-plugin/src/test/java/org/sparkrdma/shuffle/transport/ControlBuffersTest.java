@@ -284,14 +284,4 @@ class ControlBuffersTest {
     assertThat(pool.chunksOut()).isZero();
   }
 
-  @Test
-  void shouldTakeALentBufferBackAfterTheConnectionIsClosed() {
-    ConnectionBuffers connection = new ConnectionBuffers(buffers);
-    ControlBuffer lent = connection.tryTake().orElseThrow();
-    connection.lend(lent);
-    connection.close();
-    assertThat(pool.chunksOut()).isEqualTo(1);
-    assertThat(connection.takeBack(lent)).isFalse();
-    assertThat(pool.chunksOut()).isZero();
-  }
 }

@@ -38,6 +38,9 @@ import org.sparkrdma.verbs.device.Transport;
 
 /** A proven executor that then breaks the protocol; plain verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
+  /** As the default of a reader. */
+  private static final int TIMEOUT_MS = 30_000;
+
   private static final long POLL_NS = 1_000_000;
   private static final int DEPTH = 64;
   private static final int BUFFER_BYTES = 64 << 10;
@@ -221,7 +224,7 @@ final class HostilePeer implements AutoCloseable {
   /** Sends a LOCATE for one block without waiting for anything. */
   void locate(BlockRange block) {
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
-    Locate.Encoder encoder = new Locate.Encoder().begin(target, 1);
+    Locate.Encoder encoder = new Locate.Encoder().begin(target, 1, TIMEOUT_MS);
     encoder.block(
         block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0, false);
     send(encoder.finish());
@@ -283,6 +286,12 @@ final class HostilePeer implements AutoCloseable {
     while (!disconnected) {
       poll();
     }
+  }
+
+  /** Ends its connection. */
+  void disconnect() {
+    connection.close();
+    connection = null;
   }
 
   @Override

@@ -159,18 +159,6 @@ final class HostileServer implements AutoCloseable {
       return this;
     }
 
-    /** Claims that a disk is slow; after the first piece. */
-    Answer heldBack() {
-      encoder.markHeldBack();
-      return this;
-    }
-
-    /** Claims that it waited behind other requests; after the first piece. */
-    Answer delayedByServerLoad() {
-      encoder.markDelayedByServerLoad();
-      return this;
-    }
-
     void send(long leaseId) {
       send(leaseId, 60_000);
     }

@@ -54,7 +54,7 @@ class HungDiskFetchTest {
           assertThat(collected.reason(block)).isEqualTo(FallbackReason.PEER_OVERLOADED);
         }
         assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-        assertThat(server.count(Counter.LOCATES_SERVED)).as("apart").isEqualTo(2);
+        assertThat(server.count(Counter.LOCATES_SERVED)).as("at its deadline").isEqualTo(1);
       } finally {
         works.countDown();
       }
@@ -93,11 +93,8 @@ class HungDiskFetchTest {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
   }
 
-  /**
-   * A reader that waits for the server's answer, however late it is on a busy machine. {@code
-   * HungDiskTest} asserts when the server answers, with its own clock.
-   */
+  /** A reader that waits for the server's answer, which comes after half of this time. */
   private static TestExecutor.Options patient(long incarnation) {
-    return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(20));
+    return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(10));
   }
 }

@@ -69,7 +69,7 @@ class MemoryPressureTest extends TransportFixture {
     List<TestExecutor> pair = new ArrayList<>();
     for (int i = 1; i <= 2; i++) {
       TestExecutor.Options options = withoutTimeouts(i).mode(mode).pinned(limit, limit / 4);
-      TestExecutor executor = start(seed == 1 ? options : options.copiesFirst());
+      TestExecutor executor = start(options);
       Random random = new Random(seed * 10 + i);
       for (int map = 0; map < MAPS; map++) {
         executor.outputs().write(map, random, random.ints(PARTITIONS, 0, 150_000).toArray());

@@ -194,6 +194,7 @@ final class ScriptedReader {
         table,
         peers,
         connector,
+        server,
         memory.control(),
         queue,
         delivery,

@@ -52,7 +52,7 @@ class ServedWrites {
       var options = new TestExecutor.Options(incarnation).windows(OUTPUT_BYTES);
       return switch (this) {
         case WINDOW -> options.mode(ServeSettings.Mode.WINDOW);
-        case AUTO -> options.copiesFirst();
+        case AUTO -> options;
         case COPY -> options.mode(ServeSettings.Mode.COPY);
       };
     }

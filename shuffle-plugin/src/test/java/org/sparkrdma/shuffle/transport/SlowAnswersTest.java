@@ -67,57 +67,6 @@ class SlowAnswersTest extends StoppedClockFixture {
   }
 
   @Test
-  void shouldQuarantineAPeerThatClaimsASlowDiskForPiecesThatComeJustInTime() throws Exception {
-    HostileServer slow =
-        start(
-            ANSWER_TIME,
-            (question, answer) ->
-                answer.piece(0, (question.number() - 1L) * LENGTH, LENGTH, BLOCK_BYTES).heldBack());
-    CollectedBlocks wanted = begin(slow.endpoint(), 1).await();
-    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
-    pass(Duration.ofMillis(10));
-    reader.awaitQuarantine();
-  }
-
-  @Test
-  void shouldFetchByTcpALargeBlockOfAPeerThatReportsASlowDiskWithoutAQuarantine() throws Exception {
-    fetchFromAPeerThatNamesACause(HostileServer.Answer::heldBack);
-  }
-
-  @Test
-  void shouldFetchByTcpALargeBlockOfAPeerThatReportsLoadWithoutAQuarantine() throws Exception {
-    fetchFromAPeerThatNamesACause(HostileServer.Answer::delayedByServerLoad);
-  }
-
-  private void fetchFromAPeerThatNamesACause(Consumer<HostileServer.Answer> cause)
-      throws Exception {
-    int pieceBytes = HostileServer.CONTENT_BYTES / 2;
-    AtomicBoolean isSlow = new AtomicBoolean(true);
-    HostileServer slow =
-        start(
-            SHORTER_ANSWER_TIME,
-            (question, answer) -> {
-              if (isSlow.get()) {
-                long from = (question.number() - 1L) * pieceBytes;
-                answer.piece(0, from, pieceBytes, BLOCK_BYTES);
-                cause.accept(answer);
-              } else {
-                answer.piece(0, 0, LENGTH, LENGTH);
-              }
-            });
-    long beginNs = nowNs.get();
-    CollectedBlocks wanted = begin(slow.endpoint(), 1).await();
-    assertThat(wanted.failed(0)).isTrue();
-    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
-    assertThat(passedSince(beginNs)).isLessThan(REQUEST_TIMEOUT.multipliedBy(3));
-
-    isSlow.set(false);
-    assertThat(begin(slow.endpoint(), 1).await().bytes(0)).hasSize(LENGTH);
-    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-    assertThat(slow.connectionRequests()).isEqualTo(1);
-  }
-
-  @Test
   void shouldFetchByTcpALargeBlockWhoseReadsCompleteJustInTime() throws Exception {
     startReader(new TestExecutor.Options(1).faults("delay@1+:100ms"));
     HostileServer slow =

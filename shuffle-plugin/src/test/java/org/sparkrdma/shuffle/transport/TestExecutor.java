@@ -69,7 +69,6 @@ final class TestExecutor implements AutoCloseable {
     private int maxAttempts = 16;
     private OptionalInt trafficClass = OptionalInt.empty();
     private int peerLeases = 1024;
-    private boolean copiesFirst;
     private boolean verify = true;
     private boolean watched = true;
     private BiConsumer<Object, String> onCall = (object, method) -> {};
@@ -208,11 +207,6 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    Options copiesFirst() {
-      copiesFirst = true;
-      return this;
-    }
-
     Options verify(boolean whether) {
       verify = whether;
       return this;
@@ -304,9 +298,7 @@ final class TestExecutor implements AutoCloseable {
         options.lease,
         100,
         options.peerLeases,
-        50,
         options.idleTimeout,
-        options.copiesFirst,
         options.verify);
   }
 

@@ -31,9 +31,7 @@ final class UnusedBlockServer {
                 Duration.ofSeconds(30),
                 1,
                 1,
-                50,
                 Duration.ofMinutes(1),
-                false,
                 false),
             new NoOutputs(),
             device,
@@ -41,7 +39,7 @@ final class UnusedBlockServer {
             budget,
             new ShuffleCounters(),
             peer -> {},
-            Duration.ofSeconds(2),
+            command -> {},
             nanoClock));
   }
 

@@ -158,7 +158,7 @@ final class VirtualExecutor implements AutoCloseable {
                 budget,
                 counters,
                 peer -> {},
-                transport.requestTimeout(),
+                agent::execute,
                 fabric::nowNs));
     Delivery delivery =
         new Delivery(
@@ -204,6 +204,7 @@ final class VirtualExecutor implements AutoCloseable {
         table,
         peers,
         new Connector(context, manager, table, peers, List.of(network), 16),
+        server.server(),
         memory.control(),
         queue,
         delivery,
@@ -252,7 +253,7 @@ final class VirtualExecutor implements AutoCloseable {
     int deregistered = device.deregistrations();
     int work = agent.doWork();
     maxDeregistrations = Math.max(maxDeregistrations, device.deregistrations() - deregistered);
-    work += server.doWork();
+    work += server.workOnDisk();
     workDone += work;
     maxConnections = Math.max(maxConnections, table.size());
     busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS + spentNs;
@@ -438,8 +439,7 @@ final class VirtualExecutor implements AutoCloseable {
     fabric.remove(address.getAddress());
     agent.stop();
     agent.run();
-    server.server().close();
-    agent.drain();
+    server.server().close(Duration.ZERO, agent::drain);
     completions.close();
     agent.drainThen(memory::close);
     closed = true;

@@ -37,23 +37,6 @@ class WantedBlocksTest {
   }
 
   @Test
-  void shouldKeepBlocksThatWaitForADiskApartFromOthers() {
-    wanted.add(List.of(block(0), block(1)));
-    wanted.addApart(List.of(block(2), block(3)));
-    wanted.addFirst(List.of(block(4)));
-    assertThat(wanted.queue()).containsExactly(block(2), block(3));
-    wanted.queue().clear();
-    assertThat(wanted.queue()).containsExactly(block(4), block(0), block(1));
-    wanted.queue().clear();
-    assertThat(wanted.areQueued()).isFalse();
-    wanted.addApart(List.of(block(2)));
-    assertThat(wanted.areQueued()).isTrue();
-    assertThat(wanted.isEmpty()).isFalse();
-    assertThat(wanted.takeAll()).containsExactly(block(2));
-    assertThat(wanted.isEmpty()).isTrue();
-  }
-
-  @Test
   void shouldQueueBlocksThatHaveGotMemoryBeforeOthers() {
     wanted.add(block(0));
     wanted.onWait();

@@ -146,9 +146,7 @@ final class ReadingPair implements AutoCloseable {
                   Duration.ofMinutes(1),
                   100,
                   1024,
-                  100,
                   Duration.ofMinutes(1),
-                  false,
                   true),
               new TransportEnvironment(
                   device,

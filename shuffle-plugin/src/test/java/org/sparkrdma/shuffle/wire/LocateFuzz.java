@@ -19,7 +19,7 @@ class LocateFuzz {
 
   static Stream<byte[]> messages() {
     ByteBuffer out = ByteBuffer.allocate(200);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, 7);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, 7, 30_000);
     encoder.lease(1);
     encoder.lease(2);
     encoder.block(0, 1, 2, 3, 0, false);
@@ -36,7 +36,7 @@ class LocateFuzz {
   private static void read(byte[] input) {
     Locate read = Locate.decode(ByteBuffer.wrap(input));
     ByteBuffer out = ByteBuffer.allocate(input.length);
-    Locate.Encoder again = new Locate.Encoder().begin(out, read.requestId());
+    Locate.Encoder again = new Locate.Encoder().begin(out, read.requestId(), read.timeoutMs());
     for (int i = 0; i < read.leaseCount(); i++) {
       again.lease(read.leaseId(i));
     }

@@ -66,7 +66,7 @@ class MessagesPropertyTest {
       @ForAll @Size(max = 20) List<Long> leases,
       @ForAll("blockLists") List<Block> blocks) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId, 30_000);
     leases.forEach(encoder::lease);
     for (Block block : blocks) {
       encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset, false);
@@ -161,7 +161,7 @@ class MessagesPropertyTest {
     return new Piece(
         read.blockIndex(),
         read.address(),
-        read.remoteKey(),
+        (int) read.remoteKey(),
         read.lengthBytes(),
         read.blockOffset(),
         read.blockBytes() - read.blockOffset() - read.lengthBytes(),

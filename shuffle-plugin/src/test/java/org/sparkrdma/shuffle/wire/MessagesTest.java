@@ -58,6 +58,7 @@ class MessagesTest {
       Locate read = Locate.decode(message);
       assertThat(MessageType.of(message)).isEqualTo(MessageType.LOCATE);
       assertThat(read.requestId()).isEqualTo(requestId);
+      assertThat(read.timeoutMs()).isEqualTo(30_000);
       assertThat(read.leaseCount()).isEqualTo(leases.size());
       for (int i = 0; i < leases.size(); i++) {
         assertThat(read.leaseId(i)).isEqualTo(leases.get(i));
@@ -77,7 +78,7 @@ class MessagesTest {
   }
 
   private ByteBuffer writeLocate(long requestId, List<Long> leases, List<Block> blocks) {
-    Locate.Encoder encoder = new Locate.Encoder().begin(target(), requestId);
+    Locate.Encoder encoder = new Locate.Encoder().begin(target(), requestId, 30_000);
     int wantedLeases = random.nextInt(20);
     while (leases.size() < wantedLeases && encoder.hasRoomForLease()) {
       long lease = random.nextLong();
@@ -162,7 +163,7 @@ class MessagesTest {
         read.blockIndex(),
         read.kind(),
         read.address(),
-        read.remoteKey(),
+        (int) read.remoteKey(),
         read.lengthBytes(),
         read.blockOffset(),
         read.blockBytes(),
@@ -212,7 +213,7 @@ class MessagesTest {
   }
 
   private Locate locateOf(int shuffleId, long mapId, int start, int end, long offset) {
-    Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1);
+    Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1, 30_000);
     encoder.block(shuffleId, mapId, start, end, offset, false);
     return Locate.decode(buffer.slice(0, encoder.finish()));
   }
@@ -256,7 +257,7 @@ class MessagesTest {
     }
     int length;
     if (choice == 1) {
-      Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1);
+      Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1, 30_000);
       encoder.lease(3);
       encoder.block(1, 2, 3, 4, 5, false);
       encoder.block(1, 3, 3, 4, 5, false);
@@ -312,7 +313,7 @@ class MessagesTest {
 
   @Test
   void shouldReadAMessageThatDoesNotBeginAtTheStartOfItsBuffer() {
-    Locate.Encoder encoder = new Locate.Encoder().begin(buffer.slice(100, 200), 5);
+    Locate.Encoder encoder = new Locate.Encoder().begin(buffer.slice(100, 200), 5, 30_000);
     encoder.block(1, 2, 3, 4, 0, false);
     buffer.clear().position(100).limit(100 + encoder.finish());
     assertThat(MessageType.of(buffer)).isEqualTo(MessageType.LOCATE);

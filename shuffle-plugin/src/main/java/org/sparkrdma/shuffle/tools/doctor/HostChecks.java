@@ -37,8 +37,8 @@ final class HostChecks {
           Finding.note(
               text
                   + " Linux before 6.2 marks registered pages of files as changed, so it writes map outputs"
-                  + " to the disk once more. By default they are copied instead, until that has cost more.",
-              "nothing, unless spark.shuffle.rdma.serve=window or copy.first=false is set"));
+                  + " to the disk once more. By default they are copied instead.",
+              "nothing, unless spark.shuffle.rdma.serve=window is set"));
     }
     return List.of(Finding.ok(text));
   }

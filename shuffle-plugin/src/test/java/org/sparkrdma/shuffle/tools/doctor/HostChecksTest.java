@@ -221,7 +221,7 @@ class HostChecksTest extends FakeMachineFixture {
         .singleElement()
         .asString()
         .startsWith("NOTE Linux 6.1.0-31-amd64")
-        .endsWith(" | nothing, unless spark.shuffle.rdma.serve=window or copy.first=false is set");
+        .endsWith(" | nothing, unless spark.shuffle.rdma.serve=window is set");
     machine.file("proc/sys/kernel/osrelease", "6.2.0\n");
     assertThat(machine.findings(HostChecks::system))
         .containsExactly("OK Linux 6.2.0 on amd64. | nothing");

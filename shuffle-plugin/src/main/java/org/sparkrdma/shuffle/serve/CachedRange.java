@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+/**
+ * A range of a map output's data file in registered memory: a window of the file itself, or a copy.
+ * Its cache owns it. Confined to the agent, but for {@link #load}.
+ */
+abstract class CachedRange extends CacheEntry {
+  private final CachedOutput output;
+  private final long offset;
+  private final int lengthBytes;
+  private boolean idle;
+  private long idleSinceNs;
+
+  /** Neighbours in {@link IdleRanges}. */
+  CachedRange older;
+
+  CachedRange newer;
+
+  CachedRange(CachedOutput output, long offset, int lengthBytes) {
+    this.output = output;
+    this.offset = offset;
+    this.lengthBytes = lengthBytes;
+  }
+
+  final CachedOutput output() {
+    return output;
+  }
+
+  /** Offset of its first byte in the file. */
+  final long offset() {
+    return offset;
+  }
+
+  final int lengthBytes() {
+    return lengthBytes;
+  }
+
+  /** Address of its first byte as peers see it, once it is ready. */
+  abstract long address();
+
+  abstract long remoteKey();
+
+  /** Whether it is a copy. */
+  abstract boolean isCopy();
+
+  /** Time since which it is idle. */
+  final long idleSinceNs() {
+    return idleSinceNs;
+  }
+
+  /** Whether it is in a list of idle ranges. */
+  final boolean isIdle() {
+    return idle;
+  }
+
+  @Override
+  void onHeld() {
+    output.onRangeHeld();
+    if (idle) {
+      idle = false;
+      onBusy();
+    }
+  }
+
+  @Override
+  void onReleased() {
+    output.onRangeReleased();
+  }
+
+  @Override
+  void onIdle(long nowNs) {
+    idle = true;
+    idleSinceNs = nowNs;
+  }
+
+  /** It was idle, and is held now. */
+  abstract void onBusy();
+
+  /** Removes it, which is idle, from its cache. */
+  abstract void evict();
+}

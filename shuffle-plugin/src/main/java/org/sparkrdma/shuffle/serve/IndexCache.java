@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.output.ComputedChecksums;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+
+/**
+ * Cache of map outputs: offsets and checksums are read once, of large indexes those pages that are
+ * requested.
+ *
+ * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
+ * recently used map output that nothing holds is evicted with its windows and copies. Confined to
+ * the agent.
+ */
+final class IndexCache {
+  private static final Logger LOG = LoggerFactory.getLogger(IndexCache.class);
+  private static final float LOAD_FACTOR = 0.75f;
+
+  /** Maximum number of partitions of all entries: 32 MiB of heap at 16 bytes each. */
+  static final int MAX_PARTITIONS = 2 << 20;
+
+  private final MapOutputs source;
+  private final DiskWork work;
+  private final int maxEntries;
+  private final int windowBytes;
+  private final int checksumKind;
+
+  /** Least recently used first. */
+  private final Map<Key, CachedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+
+  private final Key wanted = new Key();
+  private long partitions;
+
+  /**
+   * @param checksumKind of computed checksums
+   */
+  IndexCache(
+      MapOutputs source, DiskWork work, int maxEntries, int windowBytes, int checksumKind) {
+    this.source = source;
+    this.work = work;
+    this.maxEntries = maxEntries;
+    this.windowBytes = windowBytes;
+    this.checksumKind = checksumKind;
+  }
+
+  /** A map output; null when it is not cached. */
+  CachedOutput get(int shuffleId, long mapId) {
+    return entries.get(wanted.set(shuffleId, mapId));
+  }
+
+  /** Begins to load a map output, which is not cached. */
+  CachedOutput load(int shuffleId, long mapId) {
+    CachedOutput output = new CachedOutput(this, source, shuffleId, mapId, windowBytes);
+    entries.put(new Key().set(shuffleId, mapId), output);
+    work.load(source.indexDisk(shuffleId, mapId), output);
+    return output;
+  }
+
+  void onLoaded(CachedOutput output) {
+    addPartitions(output, output.mapOutput().loadedPartitions());
+  }
+
+  private void addPartitions(CachedOutput output, int count) {
+    if (output.isRemoved()) {
+      return;
+    }
+    output.addPartitions(count);
+    partitions += count;
+    Iterator<CachedOutput> eldestFirst = entries.values().iterator();
+    while ((entries.size() > maxEntries || partitions > MAX_PARTITIONS) && eldestFirst.hasNext()) {
+      CachedOutput eldest = eldestFirst.next();
+      if (!eldest.isInUse()) {
+        eldestFirst.remove();
+        remove(eldest);
+      }
+    }
+  }
+
+  private void remove(CachedOutput output) {
+    partitions -= output.partitions();
+    output.remove();
+  }
+
+  /** Removes one whose load has failed. */
+  void drop(CachedOutput output) {
+    if (!output.isRemoved()) {
+      entries.remove(wanted.set(output.shuffleId(), output.mapId()));
+      output.remove();
+    }
+  }
+
+  /**
+   * Removes the map outputs of a shuffle, whose files are deleted.
+   *
+   * @param pending waits for those with windows
+   */
+  void unregister(int shuffleId, PendingUnregistration pending) {
+    List<CachedOutput> removed = new ArrayList<>();
+    entries
+        .values()
+        .removeIf(output -> output.shuffleId() == shuffleId && removed.add(output));
+    for (CachedOutput output : removed) {
+      output.unregister(pending);
+      remove(output);
+    }
+  }
+
+  /** Removes all entries. */
+  void close() {
+    List<CachedOutput> all = List.copyOf(entries.values());
+    entries.clear();
+    all.forEach(this::remove);
+  }
+
+  /**
+   * The page with a partition of a large index that is not in memory; begins to load it if
+   * necessary.
+   */
+  CacheEntry page(CachedOutput output, int partition) {
+    int page = partition / MapOutput.PAGE_PARTITIONS;
+    Pages pages = output.pages().get(page);
+    if (pages == null) {
+      pages = new Pages(output, page);
+      output.pages().put(page, pages);
+      work.load(source.indexDisk(output.shuffleId(), output.mapId()), pages);
+    }
+    return pages;
+  }
+
+  /** Checksums of a range of a data file; begins to compute them if necessary. */
+  Sums sums(CachedOutput output, long start, long end) {
+    Sums sums = output.sums(start, end - start);
+    if (sums == null) {
+      sums = new Sums(output, start, end);
+      output.sums().put(sums.key, sums);
+      work.load(output.disk(), sums);
+    }
+    return sums;
+  }
+
+  /** A page of a large index. */
+  final class Pages extends CacheEntry {
+    private final CachedOutput output;
+    private final int page;
+    private MapOutput.Pages read;
+
+    Pages(CachedOutput output, int page) {
+      this.output = output;
+      this.page = page;
+    }
+
+    @Override
+    void load() throws IOException {
+      MapOutput map = output.mapOutput();
+      int start = page * MapOutput.PAGE_PARTITIONS;
+      read = map.read(start, Math.min(start + MapOutput.PAGE_PARTITIONS, map.partitions()));
+    }
+
+    @Override
+    boolean onLoaded(Exception failure, long nowNs) {
+      if (failure != null) {
+        LOG.trace("Index cannot be read; the reader uses TCP", failure);
+        return false;
+      }
+      output.pages().remove(page);
+      addPartitions(output, output.mapOutput().add(read));
+      return true;
+    }
+
+    @Override
+    void onDropped() {
+      output.pages().remove(page);
+    }
+  }
+
+  /** Computed checksums of the cells of a range. */
+  final class Sums extends CacheEntry {
+    private final CachedOutput output;
+    private final long start;
+    private final long end;
+    private final CachedOutput.RangeKey key;
+    private long[] values;
+
+    Sums(CachedOutput output, long start, long end) {
+      this.output = output;
+      this.start = start;
+      this.end = end;
+      this.key = new CachedOutput.RangeKey().set(start, end - start);
+    }
+
+    long start() {
+      return start;
+    }
+
+    long[] values() {
+      return values;
+    }
+
+    @Override
+    void load() throws IOException {
+      values = ComputedChecksums.compute(output.mapOutput(), start, end, checksumKind);
+    }
+
+    @Override
+    boolean onLoaded(Exception failure, long nowNs) {
+      if (failure != null) {
+        LOG.trace("Block cannot be read; the reader uses TCP", failure);
+        return false;
+      }
+      addPartitions(output, values.length);
+      return true;
+    }
+
+    @Override
+    void onDropped() {
+      output.sums().remove(key);
+    }
+  }
+
+  /** Key of a map output; changed only while it is not in the map. */
+  private static final class Key {
+    private int shuffleId;
+    private long mapId;
+
+    Key set(int newShuffleId, long newMapId) {
+      shuffleId = newShuffleId;
+      mapId = newMapId;
+      return this;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key && key.mapId == mapId && key.shuffleId == shuffleId;
+    }
+
+    @Override
+    public int hashCode() {
+      return Long.hashCode(mapId) * 31 + shuffleId;
+    }
+  }
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Located.Kind;
+import org.sparkrdma.verbs.device.Capability;
+
+/** A server whose agent, disk threads and clock are this test. */
+class BlockServerTest {
+  private static final int WINDOW = 64 << 10;
+  private static final int SLOT = 4 << 10;
+  private static final int TIMEOUT_MS = 1_000;
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration IDLE = Duration.ofSeconds(10);
+
+  @TempDir private Path folder;
+
+  private final Queue<Runnable> commands = new ArrayDeque<>();
+  private final HandWorkers workers = new HandWorkers(2);
+  private final FakeDomain domain = new FakeDomain();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final List<Long> expired = new ArrayList<>();
+  private long nowNs = 1_000;
+  private FakeMapOutputs outputs;
+  private PinnedBudget budget;
+  private BlockServer server;
+
+  @BeforeEach
+  void createOutputs() {
+    outputs = new FakeMapOutputs(folder);
+  }
+
+  @AfterEach
+  void close() {
+    assertThat(server.close(Duration.ZERO, this::runCommands)).isTrue();
+    assertThat(domain.regionCount()).isZero();
+    budget.close();
+  }
+
+  private void start(ServeSettings.Mode mode, int slots, long budgetBytes) {
+    start(mode, slots, budgetBytes, true);
+  }
+
+  private void start(ServeSettings.Mode mode, int slots, long budgetBytes, boolean computeSums) {
+    budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
+    server =
+        new BlockServer(
+            new ServerParameters(
+                new ServeSettings(
+                    mode, WINDOW, SLOT, slots, LEASE, 3, 4, IDLE, computeSums),
+                outputs,
+                new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
+                domain,
+                budget,
+                counters,
+                expired::add,
+                commands::add,
+                () -> nowNs),
+            workers,
+            new SystemFiles(folder));
+  }
+
+  private void runCommands() {
+    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+      command.run();
+    }
+  }
+
+  /** Lets the disk threads and the agent work until nothing is left to do. */
+  private void work() {
+    int done = 1;
+    while (done > 0) {
+      done = workers.runAll() + commands.size();
+      runCommands();
+    }
+  }
+
+  private void pass(Duration time) {
+    nowNs += time.toNanos();
+    server.doWork(nowNs);
+  }
+
+  /** A block: its shuffle, map and partitions. */
+  private record Wanted(int shuffleId, long mapId, int first, int end, boolean freshSums) {
+    static Wanted of(int shuffleId, long mapId, int partition) {
+      return new Wanted(shuffleId, mapId, partition, partition + 1, false);
+    }
+  }
+
+  private final class Call implements LocateCall {
+    private final long peer;
+    private final ByteBuffer request = ByteBuffer.allocate(16 << 10);
+    private final ByteBuffer answer = ByteBuffer.allocate(16 << 10);
+    private final List<Kind> kinds = new ArrayList<>();
+    private final List<byte[]> bytes = new ArrayList<>();
+    private final List<Long> sums = new ArrayList<>();
+    private long leaseId;
+    private boolean copied;
+    private boolean answered;
+    private String malformed;
+
+    Call(long peer, List<Long> released, Wanted... blocks) {
+      this.peer = peer;
+      Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS);
+      released.forEach(encoder::lease);
+      for (Wanted block : blocks) {
+        encoder.block(
+            block.shuffleId, block.mapId, block.first, block.end, 0, block.freshSums);
+      }
+      int lengthBytes = encoder.finish();
+      request.position(0).limit(lengthBytes);
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return request;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer;
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      assertThat(answered).isFalse();
+      answered = true;
+      Located.Decoder in = new Located.Decoder().begin(answer.slice(0, lengthBytes));
+      leaseId = in.leaseId();
+      while (in.nextPiece()) {
+        kinds.add(in.kind());
+        copied |= in.isCopied();
+        for (int i = 0; i < in.sumCount(); i++) {
+          sums.add(in.sum(i));
+        }
+        if (in.kind() == Kind.LOCATED && in.lengthBytes() > 0) {
+          bytes.add(read(in.address(), (int) in.remoteKey(), in.lengthBytes()));
+        }
+      }
+    }
+
+    @Override
+    public void malformed(String reason) {
+      malformed = reason;
+    }
+  }
+
+  private byte[] read(long address, int key, int lengthBytes) {
+    try {
+      return domain.read(address, key, lengthBytes);
+    } catch (IOException e) {
+      throw new AssertionError("an answer names memory that is not registered", e);
+    }
+  }
+
+  private Call locate(long peer, Wanted... blocks) {
+    return locate(peer, List.of(), blocks);
+  }
+
+  private Call locate(long peer, List<Long> released, Wanted... blocks) {
+    Call call = new Call(peer, released, blocks);
+    server.locate(call, nowNs);
+    return call;
+  }
+
+  private void write(int shuffleId, long mapId, int... lengths) throws IOException {
+    outputs.write(shuffleId, mapId, new Random(mapId), true, lengths);
+  }
+
+  @Test
+  void shouldAnswerAWarmLocateOfManyBlocksBeforeItReturns() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    int[] lengths = new int[100];
+    java.util.Arrays.setAll(lengths, i -> 100 + i);
+    write(1, 1, lengths);
+    Wanted[] blocks = new Wanted[lengths.length];
+    java.util.Arrays.setAll(blocks, i -> Wanted.of(1, 1, i));
+    Call cold = locate(1, blocks);
+    assertThat(cold.answered).isFalse();
+    work();
+    assertThat(cold.answered).isTrue();
+
+    Call warm = locate(2, blocks);
+    assertThat(warm.answered).isTrue();
+    assertThat(warm.bytes).hasSize(lengths.length);
+    for (int i = 0; i < lengths.length; i++) {
+      assertThat(warm.bytes.get(i)).isEqualTo(outputs.expected(1, 1, i, i + 1));
+      assertThat(warm.sums.get(i)).isEqualTo(outputs.get(1, 1).sum(i));
+    }
+    assertThat(workers.waiting(0)).isZero();
+    assertThat(counters.value(Counter.WINDOWS_REGISTERED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldLoadOnceForTwoLocatesThatWait() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100, 200);
+    Call first = locate(1, Wanted.of(1, 1, 0));
+    Call second = locate(2, Wanted.of(1, 1, 1));
+    assertThat(workers.waiting(0)).isEqualTo(1);
+    work();
+    assertThat(first.kinds).containsExactly(Kind.LOCATED);
+    assertThat(second.kinds).containsExactly(Kind.LOCATED);
+    assertThat(outputs.opened()).isEqualTo(1);
+    assertThat(domain.fileCalls()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldAnswerWithWhatThereIsAtTheDeadline() throws Exception {
+    outputs.spreadOver(2);
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    write(2, 1, 200);
+    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
+    for (int i = 0; i < 2; i++) {
+      workers.runOne(0);
+      runCommands();
+    }
+    pass(Duration.ofMillis(TIMEOUT_MS / 2 - 1));
+    assertThat(call.answered).isFalse();
+    pass(Duration.ofMillis(1));
+    assertThat(call.kinds).containsExactly(Kind.LOCATED, Kind.OVERLOADED);
+    assertThat(counters.value(Counter.LOCATES_OVERLOADED)).isEqualTo(1);
+    // Its loads that have not begun are cancelled; what is loaded later serves others.
+    work();
+    assertThat(outputs.opened()).isEqualTo(1);
+    assertThat(locate(1, Wanted.of(1, 1, 0)).answered).isTrue();
+  }
+
+  @Test
+  void shouldKeepALateResultForOthers() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    // The thread has begun, and its result comes after the deadline.
+    workers.runOne(0);
+    pass(Duration.ofMillis(TIMEOUT_MS));
+    assertThat(call.kinds).containsExactly(Kind.OVERLOADED);
+    runCommands();
+    Call next = locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(next.kinds).containsExactly(Kind.LOCATED);
+    assertThat(outputs.opened()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldSendBlocksOfAShuffleToTcpThatIsRemovedWhileTheyLoad() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    workers.runOne(0);
+    runCommands();
+    // Its window is registered now, and the command with it waits.
+    workers.runOne(0);
+    outputs.delete(1);
+    List<String> done = new ArrayList<>();
+    Runnable registered = commands.remove();
+    server.unregisterShuffle(1, () -> done.add("done"));
+    runCommands();
+    commands.add(registered);
+    assertThat(done).isEmpty();
+    work();
+    assertThat(call.kinds).containsExactly(Kind.UNKNOWN);
+    assertThat(done).containsExactly("done");
+    assertThat(domain.regionCount()).isZero();
+  }
+
+  @Test
+  void shouldDeregisterARemovedShuffleWhenItsLastLeaseEnds() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    work();
+    outputs.delete(1);
+    List<String> done = new ArrayList<>();
+    server.unregisterShuffle(1, () -> done.add("done"));
+    work();
+    assertThat(domain.regionCount()).isEqualTo(1);
+    assertThat(server.release(1, call.leaseId)).isTrue();
+    assertThat(domain.regionCount()).as("not on the agent").isEqualTo(1);
+    work();
+    assertThat(domain.regionCount()).isZero();
+    assertThat(done).containsExactly("done");
+  }
+
+  @Test
+  void shouldEvictNoWindowThatIsLeasedOrAwaited() throws Exception {
+    // Room for two windows.
+    start(ServeSettings.Mode.WINDOW, 0, 2 * WINDOW);
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, WINDOW);
+    }
+    Call leased = locate(1, Wanted.of(1, 1, 0));
+    work();
+    Call awaited = locate(2, Wanted.of(1, 2, 0));
+    workers.runOne(0);
+    runCommands();
+    // The window of map 2 loads.
+    Call third = locate(3, Wanted.of(1, 3, 0));
+    workers.runOne(0);
+    work();
+    assertThat(awaited.kinds).containsExactly(Kind.LOCATED);
+    assertThat(third.kinds).containsExactly(Kind.BUSY);
+    server.release(1, leased.leaseId);
+    Call again = locate(3, Wanted.of(1, 3, 0));
+    work();
+    assertThat(again.kinds).containsExactly(Kind.LOCATED);
+    assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+    assertThat(domain.maxRegisteredBytes()).isLessThanOrEqualTo(2 * WINDOW);
+  }
+
+  @Test
+  void shouldCopyWhenTheAccountIsFullAndThenSendBlocksToTcp() throws Exception {
+    // Room for a window and one slab of two slots.
+    start(ServeSettings.Mode.AUTO, 2, WINDOW + 2 * SLOT);
+    for (int map = 1; map <= 4; map++) {
+      write(1, map, WINDOW);
+    }
+    write(2, 1, SLOT, SLOT, SLOT);
+    Call window = locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(window.kinds).containsExactly(Kind.LOCATED);
+    Call copies = locate(2, Wanted.of(2, 1, 0));
+    work();
+    assertThat(copies.kinds).containsExactly(Kind.LOCATED);
+    Call more = locate(3, Wanted.of(2, 1, 1));
+    work();
+    assertThat(more.kinds).containsExactly(Kind.LOCATED);
+    assertThat(more.bytes.get(0)).isEqualTo(outputs.expected(2, 1, 1, 2));
+    Call full = locate(4, Wanted.of(2, 1, 2));
+    work();
+    assertThat(full.kinds).containsExactly(Kind.BUSY);
+    assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(1);
+    // The release of a copy frees its slot for another one.
+    server.release(2, copies.leaseId);
+    Call later = locate(4, Wanted.of(2, 1, 2));
+    work();
+    assertThat(later.kinds).containsExactly(Kind.LOCATED);
+    assertThat(later.copied).isTrue();
+  }
+
+  @Test
+  void shouldShareASlotAmongSmallCopiesAndServeThemFromTheCache() throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20);
+    write(1, 1, 100, 200, 300);
+    Call first = locate(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1), Wanted.of(1, 1, 2));
+    work();
+    assertThat(first.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
+    Call second = locate(2, Wanted.of(1, 1, 2));
+    assertThat(second.answered).isTrue();
+    assertThat(second.bytes.get(0)).isEqualTo(outputs.expected(1, 1, 2, 3));
+    assertThat(counters.value(Counter.BYTES_FROM_SLOTS)).isEqualTo(900);
+  }
+
+  @Test
+  void shouldNotOverwriteACopyThatAReaderHasNotReleased() throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20);
+    write(1, 1, SLOT, SLOT);
+    Call held = locate(1, Wanted.of(1, 1, 0));
+    work();
+    pass(LEASE);
+    assertThat(expired).containsExactly(1L);
+    Call other = locate(2, Wanted.of(1, 1, 1));
+    work();
+    assertThat(other.kinds).as("a deadline frees nothing").containsExactly(Kind.BUSY);
+    assertThat(held.kinds).containsExactly(Kind.LOCATED);
+    server.onPeerGone(1);
+    Call later = locate(2, Wanted.of(1, 1, 1));
+    work();
+    assertThat(later.kinds).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldCopyWhenTheDeviceRefusesTheFile() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    domain.refuseFiles(true);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(call.kinds).containsExactly(Kind.LOCATED);
+    assertThat(call.copied).isTrue();
+    assertThat(call.bytes.get(0)).isEqualTo(outputs.expected(1, 1, 0, 1));
+    int calls = domain.fileCalls();
+    locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(domain.fileCalls()).as("not at once again").isEqualTo(calls);
+  }
+
+  @Test
+  void shouldDropTheLocatesOfAConnectionThatHasEnded() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call gone = locate(1, Wanted.of(1, 1, 0));
+    Call other = locate(2, Wanted.of(1, 1, 0));
+    server.onPeerGone(1);
+    work();
+    pass(Duration.ofMillis(TIMEOUT_MS));
+    assertThat(gone.answered).isFalse();
+    assertThat(other.answered).isTrue();
+    assertThat(counters.value(Counter.LOCATES_DROPPED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldOnlyRequestTheEndOfTheConnectionWhenLeasesExpire() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    work();
+    locate(1, Wanted.of(1, 1, 0));
+    pass(LEASE);
+    assertThat(expired).containsExactly(1L);
+    assertThat(counters.value(Counter.LEASES_EXPIRED)).isEqualTo(2);
+    assertThat(server.release(1, call.leaseId)).as("without effect").isTrue();
+    pass(IDLE);
+    work();
+    assertThat(domain.regionCount()).isEqualTo(1);
+    server.onPeerGone(1);
+    pass(IDLE);
+    work();
+    assertThat(domain.regionCount()).isZero();
+    assertThat(counters.value(Counter.WINDOWS_RETURNED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseTheReleaseOfAnotherPeersLease() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(locate(2, List.of(call.leaseId), Wanted.of(1, 1, 0)).malformed).isNotNull();
+    assertThat(server.release(2, call.leaseId)).isFalse();
+    assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldRefuseBlocksOfAPeerThatHasAllLeasesThatItMayHave() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    locate(1, Wanted.of(1, 1, 0));
+    work();
+    for (int i = 1; i < 4; i++) {
+      assertThat(locate(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
+    }
+    assertThat(locate(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.BUSY);
+    assertThat(locate(2, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
+    assertThat(counters.value(Counter.PEERS_LIMITED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldComputeChecksumsOnAThreadOfTheDisk() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 4 << 20);
+    write(1, 1, 3 * WINDOW);
+    Call call = locate(1, new Wanted(1, 1, 0, 1, true));
+    assertThat(call.answered).isFalse();
+    work();
+    assertThat(call.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
+    assertThat(call.sums).containsExactly(outputs.get(1, 1).sum(0));
+    assertThat(locate(1, new Wanted(1, 1, 0, 1, true)).answered).isTrue();
+  }
+
+  @Test
+  void shouldAnswerUnknownForMissingMapOutputsAndPartitions() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100, 0);
+    Call call = locate(1, Wanted.of(1, 9, 0), new Wanted(1, 1, 0, 3, false), Wanted.of(1, 1, 1));
+    work();
+    assertThat(call.kinds).containsExactly(Kind.UNKNOWN, Kind.UNKNOWN, Kind.LOCATED);
+    Call again = locate(1, Wanted.of(1, 9, 0));
+    assertThat(again.answered).as("it may have come meanwhile").isFalse();
+    work();
+  }
+
+  @Test
+  void shouldEvictTheLeastRecentlyUsedIndexWithItsWindows() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    for (int map = 1; map <= 4; map++) {
+      write(1, map, 100);
+      Call call = locate(1, Wanted.of(1, map, 0));
+      work();
+      server.release(1, call.leaseId);
+    }
+    work();
+    assertThat(domain.regionCount()).isEqualTo(3);
+    assertThat(locate(1, Wanted.of(1, 4, 0)).answered).isTrue();
+    assertThat(locate(1, Wanted.of(1, 1, 0)).answered).isFalse();
+    work();
+  }
+
+  @Test
+  void shouldFreeIdleMemoryThatOthersLack() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 4 * WINDOW);
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, WINDOW);
+      Call call = locate(1, Wanted.of(1, map, 0));
+      work();
+      server.release(1, call.leaseId);
+    }
+    assertThat(budget.couldGrant(2 * WINDOW, 0)).isFalse();
+    for (int i = 0; i < 100; i++) {
+      budget.reportShortage(2 * WINDOW);
+    }
+    work();
+    assertThat(budget.couldGrant(2 * WINDOW, 0)).isTrue();
+    assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldAnswerManySeededRequestsWithTheRightBytes() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4, 6 * WINDOW);
+    Random random = new Random(20_261_126);
+    for (int map = 0; map < 6; map++) {
+      int[] lengths = new int[8];
+      java.util.Arrays.setAll(lengths, i -> random.nextInt(WINDOW / 2));
+      write(1, map, lengths);
+    }
+    List<Call> open = new ArrayList<>();
+    int located = 0;
+    for (int i = 0; i < 3_000; i++) {
+      long peer = random.nextInt(4);
+      int map = random.nextInt(6);
+      int partition = random.nextInt(8);
+      Call call = locate(peer, Wanted.of(1, map, partition));
+      switch (random.nextInt(4)) {
+        case 0 -> workers.runAll();
+        case 1 -> runCommands();
+        case 2 -> pass(Duration.ofMillis(random.nextInt(TIMEOUT_MS)));
+        default -> work();
+      }
+      if (call.answered && call.kinds.get(0) == Kind.LOCATED) {
+        located++;
+        assertThat(join(call.bytes))
+            .isEqualTo(outputs.expected(1, map, partition, partition + 1));
+      }
+      open.add(call);
+      if (open.size() > random.nextInt(8)) {
+        Call released = open.remove(random.nextInt(open.size()));
+        server.release(released.peer, released.leaseId);
+      }
+      if (random.nextInt(100) == 0) {
+        server.onPeerGone(peer);
+        open.removeIf(of -> of.peer == peer);
+      }
+    }
+    assertThat(located).isGreaterThan(1_000);
+    assertThat(Set.copyOf(expired)).hasSizeLessThanOrEqualTo(4);
+  }
+
+  private static byte[] join(List<byte[]> parts) {
+    ByteBuffer all = ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
+    parts.forEach(all::put);
+    return all.array();
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+
+/** Workers without threads: the test runs their jobs. */
+final class HandWorkers implements DiskWork.Workers {
+  private final List<Queue<Runnable>> disks = new ArrayList<>();
+
+  HandWorkers(int count) {
+    for (int i = 0; i < count; i++) {
+      disks.add(new ArrayDeque<>());
+    }
+  }
+
+  @Override
+  public void start() {}
+
+  @Override
+  public void execute(int disk, Runnable job) {
+    disks.get(disk).add(job);
+  }
+
+  /** Number of jobs that wait for a disk. */
+  int waiting(int disk) {
+    return disks.get(disk).size();
+  }
+
+  /** Runs the next job of a disk. */
+  void runOne(int disk) {
+    disks.get(disk).remove().run();
+  }
+
+  /** Runs the jobs that wait; returns their number. */
+  int runAll() {
+    int done = 0;
+    for (Queue<Runnable> disk : disks) {
+      for (Runnable job = disk.poll(); job != null; job = disk.poll()) {
+        job.run();
+        done++;
+      }
+    }
+    return done;
+  }
+
+  @Override
+  public boolean close(Duration limit) {
+    runAll();
+    return true;
+  }
+}
