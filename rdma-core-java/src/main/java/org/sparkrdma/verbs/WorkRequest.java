@@ -98,7 +98,8 @@ public final class WorkRequest {
    * @param immediate 32 bits that the peer gets with the message
    * @return this request
    */
-  public WorkRequest writeWithImmediate(long id, long remoteAddress, long remoteKey, int immediate) {
+  public WorkRequest writeWithImmediate(
+      long id, long remoteAddress, long remoteKey, int immediate) {
     return begin(id, Opcode.WRITE_WITH_IMMEDIATE, remoteAddress, remoteKey, immediate);
   }
 

@@ -35,7 +35,8 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     super(device, wakeups);
     this.device = device;
     this.channel = channel;
-    watcher = new Watcher("rdma-disni-connections", device.threads(), this::watch, this::onWatchFailed);
+    watcher =
+        new Watcher("rdma-disni-connections", device.threads(), this::watch, this::onWatchFailed);
   }
 
   static DisniConnectionManager create(DisniDevice device, ParkingChannel wakeups)

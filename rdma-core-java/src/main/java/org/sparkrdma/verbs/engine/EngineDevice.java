@@ -162,8 +162,7 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
 
   /** The device cannot be used any more: the owners of its connection managers get an event. */
   public final void offerDown(String reason) {
-    managers.forEach(
-        manager -> manager.offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason));
+    managers.forEach(manager -> manager.offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason));
   }
 
   /** A second close waits for the first. It does nothing, or closes what the first one left. */

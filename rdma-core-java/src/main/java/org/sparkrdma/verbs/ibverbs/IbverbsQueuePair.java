@@ -203,8 +203,9 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   // Any thread.
 
   /**
-   * Makes the device flush its work; the queue pair may be in the error state already. A device that
-   * refuses may still use the memory of the work, which stays until the queue pair is destroyed.
+   * Makes the device flush its work; the queue pair may be in the error state already. A device
+   * that refuses may still use the memory of the work, which stays until the queue pair is
+   * destroyed.
    */
   void breakOnDevice() {
     try (NativeArena one = new NativeArena()) {

@@ -30,17 +30,17 @@ import org.sparkrdma.verbs.soft.wire.SelectionHandler;
  * progress: {@link #poll}, {@link #sleep} and {@link #ring} run it on their caller.
  *
  * <p><b>Lock.</b> One lock guards queue pairs (except their queues), sockets, peers and timers. A
- * thread that finds it taken leaves its work to the holder, which looks for it after the unlock. The
- * bytes of a one-sided operation are copied without the lock, by one thread at a time. During a copy
- * other threads only execute the sends of other queue pairs: commands, timers, sockets and arrivals
- * wait for the end of the piece, so that nothing that the copy uses is closed or flushed.
+ * thread that finds it taken leaves its work to the holder, which looks for it after the unlock.
+ * The bytes of a one-sided operation are copied without the lock, by one thread at a time. During a
+ * copy other threads only execute the sends of other queue pairs: commands, timers, sockets and
+ * arrivals wait for the end of the piece, so that nothing that the copy uses is closed or flushed.
  *
  * <p><b>Sockets.</b> One thread at a time is in the selector: the sleeper. It is a thread in {@link
  * #sleep}, or the helper. Others in {@link #sleep} park; the sleeper wakes one of them when it
- * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more. Who
- * adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees the other.
- * The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer that delivers a
- * message sends a byte on the socket only when it has cleared that flag.
+ * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more.
+ * Who adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees the
+ * other. The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer that
+ * delivers a message sends a byte on the socket only when it has cleared that flag.
  *
  * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
  * still is, and parks when a sleeper sleeps for long. When nobody has polled for a millisecond, it

@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 
 /**
  * A list of the queue pairs with new work, which contains each at most once. It is linked through
- * the queue pairs, so that ringing allocates nothing. Any thread rings, the holder of the lock answers.
+ * the queue pairs, so that ringing allocates nothing. Any thread rings, the holder of the lock
+ * answers.
  */
 final class Doorbells {
   private final AtomicReference<SoftQueuePair> last = new AtomicReference<>();

@@ -123,7 +123,12 @@ final class OneSided {
   }
 
   private WorkStatus copy(
-      SoftQueuePair owner, SoftPeer peer, int region, long offset, WorkEntry entry, ByteBuffer local) {
+      SoftQueuePair owner,
+      SoftPeer peer,
+      int region,
+      long offset,
+      WorkEntry entry,
+      ByteBuffer local) {
     SharedTable table = peer.table;
     boolean write = entry.opcode != Opcode.READ;
     boolean interrupted = false;

@@ -8,24 +8,24 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.faults.Network;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
-import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * Executes a queue pair's send queue in order, and completes it in order. Guarded by the lock of the
- * device.
+ * Executes a queue pair's send queue in order, and completes it in order. Guarded by the lock of
+ * the device.
  *
  * <pre>
  *   completed │ executed, acknowledged later │ to do      │ free
  *             head                           next         tail
  * </pre>
  *
- * <p>A READ or WRITE is a copy from or to the peer's memory. A SEND is a copy into the memory of the
- * peer's next posted receive, see {@link SharedReceives}. It is complete when it is delivered there,
- * and wakes the peer through the socket only if that sleeps. When the peer has posted no receive,
- * this side waits for the receiver-not-ready delay and looks again, as often as the connection's
- * parameters allow; the requests behind it wait too.
+ * <p>A READ or WRITE is a copy from or to the peer's memory. A SEND is a copy into the memory of
+ * the peer's next posted receive, see {@link SharedReceives}. It is complete when it is delivered
+ * there, and wakes the peer through the socket only if that sleeps. When the peer has posted no
+ * receive, this side waits for the receiver-not-ready delay and looks again, as often as the
+ * connection's parameters allow; the requests behind it wait too.
  */
 final class SendSide {
   /** Maximum length of a copy of the thread that posts, which is done with the lock. */
@@ -204,8 +204,7 @@ final class SendSide {
       wakePeer();
       return fail(WorkStatus.REMOTE_INVALID_REQUEST);
     }
-    WorkStatus status =
-        payload == 0 ? context.oneSided().check(peer, peerNumber) : place(entry);
+    WorkStatus status = payload == 0 ? context.oneSided().check(peer, peerNumber) : place(entry);
     if (status == WorkStatus.RETRY_EXCEEDED || status == WorkStatus.LOCAL_PROTECTION_ERROR) {
       return fail(status);
     }

@@ -10,8 +10,8 @@ import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineDevice;
 
 /**
- * A ring of completions: filled under the lock of the device, polled by the one thread that owns the
- * queue and its queue pairs. A poll of an empty queue makes the device's progress.
+ * A ring of completions: filled under the lock of the device, polled by the one thread that owns
+ * the queue and its queue pairs. A poll of an empty queue makes the device's progress.
  */
 final class SoftCompletionQueue extends EngineCompletionQueue {
   private static final VarHandle TAIL = handle("tail");

@@ -94,8 +94,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
    *
    * @throws IOException with the reason, when it is refused
    */
-  SoftConnection onRequest(
-      SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
+  SoftConnection onRequest(SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
       throws IOException {
     if (isClosed()) {
       throw new IOException("the listener is closed");

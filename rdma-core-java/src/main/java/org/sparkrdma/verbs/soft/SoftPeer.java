@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Another device as this one uses it: its table, the reader slots of this device in it, and its open
- * files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
+ * Another device as this one uses it: its table, the reader slots of this device in it, and its
+ * open files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
  */
 final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =

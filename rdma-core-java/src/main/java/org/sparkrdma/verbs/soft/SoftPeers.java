@@ -15,9 +15,9 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /**
- * The devices that this one is connected to, by the name of their directory, its endpoints that have
- * a socket, and the regular check whether the processes of peers are alive. Guarded by the lock of
- * the device.
+ * The devices that this one is connected to, by the name of their directory, its endpoints that
+ * have a socket, and the regular check whether the processes of peers are alive. Guarded by the
+ * lock of the device.
  */
 final class SoftPeers {
   private final SharedDirectory shared;

@@ -8,8 +8,8 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * A posted work request in its queue. The queue pair's owner fills it; from then on the lock of
- * the device guards it until its completion is polled. Entries are reused.
+ * A posted work request in its queue. The queue pair's owner fills it; from then on the lock of the
+ * device guards it until its completion is polled. Entries are reused.
  */
 final class WorkEntry {
   long id;

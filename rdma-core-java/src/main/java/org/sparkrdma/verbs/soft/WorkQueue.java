@@ -9,9 +9,9 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.engine.DirectMemory;
 
 /**
- * A send or receive queue: a ring of entries, filled by the queue pair's owner thread, executed under
- * the lock of the device. An entry is free again when its completion, or that of a later entry, was
- * polled.
+ * A send or receive queue: a ring of entries, filled by the queue pair's owner thread, executed
+ * under the lock of the device. An entry is free again when its completion, or that of a later
+ * entry, was polled.
  */
 final class WorkQueue {
   private static final VarHandle TAIL;

@@ -188,8 +188,7 @@ class ForeignPeersTest extends VerbsContract {
       Node.Block inbox = client.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0])
-          .isEqualTo(Frame.REPLY);
+      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0]).isEqualTo(Frame.REPLY);
       send(socket, frame(Frame.READY, 0));
       event(client, ConnectionEvent.Type.ESTABLISHED);
       sleeper.destroyForcibly().onExit().join();
@@ -232,8 +231,7 @@ class ForeignPeersTest extends VerbsContract {
       Node.Block inbox = server.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0])
-          .isEqualTo(Frame.REPLY);
+      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0]).isEqualTo(Frame.REPLY);
       send(socket, frame(Frame.READY, 0));
       event(server, ConnectionEvent.Type.ESTABLISHED);
       send(socket, frame(invalid.type, invalid.length));
@@ -305,7 +303,13 @@ class ForeignPeersTest extends VerbsContract {
       byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
       var hello =
           new LinkHello(
-              HostIdentity.self(), process, QUEUE_PAIR, nonce, proof, directory.name(), new byte[0]);
+              HostIdentity.self(),
+              process,
+              QUEUE_PAIR,
+              nonce,
+              proof,
+              directory.name(),
+              new byte[0]);
       ByteBuffer out =
           ByteBuffer.allocate(Frame.HEADER_BYTES + LinkHello.MAX_BYTES)
               .order(ByteOrder.LITTLE_ENDIAN);

@@ -182,7 +182,8 @@ final class AnswerWriter {
     CacheEntry missing = null;
     int partition = first;
     while (partition < end) {
-      int next = Math.min(end, (partition / MapOutput.PAGE_PARTITIONS + 1) * MapOutput.PAGE_PARTITIONS);
+      int next =
+          Math.min(end, (partition / MapOutput.PAGE_PARTITIONS + 1) * MapOutput.PAGE_PARTITIONS);
       if (!map.isLoaded(partition, next)) {
         missing = outputs.page(output, partition);
         locate.await(missing);

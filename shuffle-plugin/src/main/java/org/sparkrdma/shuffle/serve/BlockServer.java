@@ -14,10 +14,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
@@ -79,10 +79,7 @@ public final class BlockServer implements AutoCloseable {
   private boolean ended;
 
   public BlockServer(ServerParameters parameters) {
-    this(
-        parameters,
-        new DiskThreads(parameters.outputs().disks()),
-        new SystemFiles(Path.of("/")));
+    this(parameters, new DiskThreads(parameters.outputs().disks()), new SystemFiles(Path.of("/")));
   }
 
   /**

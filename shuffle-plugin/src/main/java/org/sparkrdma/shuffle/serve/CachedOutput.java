@@ -60,8 +60,7 @@ final class CachedOutput extends CacheEntry {
   private PendingUnregistration pending;
   private OptionalLong refusedUntilNs = OptionalLong.empty();
 
-  CachedOutput(
-      IndexCache cache, MapOutputs source, int shuffleId, long mapId, int windowBytes) {
+  CachedOutput(IndexCache cache, MapOutputs source, int shuffleId, long mapId, int windowBytes) {
     this.cache = cache;
     this.source = source;
     this.shuffleId = shuffleId;

@@ -196,7 +196,9 @@ final class CopySlots {
     }
   }
 
-  /** Evicts copies that are idle since this time or longer, and closes slabs that are empty then. */
+  /**
+   * Evicts copies that are idle since this time or longer, and closes slabs that are empty then.
+   */
   void returnIdleSince(long thenNs) {
     boolean evicted = false;
     while (idle.oldest() != null && idle.oldest().idleSinceNs() - thenNs <= 0) {

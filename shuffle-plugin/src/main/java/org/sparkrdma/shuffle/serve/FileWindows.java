@@ -94,8 +94,7 @@ final class FileWindows {
       boolean usable = !window.isIdle() || memory.mayUse(window.pinnedBytes());
       return usable && !window.isFailed() ? window : null;
     }
-    boolean registers =
-        mayLoad && output.mayRegister(nowNs) && !output.mapOutput().isIn(excluded);
+    boolean registers = mayLoad && output.mayRegister(nowNs) && !output.mapOutput().isIn(excluded);
     return registers ? register(output, index) : null;
   }
 
@@ -125,7 +124,9 @@ final class FileWindows {
     return pinned ? idle.bytes() : 0;
   }
 
-  /** Takes the least recently used window out of the cache, to be closed; null when none is idle. */
+  /**
+   * Takes the least recently used window out of the cache, to be closed; null when none is idle.
+   */
   Window takeOldest() {
     Window oldest = (Window) idle.oldest();
     if (oldest != null) {

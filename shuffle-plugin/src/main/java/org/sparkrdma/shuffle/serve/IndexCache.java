@@ -43,8 +43,7 @@ final class IndexCache {
   /**
    * @param checksumKind of computed checksums
    */
-  IndexCache(
-      MapOutputs source, DiskWork work, int maxEntries, int windowBytes, int checksumKind) {
+  IndexCache(MapOutputs source, DiskWork work, int maxEntries, int windowBytes, int checksumKind) {
     this.source = source;
     this.work = work;
     this.maxEntries = maxEntries;
@@ -105,9 +104,7 @@ final class IndexCache {
    */
   void unregister(int shuffleId, PendingUnregistration pending) {
     List<CachedOutput> removed = new ArrayList<>();
-    entries
-        .values()
-        .removeIf(output -> output.shuffleId() == shuffleId && removed.add(output));
+    entries.values().removeIf(output -> output.shuffleId() == shuffleId && removed.add(output));
     for (CachedOutput output : removed) {
       output.unregister(pending);
       remove(output);

@@ -31,8 +31,7 @@ final class ServedMemory {
     private final List<DiskWork.Memory> evicted;
     private PinnedBudget.Grant grant;
 
-    private Reservation(
-        long lengthBytes, List<DiskWork.Memory> evicted, PinnedBudget.Grant grant) {
+    private Reservation(long lengthBytes, List<DiskWork.Memory> evicted, PinnedBudget.Grant grant) {
       this.lengthBytes = lengthBytes;
       this.evicted = evicted;
       this.grant = grant;

@@ -43,8 +43,7 @@ import picocli.CommandLine.Spec;
 /** Checks everything that decides whether an executor here uses RDMA, and explains it. */
 @Command(
     name = "doctor",
-    description =
-        "Reports whether RDMA will be used on this machine, and what to do if not.",
+    description = "Reports whether RDMA will be used on this machine, and what to do if not.",
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class DoctorCommand implements Callable<Integer> {
@@ -55,6 +54,7 @@ final class DoctorCommand implements Callable<Integer> {
   @Mixin private SettingsOptions settingsOptions;
   @Mixin private OutputOptions output;
   @Mixin private PeerOptions peerOptions;
+
   @Option(
       names = {"-v", "--verbose"},
       description = "Print all findings, not only the steps to take.")
@@ -129,8 +129,7 @@ final class DoctorCommand implements Callable<Integer> {
         spec.commandLine(), "Cannot write --collect " + archive + ": " + reason);
   }
 
-  private static List<Finding> check(
-      PeerCheck peer, Probe probe, ShuffleSettings settings) {
+  private static List<Finding> check(PeerCheck peer, Probe probe, ShuffleSettings settings) {
     if (!probe.usable()) {
       return peer.runWithoutDevice();
     }

@@ -130,9 +130,7 @@ final class FetchDeadlines {
     context
         .delivery()
         .fail(
-            block,
-            FallbackReason.TIMEOUT,
-            "too many slow answers: bytesRead=" + block.bytesRead());
+            block, FallbackReason.TIMEOUT, "too many slow answers: bytesRead=" + block.bytesRead());
     return true;
   }
 

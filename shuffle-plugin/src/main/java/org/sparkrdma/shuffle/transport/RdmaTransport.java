@@ -296,9 +296,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   /**
    * Checks that the agent's thread goes on, and each fifth time that this host still has the
-   * addresses of the listeners. If it hangs in a call of the device, the loss is reported, and every
-   * block uses TCP at once: no peer would get an answer.
-   * One thread calls this, each {@link #CHECK_INTERVAL}.
+   * addresses of the listeners. If it hangs in a call of the device, the loss is reported, and
+   * every block uses TCP at once: no peer would get an answer. One thread calls this, each {@link
+   * #CHECK_INTERVAL}.
    */
   public void checkThreads() {
     checkAgent();

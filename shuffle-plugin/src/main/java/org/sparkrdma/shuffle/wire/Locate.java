@@ -29,8 +29,8 @@ import java.nio.ByteOrder;
  *
  * <p>With the flag set the server computes the block's checksums instead of sending the recorded
  * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
- * The time-out is how long the reader waits for the answer.
- * All fields little-endian. Answered by one {@link Located}.
+ * The time-out is how long the reader waits for the answer. All fields little-endian. Answered by
+ * one {@link Located}.
  */
 public final class Locate {
   /** Bytes before the leases. */

@@ -35,8 +35,8 @@ import java.nio.ByteOrder;
  * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
  * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
  * requests them again. A piece that is not located stands for the rest of its block, which must be
- * fetched by TCP. A checksum belongs to the
- * partition that ends in its piece; empty partitions have none.
+ * fetched by TCP. A checksum belongs to the partition that ends in its piece; empty partitions have
+ * none.
  *
  * <p>All fields little-endian.
  */

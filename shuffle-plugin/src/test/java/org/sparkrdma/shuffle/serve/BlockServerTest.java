@@ -69,8 +69,7 @@ class BlockServerTest {
     server =
         new BlockServer(
             new ServerParameters(
-                new ServeSettings(
-                    mode, WINDOW, SLOT, slots, LEASE, 3, 4, IDLE, computeSums),
+                new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 3, 4, IDLE, computeSums),
                 outputs,
                 new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
                 domain,
@@ -127,8 +126,7 @@ class BlockServerTest {
       Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS);
       released.forEach(encoder::lease);
       for (Wanted block : blocks) {
-        encoder.block(
-            block.shuffleId, block.mapId, block.first, block.end, 0, block.freshSums);
+        encoder.block(block.shuffleId, block.mapId, block.first, block.end, 0, block.freshSums);
       }
       int lengthBytes = encoder.finish();
       request.position(0).limit(lengthBytes);
@@ -556,8 +554,7 @@ class BlockServerTest {
       }
       if (call.answered && call.kinds.get(0) == Kind.LOCATED) {
         located++;
-        assertThat(join(call.bytes))
-            .isEqualTo(outputs.expected(1, map, partition, partition + 1));
+        assertThat(join(call.bytes)).isEqualTo(outputs.expected(1, map, partition, partition + 1));
       }
       open.add(call);
       if (open.size() > random.nextInt(8)) {

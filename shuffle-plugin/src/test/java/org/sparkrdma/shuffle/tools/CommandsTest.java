@@ -85,8 +85,7 @@ class CommandsTest extends CommandsFixture {
     Path zip = directory.resolve("card.zip");
     assertThat(run("doctor", "--conf", conf, "--host", "127.0.0.1", "--collect", zip.toString()))
         .isZero();
-    assertThat(output.toString())
-        .startsWith("RDMA will be used: ");
+    assertThat(output.toString()).startsWith("RDMA will be used: ");
     Map<String, String> texts = new TreeMap<>();
     try (ZipFile file = new ZipFile(zip.toFile())) {
       for (ZipEntry entry : Collections.list(file.entries())) {
@@ -95,8 +94,7 @@ class CommandsTest extends CommandsFixture {
             new String(file.getInputStream(entry).readAllBytes(), StandardCharsets.UTF_8));
       }
     }
-    assertThat(texts)
-        .containsKeys("doctor.json", "devices.json", "settings.txt", "system.txt");
+    assertThat(texts).containsKeys("doctor.json", "devices.json", "settings.txt", "system.txt");
     assertThat(new ObjectMapper().readTree(texts.get("doctor.json")).path("usable").asBoolean())
         .isTrue();
     assertThat(new ObjectMapper().readTree(texts.get("devices.json")).path("engines")).isNotEmpty();

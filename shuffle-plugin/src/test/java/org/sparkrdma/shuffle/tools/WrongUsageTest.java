@@ -27,8 +27,7 @@ class WrongUsageTest extends CommandsFixture {
     if (Files.isDirectory(Path.of("/proc/self"))) {
       assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
           .isEqualTo(Commands.WRONG_USAGE);
-      assertThat(errors.toString())
-          .contains("Cannot write --collect /proc/card.zip: ");
+      assertThat(errors.toString()).contains("Cannot write --collect /proc/card.zip: ");
     }
     assertThat(output.toString()).isEmpty();
   }

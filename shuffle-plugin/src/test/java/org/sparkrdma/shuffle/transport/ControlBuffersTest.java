@@ -283,5 +283,4 @@ class ControlBuffersTest {
     assertThat(connection.count()).isZero();
     assertThat(pool.chunksOut()).isZero();
   }
-
 }

@@ -284,7 +284,8 @@ class HostilePeerTest extends HostilePeerFixture {
       // Its own answer comes before the engine has taken the kernel's access flags back; this one
       // after.
       hostile.locateAndAwait(block(1));
-      assertThat(unconfirmed.read(located.address(), (int) located.remoteKey(), READ_BYTES)).isFalse();
+      assertThat(unconfirmed.read(located.address(), (int) located.remoteKey(), READ_BYTES))
+          .isFalse();
     }
     assertThat(hostile.read(located.address(), (int) located.remoteKey(), READ_BYTES)).isTrue();
     assertHonestPeerReads(1);

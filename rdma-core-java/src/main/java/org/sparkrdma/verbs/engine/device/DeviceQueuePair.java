@@ -184,8 +184,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   private boolean flushOne(WorkRing ring, long nowNs, CompletionView view) {
     if (state() != QueuePairState.ERROR
         || ring.isEmpty()
-        || (ring.isWithDevice()
-            && (keepsWork || nowNs - brokenAtNs < flushTimeoutNs))) {
+        || (ring.isWithDevice() && (keepsWork || nowNs - brokenAtNs < flushTimeoutNs))) {
       return false;
     }
     showFlushed(ring, view);

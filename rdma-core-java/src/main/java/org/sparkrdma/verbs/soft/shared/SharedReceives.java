@@ -23,8 +23,8 @@ import org.sparkrdma.verbs.WorkStatus;
  *      length of the receive (64 bit each); then for each element address (64 bit), length, key
  * </pre>
  *
- * <p>An entry belongs to the peer from {@code posted} to {@code delivered}, and else to the owner. A
- * peer that ends between the two leaves a receive that is flushed with the connection. Both sides
+ * <p>An entry belongs to the peer from {@code posted} to {@code delivered}, and else to the owner.
+ * A peer that ends between the two leaves a receive that is flushed with the connection. Both sides
  * check what the other one has written before they use it. The owner's thread posts; the rest needs
  * the lock of the device.
  */

@@ -12,7 +12,9 @@ import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A socket to a peer and the frames on it, see {@link Frame}. Guarded by the lock of the device. */
+/**
+ * A socket to a peer and the frames on it, see {@link Frame}. Guarded by the lock of the device.
+ */
 public final class Link implements SelectionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 

@@ -40,7 +40,13 @@ public final class CardArchive {
 
   private static final List<String> OF_PORT =
       List.of(
-          "", "/gids", "/gid_attrs/types", "/gid_attrs/ndevs", "/pkeys", "/counters", "/hw_counters");
+          "",
+          "/gids",
+          "/gid_attrs/types",
+          "/gid_attrs/ndevs",
+          "/pkeys",
+          "/counters",
+          "/hw_counters");
 
   private static final List<String> OF_PCI =
       List.of(

@@ -115,7 +115,8 @@ final class CountersCheck {
         findings.add(
             grows
                 ? Finding.warning(words + " They grew while this command looked.", kind.advice)
-                : Finding.note(words + " They did not grow while this command looked.", kind.advice));
+                : Finding.note(
+                    words + " They did not grow while this command looked.", kind.advice));
       }
     }
     if (after.isEmpty()) {

@@ -30,11 +30,7 @@ final class EngineCheck {
       findings.add(
           probe.usable()
               ? Finding.note("Not used: " + reason + ".", "nothing, unless you want that engine")
-              : Finding.problem(
-                  reason + ".",
-                  problemsBefore
-                      ? SEE_ABOVE
-                      : advice(reason)));
+              : Finding.problem(reason + ".", problemsBefore ? SEE_ABOVE : advice(reason)));
     }
     if (probe.usable()) {
       findings.add(Finding.ok("Opened " + probe.inWords() + "."));

@@ -149,7 +149,8 @@ final class HostChecks {
   private static final List<Card> CARDS =
       List.of(
           new Card("15b3", List.of(""), "NVIDIA (Mellanox)", "mlx5_ib"),
-          new Card("8086", List.of("124", "12d", "159", "188", "189", "37c", "37d"), "Intel", "irdma"),
+          new Card(
+              "8086", List.of("124", "12d", "159", "188", "189", "37c", "37d"), "Intel", "irdma"),
           new Card(
               "14e4",
               List.of("16c", "16d", "16e", "16f", "175", "176", "180"),

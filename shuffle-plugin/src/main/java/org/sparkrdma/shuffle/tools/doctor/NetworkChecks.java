@@ -75,9 +75,9 @@ final class NetworkChecks {
   private static final String PORT = ":0F5F ";
 
   /**
-   * The port mapper of iWARP, iwpmd(8): where it runs, it chooses the TCP ports of connections, so a
-   * firewall must let more pass than the port of the listener. Not for siw, which asks for no mapping
-   * (IW_F_NO_PORT_MAP in its siw_main.c).
+   * The port mapper of iWARP, iwpmd(8): where it runs, it chooses the TCP ports of connections, so
+   * a firewall must let more pass than the port of the listener. Not for siw, which asks for no
+   * mapping (IW_F_NO_PORT_MAP in its siw_main.c).
    */
   static List<Finding> portMapper(Facts facts) {
     List<String> cards =

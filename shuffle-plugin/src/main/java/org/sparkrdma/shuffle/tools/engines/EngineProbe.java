@@ -210,8 +210,8 @@ public final class EngineProbe {
   }
 
   /**
-   * The memory that an executor with these settings may pin here, by the executor's own rules. It is
-   * an estimate where the executor runs in another container, or with other executors beside it.
+   * The memory that an executor with these settings may pin here, by the executor's own rules. It
+   * is an estimate where the executor runs in another container, or with other executors beside it.
    */
   private PinnedLimit limit(SystemFiles files, boolean hardware) {
     UnaryOperator<String> setting = spark.values()::get;
@@ -223,8 +223,7 @@ public final class EngineProbe {
     }
   }
 
-  private PinnedLimit limit(
-      UnaryOperator<String> setting, SystemFiles files, boolean hardware) {
+  private PinnedLimit limit(UnaryOperator<String> setting, SystemFiles files, boolean hardware) {
     MachineMemory machine =
         MachineMemory.under(
             files.root(),

@@ -90,8 +90,8 @@ public record SparkSettings(Map<String, String> values, Set<String> foreignKeys,
   }
 
   /**
-   * False for a named pipe, a socket or a device, where a read may never end, but for the files that
-   * this process was given.
+   * False for a named pipe, a socket or a device, where a read may never end, but for the files
+   * that this process was given.
    */
   private static boolean isAllowed(Path file) {
     Path path = file.toAbsolutePath().normalize();

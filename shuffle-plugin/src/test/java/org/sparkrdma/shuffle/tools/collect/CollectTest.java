@@ -85,7 +85,10 @@ class CollectTest {
 
   /** Equal addresses have equal names. */
   private static String gid(String card) {
-    return card.lines().filter(line -> line.contains("/gids/0: ")).findFirst().orElseThrow()
+    return card.lines()
+        .filter(line -> line.contains("/gids/0: "))
+        .findFirst()
+        .orElseThrow()
         .replaceFirst(".*gids", "");
   }
 

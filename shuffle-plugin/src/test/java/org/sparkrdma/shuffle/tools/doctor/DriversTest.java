@@ -25,8 +25,7 @@ class DriversTest {
             "OK rxe0 port 1 has 3 GIDs: 0 RoCE v2 fe80:0:0:0:7c13:1cff:fedb:ebd, 1 RoCE v2"
                 + " 10.99.1.1, 2 RoCE v2 fd99:1:0:0:0:0:0:1. | nothing");
     assertThat(counters("rxe"))
-        .containsExactly(
-            "OK rxe0 port 1: all 7 counters of loss and congestion are 0. | nothing");
+        .containsExactly("OK rxe0 port 1: all 7 counters of loss and congestion are 0. | nothing");
   }
 
   @Test
@@ -71,7 +70,8 @@ class DriversTest {
         .anyMatch(text -> text.contains(", lost or repeated packets: packet_seq_err=3."))
         .anyMatch(
             text ->
-                text.contains(": np_cnp_sent=40, np_ecn_marked_roce_packets=41, rp_cnp_handled=7."));
+                text.contains(
+                    ": np_cnp_sent=40, np_ecn_marked_roce_packets=41, rp_cnp_handled=7."));
   }
 
   @Test
