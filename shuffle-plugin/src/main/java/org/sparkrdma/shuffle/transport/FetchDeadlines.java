@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -150,9 +148,7 @@ final class FetchDeadlines {
         (byPeerLoad ? "the peer is overloaded or its disk is slow" : "too many slow answers")
             + ": bytesRead="
             + block.bytesRead();
-    context
-        .delivery()
-        .fail(block, byPeerLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
+    block.fail(byPeerLoad ? FallbackReason.PEER_OVERLOADED : FallbackReason.TIMEOUT, detail);
     return true;
   }
 

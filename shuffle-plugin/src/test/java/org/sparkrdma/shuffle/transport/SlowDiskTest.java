@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
@@ -120,7 +121,7 @@ class SlowDiskTest {
   private static CollectedBlocks start(TestExecutor reader, TestExecutor server, int map) {
     List<BlockRange> block = List.of(new BlockRange(0, map, 0, 1));
     CollectedBlocks collected = new CollectedBlocks(block);
-    reader.transport().fetch(server.endpoint(), block, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), block, collected);
     return collected;
   }
 

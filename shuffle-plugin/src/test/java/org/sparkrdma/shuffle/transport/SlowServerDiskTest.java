@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -31,7 +32,7 @@ class SlowServerDiskTest extends StoppedClockFixture {
 
   private CollectedBlocks fetch(TestExecutor server, int map) throws InterruptedException {
     CollectedBlocks collected = new CollectedBlocks(block(map));
-    reader.transport().fetch(server.endpoint(), block(map), null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), block(map), collected);
     return collected.await();
   }
 
