@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
 import org.sparkrdma.shuffle.driver.ExecutorProfiles;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -180,9 +181,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * The client for remote blocks of this executor's shuffle reads: the plug-in's when RDMA is up or
-   * starting, else Spark's own. Like the first map task, it waits until peers can find this
-   * executor.
+   * A client for remote blocks: the plug-in's when RDMA is up or starting, else Spark's own. It
+   * knows no map indexes, so a failure names none. Blocks are verified when they are opened. Like
+   * the first map task, it waits until peers can find this executor.
    *
    * @throws IllegalStateException when RDMA is required and not available
    */
@@ -192,7 +193,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       rdma.awaitPublished();
     }
     return rdma != null && rdma.mayFetch()
-        ? rdma.client()
+        ? rdma.client().forReader(new ReaderBlocks(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
   }
 

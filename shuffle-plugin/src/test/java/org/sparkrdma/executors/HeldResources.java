@@ -64,9 +64,8 @@ public final class HeldResources {
           new Rule(CHUNK, "org.sparkrdma.shuffle.transport.ControlBuffers", ALL, Owner.TASK),
           // The open chunk, in which the next block is placed. Others are of fetched blocks, each
           // of which has a reference to its chunks.
-          new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceiveMemory", 1, Owner.TASK),
+          new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceivePool", 1, Owner.TASK),
           new Rule("reference to a chunk", "", 0, Owner.TASK),
-          new Rule("reservation of receive memory", "", 0, Owner.TASK),
           new Rule("lease", "", 0, Owner.PEER));
 
   private static final List<String> RECORDING =

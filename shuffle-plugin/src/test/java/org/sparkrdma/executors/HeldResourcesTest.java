@@ -13,7 +13,7 @@ import org.sparkrdma.leak.LeakRecord;
 @Timeout(60)
 final class HeldResourcesTest {
   private static final String CHUNK = "chunk of a registered pool";
-  private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceiveMemory";
+  private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceivePool";
   private static final String CONTROL = "org.sparkrdma.shuffle.transport.ControlBuffers";
   private static final String SLOTS = "org.sparkrdma.shuffle.serve.CopySlots";
 
@@ -38,17 +38,15 @@ final class HeldResourcesTest {
             List.of(
                 held("lease", "org.sparkrdma.shuffle.serve.Lease"),
                 held("lease", "org.sparkrdma.shuffle.serve.Lease"),
-                held("reservation of receive memory", RECEIVE),
                 held(CHUNK, RECEIVE),
                 held(CHUNK, RECEIVE),
                 held(CHUNK, RECEIVE),
-                held("reference to a chunk", "org.sparkrdma.shuffle.fetch.BlockMemory")));
+                held("reference to a chunk", "org.sparkrdma.shuffle.fetch.FetchedBlock")));
 
     assertThat(leaks)
         .extracting(leak -> leak.owner() + " " + leak.count() + " " + firstLine(leak))
         .containsExactlyInAnyOrder(
             "PEER 2 lease acquired by thread t",
-            "TASK 1 reservation of receive memory acquired by thread t",
             "TASK 2 chunk of a registered pool acquired by thread t",
             "TASK 1 reference to a chunk acquired by thread t");
     assertThat(leaks).allMatch(leak -> leak.place().contains("\n\tat org.sparkrdma."));

@@ -23,7 +23,6 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
@@ -113,7 +112,6 @@ final class FurtherPeers {
                         .map(Path::of)
                         .toList(),
                     env.conf()),
-                ShuffleTransportConf.of(env.conf()),
                 List.of(NetworkAddress.ofHost(InetAddress.getByName(host))),
                 settings.listenPort(),
                 0,

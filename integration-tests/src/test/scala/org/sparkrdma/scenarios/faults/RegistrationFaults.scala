@@ -34,7 +34,7 @@ private[faults] object RegistrationFaults {
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Seq(
           Claim.byTcp("pool-empty"),
-          Claim.grows("receive.waits.50ms"),
+          Claim.grows("receive.waits.longer"),
           Claim.never("rdma.blocks.read")
         )
       ),

@@ -28,7 +28,7 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
   }
 
   /** The same blocks in arrays. */
-  static BlockRanges of(List<BlockRange> blocks) {
+  public static BlockRanges of(List<BlockRange> blocks) {
     if (blocks instanceof BlockRanges ranges) {
       return ranges;
     }
@@ -63,19 +63,20 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
     return new BlockRange(shuffleId(i), mapId(i), startReduceId(i), endReduceId(i));
   }
 
-  int shuffleId(int i) {
+  /** Part of the {@code i}-th {@link BlockRange}; the next three, too. */
+  public int shuffleId(int i) {
     return others[3 * check(i)];
   }
 
-  long mapId(int i) {
+  public long mapId(int i) {
     return mapIds[check(i)];
   }
 
-  int startReduceId(int i) {
+  public int startReduceId(int i) {
     return others[3 * check(i) + 1];
   }
 
-  int endReduceId(int i) {
+  public int endReduceId(int i) {
     return others[3 * check(i) + 2];
   }
 

@@ -2,51 +2,211 @@
 package org.sparkrdma.shuffle.fetch;
 
 import io.netty.buffer.Unpooled;
+import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.BlockVerifier.Verdict;
 
 /**
- * A fetched block as Spark reads it; reference-counted as Spark's own network buffers. {@link
- * BlockMemory} is one in registered memory, {@link HeapBlock} one on the heap.
+ * A block in registered memory: target of READs, then the buffer that Spark reads;
+ * reference-counted as Spark's own network buffers. It consists of segments, contiguous bytes in
+ * one chunk each, and holds one reference to the chunk of each. The first one is in fields, because
+ * nearly all blocks have only one.
+ *
+ * <p>The first access to its bytes verifies the whole block on the caller's thread. When a checksum
+ * differs, that thread fetches the block by TCP and waits; the block consists of TCP's bytes from
+ * then on. An access that throws before any byte is returned has released one reference, Spark's:
+ * its iterator does not release a block that it could not open.
  *
  * <p>Created with one reference. After the last release the memory is used for other blocks: every
- * later access throws, and a concurrent read throws instead of returning other bytes. Safe for any
- * thread.
+ * later access throws, and a concurrent read throws instead of returning other bytes. The agent
+ * fills it; afterwards one thread opens it, and any thread retains and releases it.
  */
-abstract class FetchedBlock extends ManagedBuffer {
+public final class FetchedBlock extends ManagedBuffer {
   private static final AtomicIntegerFieldUpdater<FetchedBlock> REFERENCES =
       AtomicIntegerFieldUpdater.newUpdater(FetchedBlock.class, "references");
 
   private volatile int references = 1;
 
-  /** Number of its segments; empty blocks may have none. */
-  abstract int count();
+  private RegisteredChunk chunk;
+  private int offset;
+  private int lengthBytes;
 
-  /** Length of the {@code i}-th segment in bytes, more than 0. */
-  abstract int lengthBytes(int i);
+  /** The segments after the first; null when there are none. */
+  private List<Segment> more;
 
-  /** A byte of the {@code i}-th segment; of another block when the memory was released. */
-  abstract byte get(int i, int position);
+  private long copiedBytes;
+  private int checksumKind;
+  private PartitionChecksums sums = new PartitionChecksums();
 
-  /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
-  abstract void get(int i, int position, byte[] target, int targetOffset, int bytes);
+  /** Null before the block is fetched. */
+  private FetchRequest request;
+
+  private int index;
+  private boolean verified;
+
+  /** TCP's bytes, which replace the registered memory; null for nearly all blocks. */
+  private volatile ManagedBuffer tcp;
+
+  /** Segment of the last {@link #seek}. */
+  private RegisteredChunk soughtChunk;
+
+  private int soughtOffset;
+
+  private record Segment(RegisteredChunk chunk, int offset, int lengthBytes) {}
+
+  FetchedBlock() {}
+
+  /** A block without bytes. */
+  public static FetchedBlock empty() {
+    return new FetchedBlock();
+  }
 
   /**
-   * Gives the memory back, after the last release. Number and lengths of the segments stay, for
-   * readers in other threads that have not seen the release yet: they read other bytes and must
-   * drop them.
+   * Adds bytes, which follow those before.
+   *
+   * @param from chunk that the caller holds; the segment retains it
    */
-  abstract void free();
+  void add(RegisteredChunk from, int at, int bytes) {
+    from.retain();
+    if (chunk == null) {
+      chunk = from;
+      offset = at;
+      lengthBytes = bytes;
+    } else {
+      if (more == null) {
+        more = new ArrayList<>();
+      }
+      more.add(new Segment(from, at, bytes));
+    }
+  }
+
+  /**
+   * Finds the bytes at a position of the block, for the target of a READ: {@link #soughtChunk} and
+   * {@link #soughtOffset}. The agent's thread.
+   *
+   * @return number of contiguous bytes there
+   */
+  public int seek(long position) {
+    long left = position;
+    int i = 0;
+    while (left >= lengthBytes(i)) {
+      left -= lengthBytes(i);
+      i++;
+    }
+    soughtChunk = i == 0 ? chunk : more.get(i - 1).chunk;
+    soughtOffset = (i == 0 ? offset : more.get(i - 1).offset) + (int) left;
+    return lengthBytes(i) - (int) left;
+  }
+
+  /** Chunk of the bytes that were sought last. */
+  public RegisteredChunk soughtChunk() {
+    return soughtChunk;
+  }
+
+  /** Offset of these bytes in that chunk. */
+  public int soughtOffset() {
+    return soughtOffset;
+  }
+
+  /** Adds bytes that the server took from its copy pool. */
+  public void addCopied(long bytes) {
+    copiedBytes += bytes;
+  }
+
+  /** Bytes that the server took from its copy pool. */
+  long copiedBytes() {
+    return copiedBytes;
+  }
+
+  /**
+   * Sets what the block is verified with.
+   *
+   * @param kind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its companions
+   */
+  public void checksums(int kind, PartitionChecksums ofPartitions) {
+    checksumKind = kind;
+    sums = ofPartitions;
+  }
+
+  /** The block is fetched, and the next access verifies it for this request. */
+  void fetchedFor(FetchRequest by, int indexOfBlock) {
+    request = by;
+    index = indexOfBlock;
+  }
+
+  /** Number of its segments; empty blocks have none. */
+  int count() {
+    if (chunk == null) {
+      return 0;
+    }
+    return more == null ? 1 : 1 + more.size();
+  }
+
+  /** Length of the {@code i}-th segment in bytes, more than 0. */
+  int lengthBytes(int i) {
+    return i == 0 ? lengthBytes : more.get(i - 1).lengthBytes;
+  }
+
+  /** A byte of the {@code i}-th segment; of another block when the memory was released. */
+  byte get(int i, int position) {
+    if (i == 0) {
+      return chunk.get(offset + position);
+    }
+    Segment segment = more.get(i - 1);
+    return segment.chunk.get(segment.offset + position);
+  }
+
+  /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
+  void get(int i, int position, byte[] target, int targetOffset, int bytes) {
+    if (i == 0) {
+      chunk.get(offset + position, target, targetOffset, bytes);
+    } else {
+      Segment segment = more.get(i - 1);
+      segment.chunk.get(segment.offset + position, target, targetOffset, bytes);
+    }
+  }
+
+  /** A new view of the {@code i}-th segment. */
+  ByteBuffer view(int i) {
+    if (i == 0) {
+      return chunk.slice(offset, lengthBytes);
+    }
+    Segment segment = more.get(i - 1);
+    return segment.chunk.slice(segment.offset, segment.lengthBytes);
+  }
+
+  /** Compares all bytes with its checksums. */
+  Verdict verdict() {
+    BlockVerifier verifier = new BlockVerifier(checksumKind, sums);
+    for (int i = 0; i < count(); i++) {
+      verifier.feed(view(i));
+    }
+    return verifier.verdict();
+  }
+
+  /** CRC32C of all bytes. */
+  long crc32c() {
+    CRC32C crc = new CRC32C();
+    for (int i = 0; i < count(); i++) {
+      crc.update(view(i));
+    }
+    return crc.getValue();
+  }
 
   /**
    * Throws when the memory was released.
    *
    * @throws IllegalStateException after the last release
    */
-  final void checkLive() {
+  void checkLive() {
     // Orders the caller's earlier reads of bytes before this load of the count: a volatile load
     // orders later ones only.
     VarHandle.acquireFence();
@@ -55,9 +215,28 @@ abstract class FetchedBlock extends ManagedBuffer {
     }
   }
 
-  /** Length of all segments in bytes. */
+  /** Verifies the block at the first call; see the class comment. */
+  private void verify() {
+    checkLive();
+    if (verified || request == null) {
+      return;
+    }
+    try {
+      tcp = request.verify(this, index);
+      verified = true;
+    } finally {
+      if (!verified) {
+        release();
+      }
+    }
+  }
+
   @Override
-  public final long size() {
+  public long size() {
+    ManagedBuffer replacement = tcp;
+    if (replacement != null) {
+      return replacement.size();
+    }
     long bytes = 0;
     int count = count();
     for (int i = 0; i < count; i++) {
@@ -66,34 +245,41 @@ abstract class FetchedBlock extends ManagedBuffer {
     return bytes;
   }
 
-  /** Copies all bytes to the front of an array, which is long enough. */
-  final void copyTo(byte[] target) {
-    int at = 0;
-    int count = count();
-    for (int i = 0; i < count; i++) {
-      get(i, 0, target, at, lengthBytes(i));
-      at += lengthBytes(i);
-    }
+  @Override
+  public InputStream createInputStream() throws IOException {
+    verify();
+    return tcp == null ? new SegmentInputStream(this) : tcp.createInputStream();
   }
 
   /** A copy on the heap, which stays valid after release. */
   @Override
-  public final ByteBuffer nioByteBuffer() {
-    checkLive();
+  public ByteBuffer nioByteBuffer() throws IOException {
+    verify();
+    if (tcp != null) {
+      return tcp.nioByteBuffer();
+    }
     byte[] bytes = new byte[Math.toIntExact(size())];
-    copyTo(bytes);
+    int at = 0;
+    for (int i = 0; i < count(); i++) {
+      get(i, 0, bytes, at, lengthBytes(i));
+      at += lengthBytes(i);
+    }
     checkLive();
     return ByteBuffer.wrap(bytes);
   }
 
   @Override
-  public final InputStream createInputStream() {
-    checkLive();
-    return new SegmentInputStream(this);
+  public Object convertToNetty() throws IOException {
+    return Unpooled.wrappedBuffer(nioByteBuffer());
   }
 
   @Override
-  public final ManagedBuffer retain() {
+  public Object convertToNettyForSsl() throws IOException {
+    return convertToNetty();
+  }
+
+  @Override
+  public ManagedBuffer retain() {
     // Never increments from 0, not even briefly: another thread would see a live block.
     if (REFERENCES.getAndUpdate(this, n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("block retained after its last release");
@@ -101,8 +287,12 @@ abstract class FetchedBlock extends ManagedBuffer {
     return this;
   }
 
+  /**
+   * The last release gives the memory back. Number and lengths of the segments stay, for readers in
+   * other threads that have not seen the release yet: they read other bytes and must drop them.
+   */
   @Override
-  public final ManagedBuffer release() {
+  public ManagedBuffer release() {
     int before = REFERENCES.getAndUpdate(this, n -> n > 0 ? n - 1 : n);
     if (before <= 0) {
       throw new IllegalStateException("block released more often than retained");
@@ -113,18 +303,20 @@ abstract class FetchedBlock extends ManagedBuffer {
     return this;
   }
 
-  @Override
-  public final Object convertToNetty() {
-    return Unpooled.wrappedBuffer(nioByteBuffer());
+  private void free() {
+    if (chunk != null) {
+      chunk.release();
+    }
+    for (int i = 1; i < count(); i++) {
+      more.get(i - 1).chunk.release();
+    }
+    if (tcp != null) {
+      tcp.release();
+    }
   }
 
   @Override
-  public final Object convertToNettyForSsl() {
-    return convertToNetty();
-  }
-
-  @Override
-  public final String toString() {
+  public String toString() {
     return "FetchedBlock[sizeBytes=" + size() + " references=" + references + "]";
   }
 }

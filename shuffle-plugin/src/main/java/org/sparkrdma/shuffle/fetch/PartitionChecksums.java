@@ -4,14 +4,14 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.Arrays;
 
 /** Checksums of the partitions of a block, in order; owned by one thread at a time. */
-final class PartitionChecksums {
+public final class PartitionChecksums {
   /** Ends and checksums in turn. */
   private long[] entries = new long[2];
 
   private int count;
 
   /** Adds the checksum of the partition that ends at offset {@code end} of the block. */
-  void add(long end, long sum) {
+  public void add(long end, long sum) {
     if (2 * count == entries.length) {
       entries = Arrays.copyOf(entries, 2 * entries.length);
     }
@@ -21,14 +21,14 @@ final class PartitionChecksums {
   }
 
   /** Removes the checksums of partitions that end after this offset. */
-  void removeAfter(long end) {
+  public void removeAfter(long end) {
     while (count > 0 && end(count - 1) > end) {
       count--;
     }
   }
 
   /** Number of checksums. */
-  int count() {
+  public int count() {
     return count;
   }
 

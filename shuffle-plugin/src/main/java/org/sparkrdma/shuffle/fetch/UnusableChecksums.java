@@ -8,7 +8,7 @@ import java.util.Set;
  * Map outputs whose recorded checksums are known to be wrong; the oldest are forgotten first. Safe
  * for any thread.
  */
-final class UnusableChecksums {
+public final class UnusableChecksums {
   private static final int MAX_ENTRIES = 10_000;
 
   private volatile boolean any;
@@ -16,7 +16,8 @@ final class UnusableChecksums {
 
   private record Key(int shuffleId, long mapId) {}
 
-  synchronized void add(int shuffleId, long mapId) {
+  /** The recorded checksums of a map output are wrong. */
+  public synchronized void add(int shuffleId, long mapId) {
     any = true;
     if (known.add(new Key(shuffleId, mapId)) && known.size() > MAX_ENTRIES) {
       known.remove(known.iterator().next());
@@ -24,7 +25,7 @@ final class UnusableChecksums {
   }
 
   /** Takes no lock before the first entry exists. */
-  boolean contain(int shuffleId, long mapId) {
+  public boolean contain(int shuffleId, long mapId) {
     return any && isKnown(new Key(shuffleId, mapId));
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Requests for blocks: their state, and delivery of each block exactly once.
- *
- * <p>Entry class {@link org.sparkrdma.shuffle.fetch.BlockTransport}, which the reader calls. {@code
- * BlockProgress} and {@code ReadBatch} collect the data of READs. {@code Delivery} verifies and
- * delivers it, on its own threads.
+ * Fetched blocks above the connections. {@link org.sparkrdma.shuffle.fetch.FetchRequest} is one
+ * call of Spark's fetcher, which a {@link org.sparkrdma.shuffle.fetch.BlockTransport} fetches into
+ * memory of the {@link org.sparkrdma.shuffle.fetch.ReceivePool}. The agent delivers each {@link
+ * org.sparkrdma.shuffle.fetch.FetchedBlock}, and the task that opens it verifies it. {@link
+ * org.sparkrdma.shuffle.fetch.TcpFallback} fetches the blocks that RDMA cannot.
  */
 package org.sparkrdma.shuffle.fetch;

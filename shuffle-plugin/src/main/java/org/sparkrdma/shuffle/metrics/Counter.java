@@ -26,8 +26,6 @@ public enum Counter {
   CHECKSUMS_UNUSABLE("verify.unusable-sums"),
   /** Blocks whose bytes differed between RDMA and TCP. */
   BLOCKS_CORRUPT("verify.corrupt"),
-  /** Blocks copied to the heap because receive memory was short. */
-  BLOCKS_COPIED("receive.copied"),
   /** Waits of blocks for receive memory, of at most 5 ms. */
   MEMORY_WAITS_5_MS("receive.waits.5ms"),
   /** Waits of more than 5 ms and at most 20 ms. */
@@ -38,11 +36,6 @@ public enum Counter {
   MEMORY_WAITS_100_MS("receive.waits.100ms"),
   /** Waits of more than 100 ms. */
   MEMORY_WAITS_LONGER("receive.waits.longer"),
-  /**
-   * Waits of any length, not counted above, before whose end the agent did not run for more than 15
-   * ms: garbage collection or no processor.
-   */
-  MEMORY_WAITS_LATE("receive.waits.late"),
   /** Connections established, by either side. */
   CONNECTIONS_ESTABLISHED("connections.established"),
   /** Connections that ended. */

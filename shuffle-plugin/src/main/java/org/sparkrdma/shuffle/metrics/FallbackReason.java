@@ -42,8 +42,8 @@ public enum FallbackReason {
   /** The peer cannot find or read the block, and answered "fetch by TCP". */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
   /**
-   * No receive memory or connection was free, or the block is larger than half of the receive
-   * memory; the executor's INFO line has the detail.
+   * No receive memory was free for a second, no connection was free, or the block is larger than
+   * the receive memory; the executor's INFO line has the detail.
    */
   POOL_EMPTY("pool-empty"),
   /** A checksum did not match, and TCP delivered other bytes or none. */
@@ -52,7 +52,10 @@ public enum FallbackReason {
   CHECKSUM_UNUSABLE("checksum-unusable"),
   /** The peer violated the protocol. */
   PROTOCOL_ERROR("protocol-error"),
-  /** The block could not be written to the local disk, or not in time. */
+  /**
+   * Spark wants the block on disk, because it is large ({@code
+   * spark.maxRemoteBlockSizeFetchToMem}).
+   */
   DISK("disk"),
   /** The executor is stopping. */
   STOPPED("stopped");
@@ -71,13 +74,5 @@ public enum FallbackReason {
   /** Whether the reader or its peer has no RDMA, so that the blocks are no failures of RDMA. */
   public boolean isWithoutRdma() {
     return this == UNAVAILABLE || this == NO_ENDPOINT;
-  }
-
-  /** Whether the peer was connected and answered just before, so that its host is alive. */
-  public boolean followsAnAnswer() {
-    return switch (this) {
-      case PEER_BUSY, PEER_OVERLOADED, PEER_UNKNOWN_BLOCK, CORRUPT, CHECKSUM_UNUSABLE, DISK -> true;
-      default -> false;
-    };
   }
 }

@@ -76,16 +76,10 @@ public final class ShuffleCounters {
     return stages;
   }
 
-  /**
-   * Counts the wait of one block for receive memory.
-   *
-   * @param late whether the agent did not run for long before its end
-   */
-  public void waitedForMemory(long waitedNs, boolean late) {
+  /** Counts the wait of one block for receive memory. */
+  public void waitedForMemory(long waitedNs) {
     Counter bucket;
-    if (late) {
-      bucket = Counter.MEMORY_WAITS_LATE;
-    } else if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(5)) {
+    if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(5)) {
       bucket = Counter.MEMORY_WAITS_5_MS;
     } else if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(20)) {
       bucket = Counter.MEMORY_WAITS_20_MS;

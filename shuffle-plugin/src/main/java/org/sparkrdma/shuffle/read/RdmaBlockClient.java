@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -17,53 +19,61 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
-import org.sparkrdma.shuffle.fetch.FailureText;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.TcpAnswers;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * The block client of Spark's fetcher: fetches shuffle blocks by RDMA where possible, everything
- * else through Spark's own client.
- *
- * <p>Fetching never throws. It blocks the task's thread only as Spark's own client would, when so
- * many addresses do not answer that {@link TcpFallback} has no thread. The runtime creates one for
- * all tasks of an executor. Safe for any thread. Closing it does nothing: it does not own Spark's
+ * The block client of Spark's fetcher. One for a reader, see {@link #forReader}, fetches shuffle
+ * blocks by RDMA where possible; everything else, and all blocks for others, through Spark's own
  * client.
+ *
+ * <p>Where it is known at once that blocks use TCP, the task's thread calls Spark's client, as in
+ * Spark. The runtime creates one for all tasks of an executor. Safe for any thread. Closing it does
+ * nothing: it does not own Spark's client.
  */
 public final class RdmaBlockClient extends BlockStoreClient {
-  private final BlockStoreClient spark;
+  private final FetchContext context;
   private final CompletableFuture<BlockTransport> transport;
   private final EndpointLookup directory;
-  private final TcpFallback tcp;
-  private final ShuffleCounters counters;
-  private final FallbackLog fallbackLog = new FallbackLog();
-  private volatile boolean draining;
+  private final AtomicBoolean draining;
+
+  /** Null for readers that cannot verify blocks when they open them. */
+  private final ReaderBlocks reader;
 
   /**
-   * @param spark Spark's own client
    * @param transport completes in bounded time, when RDMA is up or its start hangs, never with an
    *     exception; with {@link BlockTransport#UNAVAILABLE} when RDMA is off
    */
   public RdmaBlockClient(
-      BlockStoreClient spark,
-      CompletableFuture<BlockTransport> transport,
-      EndpointLookup directory,
-      TcpFallback tcp,
-      ShuffleCounters counters) {
-    this.spark = spark;
-    this.transport = transport;
-    this.directory = directory;
-    this.tcp = tcp;
-    this.counters = counters;
+      FetchContext context, CompletableFuture<BlockTransport> transport, EndpointLookup directory) {
+    this(context, transport, directory, new AtomicBoolean(), null);
   }
 
-  /**
-   * The executor is stopping: new requests go to Spark's own client on their caller's thread. Open
-   * requests continue, but none is repeated after an Error.
-   */
+  private RdmaBlockClient(
+      FetchContext context,
+      CompletableFuture<BlockTransport> transport,
+      EndpointLookup directory,
+      AtomicBoolean draining,
+      ReaderBlocks reader) {
+    this.context = context;
+    this.transport = transport;
+    this.directory = directory;
+    this.draining = draining;
+    this.reader = reader;
+  }
+
+  /** The same for one reader, which fetches by RDMA. */
+  public RdmaBlockClient forReader(ReaderBlocks ofReader) {
+    return new RdmaBlockClient(context, transport, directory, draining, ofReader);
+  }
+
+  /** The executor is stopping: new requests go to Spark's own client. Open requests continue. */
   public void drain() {
-    draining = true;
-    tcp.drain();
+    draining.set(true);
   }
 
   @Override
@@ -75,80 +85,83 @@ public final class RdmaBlockClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager files) {
     PeerAddress peer = new PeerAddress(executorId, host, port);
-    if (draining) {
-      String[] copy = blockIds.clone();
-      tcp.fetchNow(peer, ReadingTask.current().stage(), copy, listener, files);
+    if (draining.get() || reader == null) {
+      fetchByTcp(peer, blockIds.clone(), listener, files, false);
       return;
     }
-    List<String> names = Arrays.asList(blockIds);
-    BlockRanges ranges = new BlockRanges(blockIds.length);
+    if (files != null) {
+      for (int i = 0; i < blockIds.length; i++) {
+        context.counters().fellBack(FallbackReason.DISK);
+      }
+      fetchByTcp(peer, blockIds.clone(), listener, files, true);
+      return;
+    }
+    String[] names = blockIds.clone();
+    BlockRanges ranges = new BlockRanges(names.length);
     List<String> others = new ArrayList<>(0);
-    for (String blockId : blockIds) {
+    for (String blockId : names) {
       if (!BlockNames.parse(blockId, ranges)) {
         others.add(blockId);
       }
     }
     if (!others.isEmpty()) {
-      names = new ArrayList<>(names);
-      names.removeAll(Set.copyOf(others));
-      String[] copy = others.toArray(String[]::new);
-      TcpRequest request =
-          new TcpRequest(peer, ReadingTask.current().stage(), () -> copy, listener, files);
-      request.askedBy(ReadingTask.threadHere());
-      tcp.fetch(request);
+      List<String> parsed = new ArrayList<>(Arrays.asList(names));
+      parsed.removeAll(Set.copyOf(others));
+      names = parsed.toArray(String[]::new);
+      fetchByTcp(peer, others.toArray(String[]::new), listener, null, false);
     }
-    if (!names.isEmpty()) {
-      begin(
-          new PeerFetch(
-              peer, names, ranges, listener, files, tcp, fallbackLog, counters, directory::recheck),
-          executorId);
+    if (names.length > 0) {
+      begin(new FetchRequest(context, peer, names, ranges, listener, reader), executorId);
     }
   }
 
-  /**
-   * Starts at once when transport and endpoint are known, which is nearly always; otherwise later:
-   * then nothing is allocated between the completion of the two and the start.
-   */
-  private void begin(PeerFetch fetch, String executorId) {
+  private void fetchByTcp(
+      PeerAddress peer,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files,
+      boolean fallback) {
+    ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
+    TcpAnswers.fetch(context, peer, task.stage(), blockIds, listener, files, fallback);
+  }
+
+  /** Starts at once when transport and endpoint are known, which is nearly always. */
+  private void begin(FetchRequest request, String executorId) {
+    CompletableFuture<Optional<Endpoint>> found;
     try {
-      CompletableFuture<Optional<Endpoint>> found = directory.find(executorId);
-      if (hasValue(transport) && hasValue(found)) {
-        startOrFail(fetch, transport.join(), found.join());
-      } else {
-        startLater(fetch, found);
-      }
-    } catch (Throwable e) {
-      fetch.failRest(FallbackReason.UNAVAILABLE, FailureText.of(e));
+      found = directory.find(executorId);
+    } catch (RuntimeException e) {
+      // The executor stops, and the directory takes no more calls.
+      request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());
+      return;
     }
-  }
-
-  private static boolean hasValue(CompletableFuture<?> future) {
-    return future.isDone() && !future.isCompletedExceptionally();
-  }
-
-  private void startLater(PeerFetch fetch, CompletableFuture<Optional<Endpoint>> found) {
+    if (transport.isDone() && found.isDone() && !found.isCompletedExceptionally()) {
+      BlockTransport started = transport.join();
+      Optional<Endpoint> endpoint = found.join();
+      if (started == BlockTransport.UNAVAILABLE) {
+        request.fetchByTcpNow(FallbackReason.UNAVAILABLE, "RDMA did not come up");
+      } else if (endpoint.isEmpty()) {
+        request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
+      } else {
+        request.begin(started, endpoint.get());
+      }
+      return;
+    }
     var unused =
         transport.thenAcceptBoth(
             found.exceptionally(failure -> Optional.empty()),
-            (started, endpoint) -> startOrFail(fetch, started, endpoint));
+            (started, endpoint) -> beginLater(request, started, endpoint));
   }
 
-  /**
-   * Never throws: a future has no memory for an Error that says so, and requests that wait for the
-   * same future would wait for ever.
-   */
-  private static void startOrFail(
-      PeerFetch fetch, BlockTransport started, Optional<Endpoint> endpoint) {
-    try {
-      if (started == BlockTransport.UNAVAILABLE) {
-        fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
-      } else if (endpoint.isEmpty()) {
-        fetch.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
-      } else {
-        fetch.begin(started, endpoint.get());
-      }
-    } catch (Throwable e) {
-      // Its blocks use TCP: both methods request them before they throw.
+  /** As {@link #begin} on a thread that must not connect. */
+  private static void beginLater(
+      FetchRequest request, BlockTransport started, Optional<Endpoint> endpoint) {
+    if (started == BlockTransport.UNAVAILABLE) {
+      request.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
+    } else if (endpoint.isEmpty()) {
+      request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
+    } else {
+      request.begin(started, endpoint.get());
     }
   }
 
@@ -162,8 +175,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
       int reduceId,
       long checksum,
       String algorithm) {
-    return spark.diagnoseCorruption(
-        host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
+    return context
+        .spark()
+        .diagnoseCorruption(
+            host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
   }
 
   @Override
@@ -174,12 +189,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
       int shuffleMergeId,
       int reduceId,
       MergedBlocksMetaListener listener) {
-    spark.getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
+    context.spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
   }
 
   @Override
   public MetricSet shuffleMetrics() {
-    return spark.shuffleMetrics();
+    return context.spark().shuffleMetrics();
   }
 
   /** Does nothing. */

@@ -13,6 +13,7 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.util.CompletionIterator;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.spark.RecordIterator;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
@@ -39,7 +40,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final ShuffleReadMetricsReporter metrics;
 
   /**
-   * @param client fetches remote blocks
+   * @param client fetches remote blocks; an {@link RdmaBlockClient}, or Spark's own
    * @param range of the shuffle's outputs, which the reader locates like Spark
    */
   public RdmaShuffleReader(
@@ -79,7 +80,14 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
     boolean batch =
         blocks.enableBatchFetch() && BatchFetchRule.allows(env.conf(), dependency.serializer());
-    return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
+    if (!(client instanceof RdmaBlockClient rdma) || dependency.isShuffleMergeFinalizedMarked()) {
+      // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
+      return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
+    }
+    ReaderBlocks known = new ReaderBlocks(context);
+    MapSizesByExecutorId remembered =
+        new MapSizesByExecutorId(known.remember(blocks.iter()), blocks.enableBatchFetch());
+    return ShuffleStreams.fetch(env, rdma.forReader(known), remembered, batch, context, metrics);
   }
 
   /** Combines and sorts the records as the shuffle requires. */

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
-import java.util.List;
-import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 
 /**
  * The transport that was started last: readers keep this one while the device is lost and comes
@@ -22,8 +18,7 @@ final class CurrentTransport implements BlockTransport {
   }
 
   @Override
-  public void fetch(
-      Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
-    current.fetch(peer, blocks, files, handler);
+  public void fetch(FetchRequest request) {
+    current.fetch(request);
   }
 }

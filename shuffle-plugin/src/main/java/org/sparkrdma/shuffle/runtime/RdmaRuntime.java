@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
@@ -23,9 +24,11 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
-import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -64,9 +67,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private static final long PUBLISH_LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long TASK_POLL_MS = 10;
-
-  /** Maximum number of peers with a TCP connect in progress. */
-  private static final int TCP_THREADS = 64;
 
   /** Ends the WARN of a first start that fails. */
   private static final String RUN_DOCTOR =
@@ -180,8 +180,16 @@ public final class RdmaRuntime implements AutoCloseable {
     this.directory = directory;
     this.control = control;
     this.figures = new RuntimeFigures(directory, executorId, status::get, counters);
-    this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
-    this.client = new RdmaBlockClient(spark, transport, directory, tcp, counters);
+    this.tcp = new TcpFallback(directory::recheck);
+    FetchContext context =
+        new FetchContext(
+            spark,
+            tcp,
+            counters,
+            start.verifies(),
+            (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
+            new FallbackLog());
+    this.client = new RdmaBlockClient(context, transport, directory);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -424,7 +432,7 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /** Fetches for all readers of this executor. */
-  public BlockStoreClient client() {
+  public RdmaBlockClient client() {
     return client;
   }
 

@@ -26,7 +26,6 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -184,7 +183,6 @@ record RunningParts(
         open.device(),
         open.budget(),
         new SparkMapOutputs(resolver, localDirectories(env), env.conf()),
-        ShuffleTransportConf.of(env.conf()),
         open.choice().addresses(),
         settings.listenPort(),
         CompletionVector.of(

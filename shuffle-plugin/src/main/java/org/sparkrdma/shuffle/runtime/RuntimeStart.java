@@ -81,6 +81,11 @@ class RuntimeStart {
     this.forbidden = !warnings.isEmpty();
   }
 
+  /** Whether blocks are verified with their checksums. */
+  boolean verifies() {
+    return settings.verify();
+  }
+
   /** Whether the settings forbid RDMA. */
   boolean forbidden() {
     return forbidden;

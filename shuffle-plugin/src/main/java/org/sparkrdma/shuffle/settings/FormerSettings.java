@@ -4,11 +4,17 @@ package org.sparkrdma.shuffle.settings;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
+/**
+ * SparkRDMA's keys, and those of earlier versions, which a user may still have, and what became of
+ * each. Stateless.
+ */
 final class FormerSettings {
   private static final String SPARKS_WRITERS = "not needed: Spark's own writers write the files";
   private static final String COMPUTED = "not needed: computed, or found by the plug-in itself";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
+
+  /** Keys of earlier versions of this plug-in. */
+  private static final Map<String, String> REMOVED = new TreeMap<>();
 
   static {
     REPLACEMENTS.put("recvQueueDepth", COMPUTED);
@@ -40,6 +46,7 @@ final class FormerSettings {
     REPLACEMENTS.put("shuffleWriteChunkSize", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteFlushSize", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteMaxInMemoryStoragePerExecutor", SPARKS_WRITERS);
+    REMOVED.put("delivery.threads", "not needed: tasks verify the blocks that they read");
   }
 
   private FormerSettings() {}
@@ -50,16 +57,22 @@ final class FormerSettings {
 
   /** Replacement of a former key, which is given without its prefix; null for any other key. */
   static String replacement(String name) {
-    return REPLACEMENTS.get(name);
+    String replacement = REPLACEMENTS.get(name);
+    return replacement == null ? REMOVED.get(name) : replacement;
   }
 
-  /** A sentence about a key of Spark's settings; null when it is none of SparkRDMA's. */
+  /** A sentence about a key of Spark's settings; null when it is no former one. */
   static String note(String key) {
-    String replacement = replacement(key.substring(ShuffleSetting.PREFIX.length()));
-    return replacement == null ? null : key + " of SparkRDMA has no effect: " + replacement;
+    String name = key.substring(ShuffleSetting.PREFIX.length());
+    String replacement = replacement(name);
+    if (replacement == null) {
+      return null;
+    }
+    String origin = REMOVED.containsKey(name) ? "" : " of SparkRDMA";
+    return key + origin + " has no effect: " + replacement;
   }
 
-  /** All of them by name. */
+  /** All keys of SparkRDMA by name. */
   static Map<String, String> all() {
     return REPLACEMENTS;
   }

@@ -305,15 +305,6 @@ public enum ShuffleSetting {
           + "connect to all peers sooner, and can overload the network's subnet manager and the "
           + "peers. Raise it when INFO lines say `too many connection attempts`; reduce it when they say "
           + "`no connection in time` while a stage starts."),
-  /** Delivery threads. */
-  DELIVERY_THREADS(
-      "delivery.threads",
-      "2",
-      ValueType.count(1, 64),
-      "Controls the number of threads that verify blocks and deliver them to tasks. Other threads, "
-          + "up to four for each local directory, write blocks to disk. More threads verify more bytes per second and use more CPU time beside the "
-          + "tasks. Raise it on executors with many cores when tasks wait for blocks that have "
-          + "arrived."),
   /** Whether checksums are verified. */
   VERIFY(
       "verify",

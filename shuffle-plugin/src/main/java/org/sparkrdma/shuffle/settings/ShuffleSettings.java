@@ -197,11 +197,15 @@ public final class ShuffleSettings {
         values.duration(ShuffleSetting.QUARANTINE_MAX),
         values.number(ShuffleSetting.CONNECTIONS_MAX),
         values.number(ShuffleSetting.ATTEMPTS_MAX),
-        values.number(ShuffleSetting.DELIVERY_THREADS),
         values.flag(ShuffleSetting.VERIFY),
         values.duration(ShuffleSetting.SPIN_TIMEOUT),
         packets,
         values.flag(ShuffleSetting.RELAXED_ORDERING));
+  }
+
+  /** Whether blocks are verified with their checksums. */
+  public boolean verify() {
+    return values.flag(ShuffleSetting.VERIFY);
   }
 
   /** The serving side's part. */

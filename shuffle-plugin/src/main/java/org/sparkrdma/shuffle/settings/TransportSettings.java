@@ -22,7 +22,6 @@ import java.time.Duration;
  * @param maxQuarantine maximum quarantine
  * @param maxConnections maximum number of connections
  * @param maxAttempts maximum number of connection attempts of this executor at the same time
- * @param deliveryThreads number of threads that verify, write to disk and deliver
  * @param verify whether checksums are compared
  * @param spin how long the agent polls before it sleeps
  * @param packets how devices mark and repeat packets
@@ -43,7 +42,6 @@ public record TransportSettings(
     Duration maxQuarantine,
     int maxConnections,
     int maxAttempts,
-    int deliveryThreads,
     boolean verify,
     Duration spin,
     PacketSettings packets,

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**

@@ -5,8 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
 /**
@@ -34,9 +33,7 @@ final class ConnectionTurns {
   private final Connector connector;
   private final ConnectionAttempts attempts;
   private final ControlBuffers control;
-  private final MemoryQueue memory;
-  private final Delivery delivery;
-  private final ReceiveMemory receive;
+  private final ReceivePool receive;
   private final ConnectionEnds ends;
   private final IdleLimit idleLimit;
 
@@ -61,8 +58,6 @@ final class ConnectionTurns {
   private int work;
 
   /**
-   * @param memory blocks that wait for receive memory
-   * @param delivery writes blocks to disk
    * @param receive is deregistered, a little at each tick, when it is idle for the idle time-out
    */
   ConnectionTurns(
@@ -71,9 +66,7 @@ final class ConnectionTurns {
       Peers peers,
       Connector connector,
       ControlBuffers control,
-      MemoryQueue memory,
-      Delivery delivery,
-      ReceiveMemory receive,
+      ReceivePool receive,
       long nowNs) {
     this.settings = settings;
     this.table = table;
@@ -81,8 +74,6 @@ final class ConnectionTurns {
     this.connector = connector;
     this.attempts = new ConnectionAttempts(settings, peers, connector, nowNs);
     this.control = control;
-    this.memory = memory;
-    this.delivery = delivery;
     this.receive = receive;
     this.ends = new ConnectionEnds(peers);
     this.idleLimit =
@@ -104,7 +95,7 @@ final class ConnectionTurns {
     if (tick) {
       trimReceiveMemory(ControlBuffers.MAX_TRIMMED - control.onTick(nowNs));
     }
-    memory.check(nowNs);
+    receive.check(nowNs);
     if (tick && nowNs - visitedAllNs >= VISIT_ALL_NS) {
       visitAll();
     } else if (tick) {
@@ -115,7 +106,6 @@ final class ConnectionTurns {
     work += attempts.run(nowNs);
     if (tick) {
       tickedNs = nowNs;
-      delivery.failOverdueWrites(nowNs, settings.requestTimeout().toNanos() / 2);
       attempts.giveUpOverdue(nowNs);
       if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
         droppedNs = nowNs;
@@ -143,7 +133,7 @@ final class ConnectionTurns {
 
   /** Longest sleep of the agent when there is no work, in nanoseconds. */
   long sleepNs() {
-    if (!memory.isEmpty()) {
+    if (receive.hasWaiters()) {
       return Math.min(sleepNs, SHORT_OF_MEMORY_NS);
     }
     boolean wait = trimming || !peers.waiting().isEmpty() || control.needsTicks();

@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -127,10 +125,7 @@ final class FetchDeadlines {
     if (!isOverdue(block, block.peerNs())) {
       return false;
     }
-    context
-        .delivery()
-        .fail(
-            block, FallbackReason.TIMEOUT, "too many slow answers: bytesRead=" + block.bytesRead());
+    block.fail(FallbackReason.TIMEOUT, "too many slow answers: bytesRead=" + block.bytesRead());
     return true;
   }
 

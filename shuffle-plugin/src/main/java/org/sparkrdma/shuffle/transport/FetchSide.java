@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -35,7 +33,6 @@ final class FetchSide {
 
   private final TransportContext context;
   private final OpenRequests requests;
-  private final Consumer<BlockProgress> fetchRest;
   private final Runnable onServed;
   private final LocatedReader reader;
   private final Located.Decoder located = new Located.Decoder();
@@ -54,7 +51,6 @@ final class FetchSide {
   private long shortOfBuffersSinceNs;
 
   /**
-   * @param fetchRest receives blocks to disk whose next piece must be fetched; any thread
    * @param onServed called when READs of an answer have completed
    * @param requestTurn called when READs that waited for other connections may be posted
    */
@@ -63,22 +59,16 @@ final class FetchSide {
       SendQueue sends,
       ConnectionBuffers buffers,
       PostedReceives receives,
-      Consumer<BlockProgress> fetchRest,
       Runnable onServed,
       Runnable requestTurn) {
     this.context = context;
     this.requests = new OpenRequests(context, sends, buffers, receives);
-    this.fetchRest = fetchRest;
     this.onServed = onServed;
     this.reads = new ReadQueue(context, sends, requestTurn);
     this.requestTurn = requestTurn;
     this.reader =
         new LocatedReader(
-            context.receive(),
-            context.memoryQueue(),
-            context.readPool(),
-            context.delivery().verifies(),
-            this::onReadDone);
+            context.receive(), context.readPool(), context.settings().verify(), this::onReadDone);
     this.deadlines = new FetchDeadlines(context, sends, requests, batches, reads);
   }
 
@@ -124,12 +114,8 @@ final class FetchSide {
     shortOfBuffers = !haveBuffers;
     if (shortOfBuffers && nowNs - shortOfBuffersSinceNs >= MAX_BUFFER_WAIT_NS) {
       List<BlockProgress> unasked = wanted.takeQueued();
-      unasked.forEach(BlockProgress::cancelReservation);
       unasked.forEach(
-          block ->
-              context
-                  .delivery()
-                  .fail(block, FallbackReason.POOL_EMPTY, "no memory for control messages"));
+          block -> block.fail(FallbackReason.POOL_EMPTY, "no memory for control messages"));
     }
   }
 
@@ -149,8 +135,8 @@ final class FetchSide {
   }
 
   /** A block that waited for memory has failed. */
-  void onNoMemory() {
-    wanted.onNoMemory();
+  void onNoMemory(BlockProgress block) {
+    wanted.onNoMemory(block);
     requestTurn.run();
   }
 
@@ -188,9 +174,7 @@ final class FetchSide {
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
       requests.closeLocate(request);
       String detail = "lease shorter than the request time-out: leaseMs=" + leaseMs;
-      request
-          .blocks()
-          .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
+      request.blocks().forEach(block -> block.fail(FallbackReason.TIMEOUT, detail));
     } else {
       readBlocks(request, batch);
     }
@@ -226,8 +210,8 @@ final class FetchSide {
 
   private void waitForMemory(BlockProgress block) {
     block.commitPart();
-    wanted.onWait();
-    context.memoryQueue().add(block, this);
+    wanted.onWait(block);
+    block.awaitMemory(context.receive(), this, context.nanoClock().getAsLong());
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {
@@ -237,13 +221,11 @@ final class FetchSide {
           case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
-    context.delivery().fail(block, reason, "peer answered " + kind);
+    block.fail(reason, "peer answered " + kind);
   }
 
   private void failTooLong(BlockProgress block) {
-    context
-        .delivery()
-        .fail(block, FallbackReason.POOL_EMPTY, "block larger than half of the receive pool");
+    block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive pool");
   }
 
   private void onReadDone(ReadBatch batch, int lengthBytes) {
@@ -259,21 +241,28 @@ final class FetchSide {
   }
 
   /**
-   * Delivers blocks of a batch whose later READs have not completed, so that tasks and checksums
-   * need not wait for these. Called when all completions of a poll are handled: each hand-over may
-   * wake up two threads, and an agent that was not scheduled for a while finds several completions.
+   * Delivers blocks of a batch whose later READs have not completed, so that tasks need not wait
+   * for these. Called when all completions of a poll are handled: each hand-over may wake up a
+   * task, and an agent that was not scheduled for a while finds several completions.
    */
   void deliverWholeBlocks() {
     assert context.owner().holds();
     if (partlyRead != null && partlyRead.bytesRead() >= EARLY_BYTES) {
-      List<BlockProgress> whole = context.delivery().emptyList();
+      List<BlockProgress> whole = context.readPool().blocks();
       partlyRead.takeComplete(whole);
       for (int i = 0; i < whole.size(); i++) {
         whole.get(i).commitPart();
       }
-      context.delivery().deliver(whole);
+      deliver(whole);
     }
     partlyRead = null;
+  }
+
+  private void deliver(List<BlockProgress> whole) {
+    for (int i = 0; i < whole.size(); i++) {
+      whole.get(i).deliver();
+    }
+    context.readPool().recycle(whole);
   }
 
   private void batchDone(ReadBatch batch) {
@@ -284,22 +273,20 @@ final class FetchSide {
     if (batch.leaseId() != 0) {
       requests.queueRelease(batch.leaseId());
     }
-    List<BlockProgress> whole = context.delivery().emptyList();
+    List<BlockProgress> whole = context.readPool().blocks();
     List<BlockProgress> unfinished = List.of();
     List<BlockProgress> read = batch.blocks();
     for (int i = 0; i < read.size(); i++) {
       BlockProgress block = read.get(i);
       if (block.isTest()) {
-        block.endTest();
+        block.abandon();
         continue;
       }
       block.commitPart();
       if (!block.isComplete() && deadlines.failIfOverdue(block, batch)) {
         continue;
       }
-      if (block.toDisk()) {
-        context.delivery().writeToDisk(block, fetchRest);
-      } else if (block.isComplete()) {
+      if (block.isComplete()) {
         whole.add(block);
       } else {
         unfinished = unfinished.isEmpty() ? new ArrayList<>() : unfinished;
@@ -309,7 +296,7 @@ final class FetchSide {
     context.readPool().recycle(batch);
     // A block that already holds memory goes first, before others use the rest.
     wanted.addFirst(unfinished);
-    context.delivery().deliver(whole);
+    deliver(whole);
   }
 
   /** The cause when a request timed out, else null. The caller flushes the send queue. */
@@ -328,7 +315,7 @@ final class FetchSide {
     reads.stop();
   }
 
-  /** A new list of its blocks, but for those in the queue for receive memory. */
+  /** A new list of its blocks. */
   List<BlockProgress> blocks() {
     assert context.owner().holds();
     List<BlockProgress> blocks = wanted.all();
@@ -342,11 +329,11 @@ final class FetchSide {
   List<BlockProgress> abandon() {
     assert context.owner().holds();
     deliverWholeBlocks();
+    wanted.cancelWaits(context.receive());
     List<BlockProgress> left = wanted.takeAll();
-    left.addAll(context.memoryQueue().takeAll(this));
     left.addAll(deadlines.blocksUnderWay());
     requests.abandon();
-    left.forEach(BlockProgress::abandonPart);
+    left.forEach(BlockProgress::abandon);
     batches.clear();
     reads.clear();
     return left;

@@ -4,9 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
@@ -18,8 +16,7 @@ final class LocatedReader {
   /** An answer with fewer bytes of an unfinished block counts as small progress. */
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
-  private final ReceiveMemory memory;
-  private final MemoryQueue queue;
+  private final ReceivePool memory;
   private final ReadPool pool;
   private final boolean verify;
   private final ObjIntConsumer<ReadBatch> onReadDone;
@@ -38,18 +35,12 @@ final class LocatedReader {
   private int settled;
 
   /**
-   * @param queue decides which block gets memory first
    * @param verify whether the checksums of blocks are needed
    * @param onReadDone called with its batch and length when a READ completes
    */
   LocatedReader(
-      ReceiveMemory memory,
-      MemoryQueue queue,
-      ReadPool pool,
-      boolean verify,
-      ObjIntConsumer<ReadBatch> onReadDone) {
+      ReceivePool memory, ReadPool pool, boolean verify, ObjIntConsumer<ReadBatch> onReadDone) {
     this.memory = memory;
-    this.queue = queue;
     this.pool = pool;
     this.verify = verify;
     this.onReadDone = onReadDone;
@@ -160,7 +151,7 @@ final class LocatedReader {
     if (!block.acceptLayout(message.blockBytes(), message.checksumKind())) {
       throw new MalformedMessageException("bad LOCATED: block changed its length");
     }
-    if (!memory.canFit(block.neededBytes(memory))) {
+    if (!memory.canFit(block.neededBytes())) {
       outcome.addTooLong(block);
       return;
     }
@@ -175,7 +166,7 @@ final class LocatedReader {
     if (message.lengthBytes() == 0 && message.blockBytes() != 0) {
       throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
     }
-    if (message.lengthBytes() > 0 && queue.tryReserve(block)) {
+    if (message.lengthBytes() > 0 && block.tryTakeMemory(memory)) {
       placePiece(block);
     } else if (message.lengthBytes() > 0) {
       block.cutOffPart();
@@ -190,24 +181,24 @@ final class LocatedReader {
     int length = message.lengthBytes();
     int placed = 0;
     while (placed < length) {
-      int step = block.addSink(memory, length - placed);
+      int step = block.addSink(length - placed);
       if (step == 0) {
         return;
       }
       if (message.isCopied()) {
-        block.addPartCopied(step);
+        block.addCopied(step);
       }
-      read(placed, step);
+      read(block, placed, step);
       placed += step;
     }
   }
 
   /** Reads into the sink that was placed last. */
-  private void read(int from, int lengthBytes) {
+  private void read(BlockProgress block, int from, int lengthBytes) {
     long address = message.address() + from;
     long key = message.remoteKey();
-    RegisteredChunk chunk = memory.sinkChunk();
-    int offset = memory.sinkEnd() - lengthBytes;
+    RegisteredChunk chunk = block.sinkChunk();
+    int offset = block.sinkOffset();
     ReadOperation last = outcome.lastRead();
     if (last == null || !last.append(address, key, chunk, offset, lengthBytes)) {
       outcome.reads().add(pool.read(batch, onReadDone, address, key, chunk, offset, lengthBytes));

@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 /** The batches of a connection whose READs have not all completed. Owned by the agent. */
 final class OpenBatches {

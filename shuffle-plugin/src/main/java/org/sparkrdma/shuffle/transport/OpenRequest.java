@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
 import java.util.Locale;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 
 /** A LOCATE or RELEASE that waits for its answer. Owned by the agent. */
 final class OpenRequest implements PostedRequest {

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
@@ -117,7 +116,7 @@ final class OpenRequests {
           block.startReduceId(),
           block.endReduceId(),
           block.bytesRead(),
-          block.decideFreshSums(context.delivery()));
+          block.decideFreshSums());
       asked.add(block);
     }
     send(buffer.get(), locateEncoder.finish(), asked, nowNs, heldLeases, false);

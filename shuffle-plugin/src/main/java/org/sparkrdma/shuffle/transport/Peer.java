@@ -4,9 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -28,7 +26,6 @@ final class Peer {
   private static final int MAX_DOUBLINGS = 6;
 
   private final long incarnation;
-  private final Consumer<BlockProgress> fetchFromAnyThread;
   private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
   private Endpoint endpoint;
   private PeerConnection attempt;
@@ -57,20 +54,12 @@ final class Peer {
   /** An attempt that was not possible, or was rejected, without a failure of the peer. */
   record Refused(FallbackReason reason, String detail) {}
 
-  /**
-   * @param fetchFromAnyThread submits a block to the agent, which fetches it from its endpoint
-   */
-  Peer(long incarnation, Consumer<BlockProgress> fetchFromAnyThread) {
+  Peer(long incarnation) {
     this.incarnation = incarnation;
-    this.fetchFromAnyThread = fetchFromAnyThread;
   }
 
   long incarnation() {
     return incarnation;
-  }
-
-  void fetchFromAnyThread(BlockProgress block) {
-    fetchFromAnyThread.accept(block);
   }
 
   /** Blocks that wait for a connection. */

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
@@ -239,7 +238,7 @@ final class PeerConnection {
     return fetches;
   }
 
-  /** A new list of the blocks that it fetches, but for those in the queue for receive memory. */
+  /** A new list of the blocks that it fetches. */
   List<BlockProgress> blocks() {
     return fetches == null ? List.of() : fetches.blocks();
   }
@@ -303,24 +302,12 @@ final class PeerConnection {
     }
     SendQueue sends = queues.sends();
     PostedReceives receives = queues.receives();
-    fetches =
-        new FetchSide(
-            context,
-            sends,
-            buffers,
-            receives,
-            this::fetchFromAnyThread,
-            this::onServed,
-            this::requestTurn);
+    fetches = new FetchSide(context, sends, buffers, receives, this::onServed, this::requestTurn);
     serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
     completions =
         new ConnectionCompletions(this, context, setup, exchange, buffers, queues, fetches, serves);
     exchange.useQueuePair(queues.queuePair(), queues.setupSends()::send);
     return true;
-  }
-
-  private void fetchFromAnyThread(BlockProgress block) {
-    peer.fetchFromAnyThread(block);
   }
 
   private void onServed() {

@@ -12,11 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -36,21 +33,13 @@ final class Peers {
 
   private final TransportContext context;
   private final ConnectionTable table;
-  private final BiFunction<Endpoint, BlockRange, BlockFetch> openTest;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
   private final Set<Peer> waiting = new LinkedHashSet<>();
   private boolean stopped;
 
-  /**
-   * @param openTest opens a fetch that tests a peer by a block of it, see {@link BlockFetch#test}
-   */
-  Peers(
-      TransportContext context,
-      ConnectionTable table,
-      BiFunction<Endpoint, BlockRange, BlockFetch> openTest) {
+  Peers(TransportContext context, ConnectionTable table) {
     this.context = context;
     this.table = table;
-    this.openTest = openTest;
     // Of the transport before the loss of a device.
     context.counters().quarantined().clear();
   }
@@ -78,7 +67,7 @@ final class Peers {
   }
 
   private Peer create(long incarnation) {
-    return new Peer(incarnation, block -> context.agent().accept(() -> fetch(block)));
+    return new Peer(incarnation);
   }
 
   /** Whether there is room for a connection, perhaps in place of an idle one. */
@@ -129,14 +118,19 @@ final class Peers {
   }
 
   /** Fetches all blocks of a request over the established connection, or initiates one first. */
-  void fetch(BlockFetch fetch) {
-    fetch.begin(context.nanoClock().getAsLong());
-    fetch(fetch.peer(), fetch.blocks());
+  void fetch(FetchRequest request) {
+    long nowNs = context.nanoClock().getAsLong();
+    int count = request.ranges().size();
+    List<BlockProgress> blocks = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      blocks.add(new BlockProgress(request, i, false, nowNs));
+    }
+    fetch(request.endpoint(), blocks);
   }
 
-  /** Fetches one block; as {@link #fetch(BlockFetch)}. */
-  void fetch(BlockProgress block) {
-    fetch(block.fetch().peer(), List.of(block));
+  /** Fetches one block; as {@link #fetch(FetchRequest)}. */
+  private void fetch(BlockProgress block) {
+    fetch(block.request().endpoint(), List.of(block));
   }
 
   private void fetch(Endpoint endpoint, List<BlockProgress> blocks) {
@@ -179,15 +173,13 @@ final class Peers {
     } else {
       fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a request");
       if (connection.fetches().isIdle()) {
-        BlockFetch test = openTest.apply(peer.endpoint(), blocks.get(0).range());
-        test.begin(nowNs);
-        connection.fetch(test.blocks());
+        connection.fetch(blocks.get(0).test(nowNs));
       }
     }
   }
 
   private void fail(List<BlockProgress> blocks, FallbackReason reason, String detail) {
-    blocks.forEach(block -> context.delivery().fail(block, reason, detail));
+    blocks.forEach(block -> block.fail(reason, detail));
   }
 
   private void startWaiting(Peer peer, long nowNs) {
@@ -268,11 +260,11 @@ final class Peers {
     Set<BlockProgress> atFault = new HashSet<>(cause.atFault());
     for (BlockProgress block : left) {
       if (atFault.contains(block)) {
-        context.delivery().fail(block, cause.reason(), cause.detail());
+        block.fail(cause.reason(), cause.detail());
       } else if (block.tryUseReissue()) {
         fetch(block);
       } else {
-        context.delivery().fail(block, FallbackReason.LOST_PEER, cause.detail());
+        block.fail(FallbackReason.LOST_PEER, cause.detail());
       }
     }
   }
@@ -327,7 +319,7 @@ final class Peers {
   void failPending(Peer peer, FallbackReason reason, String detail) {
     List<BlockProgress> pending = new ArrayList<>(peer.pending());
     peer.pending().clear();
-    pending.forEach(block -> context.delivery().fail(block, reason, detail));
+    pending.forEach(block -> block.fail(reason, detail));
   }
 
   private void quarantine(Peer peer, FallbackReason reason, String detail) {
@@ -358,16 +350,13 @@ final class Peers {
     byIncarnation
         .values()
         .forEach(peer -> failPending(peer, FallbackReason.STOPPED, EXECUTOR_STOPS));
-    failBeforeRelease(context.memoryQueue().all());
     for (int i = 0; i < table.size(); i++) {
       failBeforeRelease(table.get(i).blocks());
     }
   }
 
   private void failBeforeRelease(List<BlockProgress> blocks) {
-    blocks.forEach(
-        block ->
-            context.delivery().failBeforeRelease(block, FallbackReason.STOPPED, EXECUTOR_STOPS));
+    blocks.forEach(block -> block.failBeforeRelease(FallbackReason.STOPPED, EXECUTOR_STOPS));
   }
 
   /**
@@ -383,8 +372,7 @@ final class Peers {
     PeerConnection connection = table.get(table.size() - 1);
     try {
       // Releases their memory: their answers are claimed.
-      close(connection)
-          .forEach(block -> context.delivery().fail(block, FallbackReason.STOPPED, EXECUTOR_STOPS));
+      close(connection).forEach(block -> block.fail(FallbackReason.STOPPED, EXECUTOR_STOPS));
     } finally {
       table.remove(connection);
     }

@@ -6,18 +6,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.DeliveryLog;
-import org.sparkrdma.shuffle.fetch.FailureText;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -63,19 +57,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final ConnectionManager manager;
   final TransportMemory memory;
   private final BlockServer server;
-  private final DeliveryThreads threads;
-  private final Delivery delivery;
   final TransportAgent agent;
   private final Thread agentThread;
   private final Endpoint self;
   final ConnectionTable table;
   private final Peers peers;
 
-  /** Those with open blocks; from a failure or close on all of them, until memory is released. */
-  private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
+  /** Those with open blocks. */
+  private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
 
   private final Consumer<String> outOfService;
-  private final DeliveryLog log = new DeliveryLog();
   private final HangWatch agentWatch;
   private final ClosingSteps closing = new ClosingSteps();
   private volatile boolean hangs;
@@ -136,7 +127,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     manager = undo.push(device.createConnectionManager(channel));
     setTrafficClass(device.info(), settings);
     memory =
-        undo.push(new TransportMemory(device, domain, env.budget(), settings, env.nanoClock()));
+        undo.push(
+            new TransportMemory(
+                device, domain, env.budget(), settings, env.counters(), env.nanoClock()));
     Owner owner = new Owner();
     agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =
@@ -153,19 +146,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                     agent::execute,
                     env.nanoClock())));
     self = env.identity().apply(Listeners.open(manager, env.addresses(), env.port()));
-    threads = undo.push(new DeliveryThreads(settings.deliveryThreads()));
-    delivery =
-        new Delivery(
-            threads.delivery(),
-            threads.diskWrite(),
-            env.conf(),
-            settings.verify(),
-            env.counters(),
-            this::corrupted);
     ReadLimit reads = new ReadLimit(settings.readBytesInFlight());
-    MemoryQueue queue =
-        new MemoryQueue(
-            memory.receive(), reads, delivery, env.counters()::waitedForMemory, env.nanoClock());
     TransportContext context =
         new TransportContext(
             settings,
@@ -176,11 +157,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             completions,
             memory.receive(),
             new ReadPool(),
-            queue,
             reads,
             memory.control(),
             server,
-            delivery,
             env.counters(),
             agent::execute,
             owner,
@@ -188,7 +167,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.nanoClock(),
             new PeerLog(env.nanoClock()));
     table = new ConnectionTable(context, settings.maxConnections());
-    peers = new Peers(context, table, this::openTest);
+    peers = new Peers(context, table);
     agent.init(
         table,
         peers,
@@ -201,12 +180,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             Math.min(16, limits.maxReadsInFlight())),
         server,
         memory.control(),
-        queue,
-        delivery,
         memory.receive(),
         this::onAgentFailed);
     agentWatch = new HangWatch(agent::allIterations, settings.requestTimeout());
-    threads.start();
     server.start();
     agentThread = TaskThreads.named("rdma-agent").newThread(agent);
     ThreadShortageException.start(agentThread);
@@ -222,8 +198,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  private void corrupted(long incarnation) {
-    agent.execute(() -> peers.corrupted(incarnation));
+  @Override
+  public void onCorruptData(FetchRequest request) {
+    agent.execute(() -> peers.corrupted(request.endpoint().incarnation()));
   }
 
   private void leaseExpired(long number) {
@@ -239,47 +216,28 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   @Override
-  public void fetch(
-      Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, this::onAllAnswered);
-    open.add(fetch);
+  public void fetch(FetchRequest request) {
+    request.fetchedBy(this);
+    open.add(request);
     if (closed || hangs) {
       // An agent that hangs in a device call runs no command any more.
-      failRest(fetch, FallbackReason.STOPPED, hangs ? AGENT_HANGS : Peers.EXECUTOR_STOPS);
-      open.remove(fetch);
+      request.failRest(FallbackReason.STOPPED, hangs ? AGENT_HANGS : Peers.EXECUTOR_STOPS);
       return;
     }
-    try {
-      agent.execute(() -> peers.fetch(fetch));
-      if (!agentThread.isAlive()) {
-        agent.drain();
-      }
-    } catch (Throwable e) {
-      log.notHandedToAgent(fetch, e);
-      failRest(fetch, FallbackReason.READ_ERROR, FailureText.of(e));
+    agent.execute(() -> peers.fetch(request));
+    if (!agentThread.isAlive()) {
+      agent.drain();
     }
   }
 
-  /** Opens a fetch that tests a peer; its memory is released as that of others. */
-  private BlockFetch openTest(Endpoint peer, BlockRange block) {
-    BlockFetch test = BlockFetch.test(peer, block, this::onAllAnswered);
-    open.add(test);
-    return test;
-  }
-
-  private void onAllAnswered(BlockFetch fetch) {
-    if (!closed && !agent.hasFailed()) {
-      open.remove(fetch);
-    }
+  @Override
+  public void onSettled(FetchRequest request) {
+    open.remove(request);
   }
 
   /** Fails every outstanding block of every fetch. */
   private void failOpen(FallbackReason reason, String detail) {
-    open.forEach(fetch -> failRest(fetch, reason, detail));
-  }
-
-  private void failRest(BlockFetch fetch, FallbackReason reason, String detail) {
-    fetch.failRest(reason, detail, log, delivery.disks());
+    open.forEach(request -> request.failRest(reason, detail));
   }
 
   /**
@@ -290,7 +248,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     try {
       failOpen(FallbackReason.STOPPED, "transport agent failed");
     } finally {
-      outOfService.accept(FailureText.of("the transport failed", cause));
+      outOfService.accept("the transport failed: " + cause);
     }
   }
 
@@ -354,7 +312,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         List.of(
             () -> endAgent(agentLimit),
             () -> endServer(serverLimit),
-            this::endThreads,
+            () -> failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS),
             manager::close,
             completions::close,
             channel::close,
@@ -366,7 +324,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.stop();
     if (!ThreadEnd.await(agentThread, limit)) {
       failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
-      threads.close();
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
   }
@@ -375,26 +332,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     if (server.close(limit, agent::drain)) {
       agent.drain();
     }
-  }
-
-  private void endThreads() {
-    threads.close();
-    boolean interrupted = Thread.interrupted();
-    interrupted |= !threads.await(STOP_LIMIT);
-    // Blocks behind a write that hangs: the agent, which sends overdue ones to TCP, has ended.
-    failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
-    if (threads.haveEnded()) {
-      releaseOpen();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** Blocks that an Error has taken out of the agent's lists: no other thread uses them now. */
-  private void releaseOpen() {
-    open.forEach(fetch -> fetch.releaseMemory(log));
-    open.clear();
   }
 
   private void closeDomain() {

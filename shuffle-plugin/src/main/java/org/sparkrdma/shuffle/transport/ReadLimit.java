@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Limits the bytes of READs that this executor has posted, over all connections. Many servers that
@@ -14,20 +13,9 @@ import java.util.concurrent.TimeUnit;
  * that has none posted and finds no room waits in order, and no other one posts before it.
  */
 final class ReadLimit {
-  /** Number of connections that must share the limit in an incast. */
-  private static final int MIN_INCAST_CONNECTIONS = 8;
-
-  private static final long INCAST_NS = TimeUnit.MILLISECONDS.toNanos(30);
-
   private final long maxBytes;
   private final ArrayDeque<ReadQueue> waiting = new ArrayDeque<>();
   private long postedBytes;
-
-  /** Number of connections with READs that are posted. */
-  private int connections;
-
-  private boolean hadIncast;
-  private long incastNs;
 
   /**
    * @param maxBytes at least twice the length of a READ
@@ -64,7 +52,6 @@ final class ReadLimit {
   /** A connection posts a READ, as {@link #mayPost} allows; its own count includes it. */
   void onPosted(ReadQueue queue, int lengthBytes) {
     postedBytes += lengthBytes;
-    connections += queue.postedBytes() == lengthBytes ? 1 : 0;
     if (waiting.peek() == queue) {
       waiting.poll();
       queue.setWaiting(false);
@@ -72,14 +59,9 @@ final class ReadLimit {
     wakeNext();
   }
 
-  /**
-   * READs of a connection have completed, or its queue pair is destroyed.
-   *
-   * @param last whether the connection has none posted any more
-   */
-  void onDone(long lengthBytes, boolean last) {
+  /** READs of a connection have completed, or its queue pair is destroyed. */
+  void onDone(long lengthBytes) {
     postedBytes -= lengthBytes;
-    connections -= last ? 1 : 0;
     wakeNext();
   }
 
@@ -92,22 +74,6 @@ final class ReadLimit {
       queue.setWaiting(true);
       waiting.add(queue);
     }
-  }
-
-  /** A connection has posted READs, and more of them wait only for those of other connections. */
-  void onFull(long nowNs) {
-    if (connections >= MIN_INCAST_CONNECTIONS) {
-      hadIncast = true;
-      incastNs = nowNs;
-    }
-  }
-
-  /**
-   * Whether READs from many servers have filled the limit a short time ago, and went on. Then the
-   * network of this executor is the bottleneck, for TCP as well.
-   */
-  boolean isIncast(long nowNs) {
-    return hadIncast && nowNs - incastNs < INCAST_NS;
   }
 
   /** A connection ends. */

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.verbs.MemoryRegion;
 
 /**

@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 /**
  * READs and batches for all connections, used again when they are done, so that a READ allocates

@@ -67,9 +67,6 @@ final class ReadQueue {
       if (limit.isTakenByOthers(this)) {
         hasWaited = true;
         waitedNs = nowNs;
-        if (posted > 0) {
-          limit.onFull(nowNs);
-        }
       }
       limit.await(this);
     }
@@ -86,7 +83,7 @@ final class ReadQueue {
   void onReadDone(int lengthBytes) {
     inFlight--;
     postedBytes -= lengthBytes;
-    limit.onDone(lengthBytes, postedBytes == 0);
+    limit.onDone(lengthBytes);
     // READs complete in the order in which they were posted. One at a time is timed.
     if (untilTimed > 0 && --untilTimed == 0) {
       context.counters().readLatency().record(context.nanoClock().getAsLong() - timedSinceNs);
@@ -131,7 +128,7 @@ final class ReadQueue {
   /** Forgets all, after the queue pair is destroyed; the sinks belong to the batches. */
   void clear() {
     stop();
-    limit.onDone(postedBytes, postedBytes > 0);
+    limit.onDone(postedBytes);
     postedBytes = 0;
   }
 }

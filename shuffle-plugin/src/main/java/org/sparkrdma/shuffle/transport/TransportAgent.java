@@ -8,8 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
@@ -21,7 +20,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
  * The thread that owns the completion queue, the connection manager and the state of all peers. It
- * never calls Spark and only blocks on its completion channel.
+ * only blocks on its completion channel. Of Spark it calls the listener that receives blocks.
  *
  * <p>While answers or READs are outstanding, it polls for a short time before it sleeps; an
  * executor that only serves does not. Other threads submit commands. {@link #doWork} is one
@@ -119,8 +118,6 @@ final class TransportAgent implements Runnable, CompletionHandler {
    *
    * @param server has its turn in each iteration
    * @param control buffers of control messages
-   * @param memory blocks that wait for receive memory
-   * @param delivery writes blocks to disk
    * @param receive is deregistered when it is idle
    * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
    *     every outstanding block
@@ -131,17 +128,14 @@ final class TransportAgent implements Runnable, CompletionHandler {
       Connector connector,
       BlockServer blockServer,
       ControlBuffers control,
-      MemoryQueue memory,
-      Delivery delivery,
-      ReceiveMemory receive,
+      ReceivePool receive,
       Consumer<Throwable> onFailure) {
     table = connections;
     peers = allPeers;
     this.connector = connector;
     server = blockServer;
     turns =
-        new ConnectionTurns(
-            settings, connections, allPeers, connector, control, memory, delivery, receive, nowNs);
+        new ConnectionTurns(settings, connections, allPeers, connector, control, receive, nowNs);
     failed = onFailure;
   }
 
@@ -207,8 +201,8 @@ final class TransportAgent implements Runnable, CompletionHandler {
         } else {
           Thread.onSpinWait();
         }
-      } catch (Throwable e) {
-        // Catches Errors too, so that no block waits for ever for a dead agent.
+      } catch (Exception | LinkageError e) {
+        // Other Errors end the executor: Spark's handler of uncaught ones does that.
         refuseUntilStopped(e);
       }
     }

@@ -4,8 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -22,7 +21,6 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param secret of the application; empty without authentication
  * @param receive memory for READs
  * @param readPool READs that are used again
- * @param memoryQueue blocks that wait for receive memory
  * @param reads limit of the bytes of posted READs
  * @param control buffers of control messages
  * @param agent runs a command on the agent's thread soon; safe for any thread
@@ -39,13 +37,11 @@ record TransportContext(
     byte[] secret,
     ProtectionDomain domain,
     CompletionQueues completions,
-    ReceiveMemory receive,
+    ReceivePool receive,
     ReadPool readPool,
-    MemoryQueue memoryQueue,
     ReadLimit reads,
     ControlBuffers control,
     BlockServer server,
-    Delivery delivery,
     ShuffleCounters counters,
     Consumer<Runnable> agent,
     Owner owner,

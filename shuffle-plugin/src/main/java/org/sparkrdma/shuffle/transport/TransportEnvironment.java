@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -20,7 +19,6 @@ import org.sparkrdma.verbs.Device;
  * @param device open; closed by the caller, after the transport
  * @param budget the one account of pinned bytes
  * @param outputs the map outputs to serve
- * @param conf of Spark's shuffle transport, for blocks that go to disk
  * @param addresses of the device for listeners, the preferred one first
  * @param port of each listener; 0 selects free ports
  * @param completionVector vector of the device's completion queues
@@ -37,7 +35,6 @@ public record TransportEnvironment(
     Device device,
     PinnedBudget budget,
     MapOutputs outputs,
-    TransportConf conf,
     List<NetworkAddress> addresses,
     int port,
     int completionVector,

@@ -6,7 +6,8 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.verbs.AccessFlag;
@@ -28,13 +29,10 @@ final class TransportMemory implements AutoCloseable {
   /** Part of the budget beyond which control buffers grow only with connections. */
   private static final int CREDITS_PART = 8;
 
-  /** Part of the Java heap that copies of received blocks may use. */
-  private static final int COPIES_PART = 8;
-
   /** Memory for READs. */
   final RegisteredPool sinks;
 
-  private final ReceiveMemory receive;
+  private final ReceivePool receive;
 
   /** Memory of the control buffers. */
   final RegisteredPool controlPool;
@@ -49,9 +47,10 @@ final class TransportMemory implements AutoCloseable {
       ProtectionDomain domain,
       PinnedBudget budget,
       TransportSettings settings,
+      ShuffleCounters counters,
       LongSupplier nanoClock) {
     sinks = sinkPool(device, domain, budget, settings, nanoClock);
-    receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
+    receive = new ReceivePool(sinks, counters);
     controlPool =
         new RegisteredPool(
             device,
@@ -147,7 +146,7 @@ final class TransportMemory implements AutoCloseable {
   }
 
   /** Memory for READs. */
-  ReceiveMemory receive() {
+  ReceivePool receive() {
     return receive;
   }
 

@@ -4,9 +4,11 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 
 /**
  * The blocks of a connection that are not located yet. A block that was located and waits for
@@ -18,12 +20,12 @@ final class WantedBlocks {
   /** Blocks that have got memory after a wait. */
   private final List<BlockProgress> ready = new ArrayList<>();
 
-  /** Number of blocks in the queue for receive memory. */
-  private int waitingForMemory;
+  /** Blocks that wait for receive memory. */
+  private final Set<BlockProgress> waitingForMemory = new LinkedHashSet<>();
 
   /** Whether no block is to be located, now or when it has memory. */
   boolean isEmpty() {
-    return queue.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
+    return queue.isEmpty() && ready.isEmpty() && waitingForMemory.isEmpty();
   }
 
   /** Whether blocks can be located now; see {@link #queueReady}. */
@@ -55,19 +57,24 @@ final class WantedBlocks {
   }
 
   /** A block begins to wait for memory. */
-  void onWait() {
-    waitingForMemory++;
+  void onWait(BlockProgress block) {
+    waitingForMemory.add(block);
   }
 
   /** A block that waited has memory now. */
   void onMemory(BlockProgress block) {
-    waitingForMemory--;
+    waitingForMemory.remove(block);
     ready.add(block);
   }
 
   /** A block that waited has failed. */
-  void onNoMemory() {
-    waitingForMemory--;
+  void onNoMemory(BlockProgress block) {
+    waitingForMemory.remove(block);
+  }
+
+  /** The connection ends: no block waits for memory any more. */
+  void cancelWaits(ReceivePool receive) {
+    waitingForMemory.forEach(block -> block.cancelWait(receive));
   }
 
   /** Adds those that have got memory at the front. */
@@ -88,19 +95,21 @@ final class WantedBlocks {
     return taken;
   }
 
-  /** A new list of all blocks that do not wait for memory, which its queue holds. */
+  /** A new list of all blocks. */
   List<BlockProgress> all() {
     List<BlockProgress> all = new ArrayList<>(queue);
     all.addAll(ready);
+    all.addAll(waitingForMemory);
     return all;
   }
 
-  /** Removes all blocks. Returns those that do not wait for memory, which its queue holds. */
+  /** Removes and returns all blocks. */
   List<BlockProgress> takeAll() {
     List<BlockProgress> taken = takeQueued();
     taken.addAll(ready);
     ready.clear();
-    waitingForMemory = 0;
+    taken.addAll(waitingForMemory);
+    waitingForMemory.clear();
     return taken;
   }
 }

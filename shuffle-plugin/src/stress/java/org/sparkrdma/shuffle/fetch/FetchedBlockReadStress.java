@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.io.IOException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -32,7 +33,7 @@ public class FetchedBlockReadStress {
       byte[] bytes = new byte[Sinks.LENGTH];
       new SegmentInputStream(block).read(bytes, 0, bytes.length);
       result.r2 = largest(bytes);
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | IOException e) {
       // Refused.
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.io.IOException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -40,7 +41,7 @@ public class FetchedBlockRetainStress {
   public void reader(ZZ_Result result) {
     try {
       result.r2 = block.nioByteBuffer().hasRemaining();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | IOException e) {
       result.r2 = false;
     }
   }

@@ -35,9 +35,9 @@ final class Sinks {
   }
 
   /** A chunk as {@link #take}, as the memory of a block. */
-  static BlockMemory memory(byte content) {
+  static FetchedBlock memory(byte content) {
     RegisteredChunk chunk = take(content);
-    BlockMemory memory = new BlockMemory();
+    FetchedBlock memory = new FetchedBlock();
     memory.add(chunk, 0, LENGTH);
     chunk.release();
     return memory;

@@ -28,14 +28,7 @@ class ShuffleCountersTest {
     "101, MEMORY_WAITS_LONGER"
   })
   void shouldCountAWaitByItsLength(long milliseconds, Counter counter) {
-    counters.waitedForMemory(TimeUnit.MILLISECONDS.toNanos(milliseconds), false);
+    counters.waitedForMemory(TimeUnit.MILLISECONDS.toNanos(milliseconds));
     assertThat(counted()).containsExactly(counter);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"5", "60", "101"})
-  void shouldCountALateWaitOnceWhateverItsLength(long milliseconds) {
-    counters.waitedForMemory(TimeUnit.MILLISECONDS.toNanos(milliseconds), true);
-    assertThat(counted()).containsExactly(Counter.MEMORY_WAITS_LATE);
   }
 }

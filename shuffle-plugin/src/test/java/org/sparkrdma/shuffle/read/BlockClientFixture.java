@@ -5,11 +5,19 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
+import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.RecordingListener;
+import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** The client of a task, over doubles of the transport, the directory and Spark's own client. */
@@ -24,9 +32,15 @@ abstract class BlockClientFixture {
   final CompletableFuture<BlockTransport> up = new CompletableFuture<>();
   final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   final ShuffleCounters counters = new ShuffleCounters();
-  final VirtualPause pause = new VirtualPause();
-  final TcpFallback tcp = pause.tcp(spark, counters);
+  final AtomicInteger rechecks = new AtomicInteger();
+  final TcpFallback tcp = new TcpFallback(rechecks::incrementAndGet);
+  final FetchContext context = new FetchContext(spark, tcp, counters, true, 1, new FallbackLog());
   final RecordingListener listener = new RecordingListener();
+
+  @BeforeEach
+  void start() {
+    tcp.start();
+  }
 
   @AfterEach
   void close() {
@@ -43,6 +57,6 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(spark, up, directory::get, tcp, counters);
+    return new RdmaBlockClient(context, up, directory::get).forReader(new ReaderBlocks(null));
   }
 }

@@ -8,16 +8,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.NoFiles;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -26,14 +28,13 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldUseTheTransportAtOnceForAKnownPeer() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_11_3", "shuffle_0_12_4_9");
-    FakeTransport.Request request = transport.requests.get(0);
-    assertThat(request.peer()).isSameAs(PEER);
-    assertThat(request.blocks())
+    FetchRequest request = transport.requests.get(0);
+    assertThat(request.endpoint()).isSameAs(PEER);
+    assertThat(request.ranges())
         .containsExactly(new BlockRange(0, 11, 3, 4), new BlockRange(0, 12, 4, 9));
-    request.handler().onFetched(1, new FakeBuffer(100));
-    request.handler().onFetched(0, new FakeBuffer(50));
+    request.onFetched(1, FetchedBlock.empty());
+    request.onFetched(0, FetchedBlock.empty());
     assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_12_4_9", "shuffle_0_11_3");
-    assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(150);
     assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(2);
     assertThat(spark.calls()).isEmpty();
   }
@@ -42,7 +43,8 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldMakeNoFutureForARequestToAKnownPeer() {
     CountedFuture<BlockTransport> started = new CountedFuture<>();
     CountedFuture<Optional<Endpoint>> found = new CountedFuture<>();
-    RdmaBlockClient client = new RdmaBlockClient(spark, started, id -> found, tcp, counters);
+    RdmaBlockClient client =
+        new RdmaBlockClient(context, started, id -> found).forReader(new ReaderBlocks(null));
     started.complete(transport);
     String[] blocks = {"shuffle_0_1_0"};
     client.fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
@@ -96,9 +98,9 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldFetchOnlyTheFailedBlocksByTcp() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
-    var handler = transport.requests.get(0).handler();
+    var handler = transport.requests.get(0);
     handler.onFailed(1, FallbackReason.PEER_BUSY, "no room");
-    handler.onFetched(0, new FakeBuffer(5));
+    handler.onFetched(0, FetchedBlock.empty());
     assertThat(listener.awaitAnswers(2))
         .containsExactlyInAnyOrder("shuffle_0_1_0", "shuffle_0_2_0");
     assertThat(spark.calls())
@@ -112,30 +114,15 @@ class RdmaBlockClientTest extends BlockClientFixture {
   }
 
   @Test
-  void shouldCollectFailuresDuringATcpConnect() throws InterruptedException {
-    rdmaIsUp();
-    CountDownLatch connecting = new CountDownLatch(1);
-    spark.blackHoles.put(HOST, connecting);
-    fetch("rdd_0_0");
-    fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0");
-    for (int i = 0; i < 3; i++) {
-      transport.requests.get(0).handler().onFailed(i, FallbackReason.TIMEOUT, "late");
-    }
-    connecting.countDown();
-    listener.awaitAnswers(4);
-    assertThat(spark.calls()).extracting(call -> call.blockIds().size()).containsExactly(1, 3);
-  }
-
-  @Test
   void shouldAnswerEachBlockOnceForAnyTransportResult() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
-    var handler = transport.requests.get(0).handler();
+    var handler = transport.requests.get(0);
     handler.onFailed(0, FallbackReason.TIMEOUT, "late");
-    handler.onFetched(0, new FakeBuffer(5));
+    handler.onFetched(0, FetchedBlock.empty());
     handler.onFailed(0, FallbackReason.LOST_PEER, "again");
-    handler.onFetched(1, new FakeBuffer(5));
-    handler.onFetched(1, new FakeBuffer(5));
+    handler.onFetched(1, FetchedBlock.empty());
+    handler.onFetched(1, FetchedBlock.empty());
     assertThat(listener.awaitAnswers(2)).hasSize(2);
     tcp.close();
     assertThat(listener.awaitAnswers(2)).hasSize(2);
@@ -156,38 +143,43 @@ class RdmaBlockClientTest extends BlockClientFixture {
   @Test
   void shouldRecheckTheDirectoryAfterAnUnreachablePeer() throws InterruptedException {
     rdmaIsUp();
-    AtomicInteger rechecks = new AtomicInteger();
-    EndpointLookup lookup =
-        new EndpointLookup() {
-          @Override
-          public CompletableFuture<Optional<Endpoint>> find(String executorId) {
-            return directory.get(executorId);
-          }
-
-          @Override
-          public void recheck() {
-            rechecks.incrementAndGet();
-          }
-        };
-    RdmaBlockClient client = new RdmaBlockClient(spark, up, lookup, tcp, counters);
-    String[] blockIds = {"shuffle_0_1_0", "shuffle_0_2_0"};
-    client.fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
-    transport.requests.get(0).handler().onFailed(0, FallbackReason.PEER_BUSY, "no room");
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    transport.requests.get(0).onFailed(0, FallbackReason.PEER_BUSY, "no room");
     assertThat(rechecks).hasValue(0);
-    transport.requests.get(0).handler().onFailed(1, FallbackReason.CONNECT_FAILED, "refused");
+    transport.requests.get(0).onFailed(1, FallbackReason.CONNECT_FAILED, "refused");
     assertThat(rechecks).hasValue(1);
     listener.awaitAnswers(2);
   }
 
   @Test
-  void shouldForwardTheFilesForLargeBlocks() throws InterruptedException {
+  void shouldFetchBlocksThatSparkWantsOnDiskByTcpAtOnce() throws InterruptedException {
     rdmaIsUp();
     var files = new NoFiles();
     client().fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, files);
-    assertThat(transport.requests.get(0).files()).isSameAs(files);
-    transport.requests.get(0).handler().onFailed(0, FallbackReason.DISK, "full");
+    assertThat(transport.requests).isEmpty();
     listener.awaitAnswers(1);
     assertThat(spark.files).isSameAs(files);
+    assertThat(spark.threads).containsExactly(Thread.currentThread());
+    assertThat(counters.value(FallbackReason.DISK)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldFetchBlocksOfOtherReadersByTcp() throws InterruptedException {
+    rdmaIsUp();
+    String[] blocks = {"shuffle_0_1_0"};
+    new RdmaBlockClient(context, up, directory::get)
+        .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
+    assertThat(transport.requests).isEmpty();
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
+  }
+
+  @Test
+  void shouldFetchOnTheTasksThreadWhenThePeerHasNoEndpoint() throws InterruptedException {
+    up.complete(transport);
+    directory.put("7", CompletableFuture.completedFuture(Optional.empty()));
+    fetch("shuffle_0_1_0");
+    listener.awaitAnswers(1);
+    assertThat(spark.threads).containsExactly(Thread.currentThread());
   }
 
   @Test

@@ -9,7 +9,6 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 class CurrentTransportTest {
@@ -17,37 +16,31 @@ class CurrentTransportTest {
   void shouldFetchWithTheTransportThatWasStartedLast() {
     CurrentTransport current = new CurrentTransport();
     List<String> fetched = new ArrayList<>();
-    current.set((peer, blocks, files, handler) -> fetched.add("first"));
-    current.fetch(null, List.of(), null, null);
-    current.set((peer, blocks, files, handler) -> fetched.add("second"));
-    current.fetch(null, List.of(), null, null);
+    current.set(request -> fetched.add("first"));
+    current.fetch(null);
+    current.set(request -> fetched.add("second"));
+    current.fetch(null);
     assertThat(fetched).containsExactly("first", "second");
   }
 
   @Test
   void shouldSendEveryBlockToTcpBeforeTheFirstTransportIsStarted() {
     List<String> failed = new ArrayList<>();
-    new CurrentTransport()
-        .fetch(
-            null,
-            List.of(new BlockRange(1, 2, 3, 4), new BlockRange(1, 2, 4, 5)),
-            null,
-            new FetchHandler() {
-              @Override
-              public void onFetched(int index, ManagedBuffer buffer) {
-                throw new AssertionError("fetched block " + index);
-              }
+    FetchHandler.fetch(
+        new CurrentTransport(),
+        null,
+        List.of(new BlockRange(1, 2, 3, 4), new BlockRange(1, 2, 4, 5)),
+        new FetchHandler() {
+          @Override
+          public void onFetched(int index, ManagedBuffer buffer) {
+            throw new AssertionError("fetched block " + index);
+          }
 
-              @Override
-              public void onSuspect(int index, SuspectBlock suspect) {
-                throw new AssertionError("fetched block " + index);
-              }
-
-              @Override
-              public void onFailed(int index, FallbackReason reason, String detail) {
-                failed.add(index + " " + reason);
-              }
-            });
+          @Override
+          public void onFailed(int index, FallbackReason reason, String detail) {
+            failed.add(index + " " + reason);
+          }
+        });
     assertThat(failed).containsExactly("0 UNAVAILABLE", "1 UNAVAILABLE");
   }
 }

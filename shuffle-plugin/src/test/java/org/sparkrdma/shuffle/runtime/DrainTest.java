@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -40,7 +41,7 @@ import org.sparkrdma.verbs.device.PortState;
 @Timeout(60)
 class DrainTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
-  private static final String FALLBACK_THREAD = "rdma-tcp-fallback-";
+  private static final String FALLBACK_THREAD = "rdma-tcp-";
 
   /** This executor, whose endpoint is the only one in the directory. */
   private static final String WITH_RDMA = "driver";
@@ -52,7 +53,7 @@ class DrainTest {
   private final HeldSparkClient client = new HeldSparkClient();
   private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
   private final Answers answers = new Answers();
-  private final List<FetchHandler> open = new ArrayList<>();
+  private final List<FetchRequest> open = new ArrayList<>();
   private final CountDownLatch reached = new CountDownLatch(1);
   private final CountDownLatch mayGoOn = new CountDownLatch(1);
 
@@ -126,7 +127,7 @@ class DrainTest {
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
   }
 
-  /** Two requests by RDMA, one that Spark's client holds, and one queued behind it. */
+  /** Two requests by RDMA, and two that Spark's client holds. */
   private void fetchBefore(RdmaRuntime runtime) throws InterruptedException {
     runtime.require(WAIT);
     runtime.awaitPublished();
@@ -135,9 +136,10 @@ class DrainTest {
     fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_1_0");
     awaitOpen(2);
     client.hold("slow");
-    fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_2_0");
-    assertThat(client.awaitRequest("shuffle_0_2_0")).startsWith(FALLBACK_THREAD);
-    fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_3_0");
+    // Where it is known at once that a peer has no RDMA, the task's thread connects.
+    new Thread(() -> fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_2_0"), "task 2").start();
+    client.awaitRequest("shuffle_0_2_0");
+    new Thread(() -> fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_3_0"), "task 3").start();
   }
 
   private void fetchWhileEnding(RdmaRuntime runtime) throws InterruptedException {
@@ -157,7 +159,7 @@ class DrainTest {
 
   /** A time-out of the transport, or its close. */
   private void fail(int request) {
-    FetchHandler handler;
+    FetchRequest handler;
     synchronized (open) {
       handler = open.get(request);
     }
@@ -179,7 +181,10 @@ class DrainTest {
   }
 
   private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
-    runtime.client().fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
+    runtime
+        .client()
+        .forReader(new ReaderBlocks(null))
+        .fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
   }
 
   private void awaitOpen(int count) throws InterruptedException {
@@ -206,7 +211,7 @@ class DrainTest {
             (name, engineSettings) -> engine.choice(),
             parts ->
                 new RunningParts.Transport(
-                    (peer, blocks, files, handler) -> add(handler),
+                    this::add,
                     engine.transport().endpoint(),
                     shuffleId -> {},
                     () -> {},
@@ -216,7 +221,7 @@ class DrainTest {
         control);
   }
 
-  private void add(FetchHandler handler) {
+  private void add(FetchRequest handler) {
     synchronized (open) {
       open.add(handler);
       open.notifyAll();

@@ -120,7 +120,7 @@ final class FakeEngine implements VerbsEngine {
 
   RunningParts.Transport transport(Runnable check, Runnable close) {
     return new RunningParts.Transport(
-        (peer, blocks, files, handler) -> {},
+        request -> {},
         new Endpoint("driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]),
         shuffleId -> close("shuffle " + shuffleId),
         check,

@@ -17,6 +17,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -153,7 +154,7 @@ class HangingStartTest extends RuntimeFixture {
     awaitDespiteInterrupts(mayStart);
     RunningParts.Transport started = engine.transport();
     return new RunningParts.Transport(
-        (peer, blocks, files, handler) -> byRdma.add(),
+        request -> byRdma.add(),
         started.endpoint(),
         started.unregisterShuffle(),
         started.check(),
@@ -161,7 +162,10 @@ class HangingStartTest extends RuntimeFixture {
   }
 
   private void fetch(String block) {
-    runtime.client().fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
+    runtime
+        .client()
+        .forReader(new ReaderBlocks(null))
+        .fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
   }
 
   /** Counts requests by RDMA, which this test does not answer. */

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
@@ -114,11 +113,6 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
     public void onFailed(int index, FallbackReason reason, String detail) {
       answer.complete(reason);
     }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      answer.complete(suspect);
-    }
   }
 
   @BeforeEach
@@ -155,14 +149,11 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
   /** Fetches the block: its bytes, or the reason why it uses TCP. */
   final CompletableFuture<Object> fetch() {
     Answer handler = new Answer();
-    reader
-        .transport
-        .fetches()
-        .fetch(
-            server.transport.endpoint(),
-            List.of(new BlockRange(SHUFFLE, MAP, 0, 1)),
-            null,
-            handler);
+    FetchHandler.fetch(
+        reader.transport.fetches(),
+        server.transport.endpoint(),
+        List.of(new BlockRange(SHUFFLE, MAP, 0, 1)),
+        handler);
     return handler.answer;
   }
 }

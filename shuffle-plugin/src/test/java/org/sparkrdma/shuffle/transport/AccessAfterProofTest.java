@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -91,7 +92,7 @@ class AccessAfterProofTest {
       try (HostileServer thief =
           new HostileServer(2, new Thief(located.address(), (int) located.remoteKey()))) {
         CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-        victim.transport().fetch(thief.endpoint(), BLOCKS, null, collected);
+        FetchHandler.fetch(victim.transport(), thief.endpoint(), BLOCKS, collected);
         assertThat(thief.awaitRead()).isNotNull().isNotEqualTo(WorkStatus.SUCCESS);
         goOn.countDown();
         assertThat(collected.await().failed(0)).isTrue();

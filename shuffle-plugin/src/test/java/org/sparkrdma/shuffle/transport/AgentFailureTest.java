@@ -9,12 +9,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +23,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 
@@ -44,7 +44,7 @@ class AgentFailureTest {
           if (Thread.currentThread().getName().startsWith("rdma-agent")
               && looksLeft.get() != UNARMED
               && looksLeft.decrementAndGet() == 0) {
-            throw new OutOfMemoryError("thrown by the test");
+            throw new IllegalStateException("thrown by the test");
           }
           return System.nanoTime();
         };
@@ -58,118 +58,45 @@ class AgentFailureTest {
           IntStream.range(0, 4).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
       looksLeft.set(looks);
       CollectedBlocks collected = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, collected);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
       collected.await();
       // The failure may be reported after the answers, with a tick.
       while (reader.outOfService().isEmpty()) {
         Thread.onSpinWait();
       }
       assertThat(reader.outOfService().get(0))
-          .contains("failed", "OutOfMemoryError: thrown by the test");
+          .contains("failed", "IllegalStateException: thrown by the test");
 
       CollectedBlocks later = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, later);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, later);
       later.await();
       assertThat(IntStream.range(0, 4).mapToObj(later::reason))
           .containsOnly(FallbackReason.STOPPED);
     }
   }
 
-  /** A request without a peer ends the agent, and no line can be logged about its blocks. */
+  /** Spark's handler of uncaught Errors ends the executor. */
   @Test
-  void shouldReportTheFailureThoughAHandlerThrows() throws Exception {
-    AtomicInteger answers = new AtomicInteger();
-    FetchHandler handler =
-        new FetchHandler() {
-          @Override
-          public void onFetched(int index, ManagedBuffer buffer) {
-            throw new AssertionError("not expected");
+  void shouldLeaveAFatalErrorUncaught() throws Exception {
+    Error fatal = new OutOfMemoryError("thrown by the test");
+    LongSupplier clock =
+        () -> {
+          if (Thread.currentThread().getName().startsWith("rdma-agent")
+              && looksLeft.compareAndSet(1, UNARMED)) {
+            throw fatal;
           }
-
-          @Override
-          public void onFailed(int index, FallbackReason reason, String detail) {
-            answers.incrementAndGet();
-            throw new OutOfMemoryError("thrown by the test");
-          }
-
-          @Override
-          public void onSuspect(int index, SuspectBlock suspect) {
-            throw new AssertionError("not expected");
-          }
+          return System.nanoTime();
         };
-    int blocks = 100;
-    try (TestExecutor reader = new TestExecutor(directory, new TestExecutor.Options(1))) {
-      List<BlockRange> ranges =
-          IntStream.range(0, blocks).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
-      reader.transport().fetch(null, ranges, null, handler);
-      while (reader.outOfService().isEmpty()) {
-        Thread.onSpinWait();
-      }
-      assertThat(reader.outOfService().get(0)).contains("failed", "NullPointerException");
-      assertThat(answers).hasValueGreaterThanOrEqualTo(blocks);
-    }
-  }
-
-  /** The block is in no list of the agent at some of these calls. */
-  @ParameterizedTest
-  @ValueSource(ints = {1, 3, 20, 66, 67, 68, 70, 100, 150})
-  void shouldReleaseAllMemoryAfterAnErrorAmongBlocksThatAreRead(int calls) throws Exception {
-    int count = 64;
-    List<BlockRange> blocks =
-        IntStream.range(0, count).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
-    FailingReader collected = new FailingReader(new CollectedBlocks(blocks), calls);
-    Path one = Files.createDirectory(directory.resolve("one"));
-    Path two = Files.createDirectory(directory.resolve("two"));
-    // One reader gets memory for four blocks; the others wait.
-    TestExecutor.Options options = new TestExecutor.Options(1).pinned(16 << 20, 256 << 10);
-    RdmaTransport transport;
-    try (TestExecutor reader = new TestExecutor(one, options);
-        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
-      transport = reader.transport();
-      server
-          .outputs()
-          .write(1, new Random(1), IntStream.generate(() -> 30_000).limit(count).toArray());
-      transport.fetch(server.endpoint(), blocks, null, collected);
-      collected.blocks.await();
-      while (reader.outOfService().isEmpty()) {
-        Thread.onSpinWait();
-      }
-      assertThat(reader.outOfService().get(0)).contains("OutOfMemoryError: thrown by the test");
-    }
-    assertThat(transport.memory.chunksOut()).isZero();
-  }
-
-  /** A reader whose number the agent cannot get at one of its calls. */
-  private static final class FailingReader implements FetchHandler {
-    private final CollectedBlocks blocks;
-    private final AtomicInteger callsLeft;
-
-    FailingReader(CollectedBlocks blocks, int calls) {
-      this.blocks = blocks;
-      callsLeft = new AtomicInteger(calls);
-    }
-
-    @Override
-    public long reader() {
-      if (callsLeft.decrementAndGet() == 0) {
-        throw new OutOfMemoryError("thrown by the test");
-      }
-      return 7;
-    }
-
-    @Override
-    public void onFetched(int index, ManagedBuffer buffer) {
-      blocks.onFetched(index, buffer);
-    }
-
-    @Override
-    public void onFailed(int index, FallbackReason reason, String detail) {
-      blocks.onFailed(index, reason, detail);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      blocks.onSuspect(index, suspect);
+    CompletableFuture<Throwable> uncaught = new CompletableFuture<>();
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.setDefaultUncaughtExceptionHandler((thread, e) -> uncaught.complete(e));
+    try (TestExecutor executor =
+        new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
+      looksLeft.set(1);
+      assertThat(uncaught.get(30, TimeUnit.SECONDS)).isSameAs(fatal);
+      assertThat(executor.outOfService()).as("the executor ends").isEmpty();
+    } finally {
+      Thread.setDefaultUncaughtExceptionHandler(before);
     }
   }
 
@@ -186,12 +113,12 @@ class AgentFailureTest {
       server.outputs().write(1, new Random(1), 100);
       List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
       CollectedBlocks read = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, read);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, read);
       assertThat(read.await().bytes(0)).hasSize(100);
 
       clock.arm();
       CollectedBlocks open = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, open);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, open);
       clock.awaitHang();
       // The first check sees the last iterations.
       for (int check = 0; check < CHECKS; check++) {
@@ -203,7 +130,7 @@ class AgentFailureTest {
       assertThat(reader.outOfService()).singleElement().asString().contains("hangs");
 
       CollectedBlocks later = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, later);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, later);
       assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       clock.end();
     }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 
 /** Only the agent's thread may use its state while it runs. */
 @Timeout(60)
@@ -28,7 +29,7 @@ class AgentOwnershipTest {
       server.outputs().write(1, new Random(1), 1000);
       List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
       CollectedBlocks collected = new CollectedBlocks(blocks);
-      reader.transport().fetch(server.endpoint(), blocks, null, collected);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
       assertThat(collected.await().bytes(0)).hasSize(1000);
 
       Set<Object> all = new ObjectWalk().from(reader.transport());

@@ -16,11 +16,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** A handler that keeps the bytes or the reason of each block, and fails on a second answer. */
 final class CollectedBlocks implements FetchHandler {
@@ -28,9 +30,18 @@ final class CollectedBlocks implements FetchHandler {
   private final CountDownLatch left;
   private final Semaphore answers = new Semaphore(0);
   private final AtomicLong copiedBytes = new AtomicLong();
+  private final TestExecutor reader;
   private volatile boolean answeredTwice;
 
   CollectedBlocks(List<BlockRange> blocks) {
+    this(blocks, null);
+  }
+
+  /**
+   * @param reader has counters, and Spark's client for blocks whose checksum differs
+   */
+  CollectedBlocks(List<BlockRange> blocks, TestExecutor reader) {
+    this.reader = reader;
     results = new AtomicReferenceArray<>(blocks.size());
     left = new CountDownLatch(blocks.size());
   }
@@ -61,13 +72,18 @@ final class CollectedBlocks implements FetchHandler {
   }
 
   @Override
-  public void onSuspect(int index, SuspectBlock suspect) {
-    answer(index, suspect);
+  public BlockStoreClient spark() {
+    return reader == null ? null : reader.spark();
   }
 
-  SuspectBlock suspect(int index) {
-    assertThat(results.get(index)).as("block %s", index).isInstanceOf(SuspectBlock.class);
-    return (SuspectBlock) results.get(index);
+  @Override
+  public ShuffleCounters counters() {
+    return reader == null ? new ShuffleCounters() : reader.counters();
+  }
+
+  @Override
+  public UnusableChecksums unusable() {
+    return reader == null ? new UnusableChecksums() : reader.unusable();
   }
 
   private void answer(int index, Object result) {

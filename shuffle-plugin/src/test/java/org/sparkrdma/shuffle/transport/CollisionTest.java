@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 @Timeout(300)
@@ -61,7 +62,7 @@ class CollisionTest {
     try (TestExecutor last = start(-1);
         HostileServer first = new HostileServer(1, new Refusing());
         HostilePeer sameAsFirst = new HostilePeer()) {
-      last.transport().fetch(first.endpoint(), blocks, null, collected);
+      FetchHandler.fetch(last.transport(), first.endpoint(), blocks, collected);
       sameAsFirst.connectAs(1, last.endpoint());
       first.reject();
       awaitOnlyAccepted(last.transport());
@@ -126,7 +127,7 @@ class CollisionTest {
     List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
     CollectedBlocks collected = new CollectedBlocks(blocks);
     together.await();
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(blocks.get(0)));
     return null;
   }

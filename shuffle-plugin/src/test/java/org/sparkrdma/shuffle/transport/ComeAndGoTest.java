@@ -20,7 +20,6 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.SimulatedDirectory;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
@@ -162,11 +161,6 @@ class ComeAndGoTest {
 
   private final class Handler implements FetchHandler {
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       answers++;
       read++;
@@ -175,11 +169,6 @@ class ComeAndGoTest {
     @Override
     public void onFailed(int index, FallbackReason reason, String detail) {
       answers++;
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 }

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /** An executor whose connections use several completion queues; see {@link CompletionQueues}. */
@@ -64,7 +65,7 @@ class CompletionQueueGrowthTest {
       fetches.clear();
       for (TestExecutor server : executors.subList(1, executors.size())) {
         CollectedBlocks collected = new CollectedBlocks(blocks);
-        reader.transport().fetch(server.endpoint(), blocks, null, collected);
+        FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
         fetches.add(collected);
       }
       for (CollectedBlocks fetch : fetches) {

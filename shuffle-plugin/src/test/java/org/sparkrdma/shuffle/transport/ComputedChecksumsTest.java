@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** Blocks without a recorded checksum, or with a wrong one: the server computes checksums. */
@@ -66,13 +66,9 @@ class ComputedChecksumsTest extends TransportFixture {
     for (int i = 0; i < 12; i++) {
       blocks.add(new BlockRange(0, 0, i, i + 1));
     }
-    // Blocks to disk, since others get memory for all of their bytes; one at a time.
     for (BlockRange block : blocks) {
-      CollectedBlocks collected = new CollectedBlocks(List.of(block));
-      reader
-          .transport()
-          .fetch(server.endpoint(), List.of(block), new DiskFiles(directory), collected);
-      assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(block));
+      CollectedBlocks collected = fetch(reader, server, List.of(block));
+      assertThat(collected.bytes(0)).isEqualTo(server.outputs().expected(block));
     }
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(blocks.size());
   }
@@ -84,13 +80,10 @@ class ComputedChecksumsTest extends TransportFixture {
     server.outputs().write(0, random, 100_000);
     server.outputs().forgetSums(0);
     List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
-    SuspectBlock suspect = fetch(reader, server, blocks).suspect(0);
     byte[] right = server.outputs().expected(blocks.get(0));
-    CRC32C crc = new CRC32C();
-    crc.update(right);
-    assertThat(suspect.compare(right.length, crc.getValue())).isFalse();
-    assertThat(suspect.sums())
-        .contains("rdmaBytes=100000 tcpBytes=100000", "tcpCrc32c=%08x".formatted(crc.getValue()));
+    reader.tcpAnswers(right);
+    assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(right);
+    assertThat(reader.count(FallbackReason.CORRUPT)).isEqualTo(1);
     assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(right);
   }
 
@@ -101,14 +94,15 @@ class ComputedChecksumsTest extends TransportFixture {
     server.outputs().write(0, random, 1_000, 1_000);
     server.outputs().corrupt(0, 500);
     byte[] inFile = Files.readAllBytes(server.outputs().open(0, 0).dataFile());
-    CRC32C crc = new CRC32C();
-    crc.update(inFile, 0, 1_000);
     List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
-    assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isTrue();
+    reader.tcpAnswers(Arrays.copyOf(inFile, 1_000));
+    fetch(reader, server, blocks).bytes(0);
+    assertThat(reader.count(FallbackReason.CHECKSUM_UNUSABLE)).isEqualTo(1);
     fetch(reader, server, blocks).bytes(0);
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
     // The third READ has a flipped bit, which only a checksum detects.
-    assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isFalse();
+    fetch(reader, server, blocks).bytes(0);
+    assertThat(reader.count(FallbackReason.CORRUPT)).isEqualTo(1);
   }
 
   @Test

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 /** READs of one connection that has nothing else, without a peer. For one thread. */
 final class ConnectionReads {

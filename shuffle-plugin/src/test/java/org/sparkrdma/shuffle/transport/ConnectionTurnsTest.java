@@ -34,7 +34,7 @@ class ConnectionTurnsTest {
 
   @BeforeEach
   void connect() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000, POOL / 2, POOL / 2, POOL / 2);
+    reader = new ScriptedReader(POOL, 1_000, POOL / 2, POOL / 2, POOL / 2);
     reader.run(2);
     reader.giveTurns(TICK);
     assertThat(reader.messagesPosted()).isZero();
@@ -47,7 +47,7 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldGiveATurnAtOnceToAConnectionWithANewBlock() {
-    ScriptedTask task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task().fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.messagesPosted()).isEqualTo(1);
     reader.run(2);
@@ -57,7 +57,7 @@ class ConnectionTurnsTest {
   @Test
   void shouldVisitIdleConnectionsThatWantNoTurnTenTimesASecondOnly() {
     reader.giveTurns(VISIT_ALL);
-    ScriptedTask task = reader.task(1).addUnnoticed(0);
+    ScriptedTask task = reader.task().addUnnoticed(0);
     reader.giveTurns(MOMENT);
     reader.giveTurns(TICK);
     assertThat(reader.messagesPosted()).isZero();
@@ -69,10 +69,10 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldVisitABusyConnectionAtEachTick() {
-    ScriptedTask task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task().fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.messagesPosted()).isEqualTo(1);
-    ScriptedTask other = reader.task(2).addUnnoticed(1);
+    ScriptedTask other = reader.task().addUnnoticed(1);
     reader.giveTurns(TICK);
     assertThat(reader.messagesPosted()).as("requests a credit").isEqualTo(2);
     reader.run(4);
@@ -83,7 +83,7 @@ class ConnectionTurnsTest {
   @Test
   void shouldSleepLongOnlyWithoutOpenRequests() {
     assertThat(reader.sleep()).isEqualTo(Duration.ofSeconds(1));
-    ScriptedTask task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task().fetch(0);
     reader.giveTurns(MOMENT);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(20));
     reader.run(10);
@@ -94,11 +94,11 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldCheckEachMillisecondForReceiveMemory() {
-    ScriptedTask holder = reader.task(1).fetch(1);
+    ScriptedTask holder = reader.task().fetch(1);
     reader.run(2);
     assertThat(holder.blocksHeld()).isEqualTo(1);
-    ScriptedTask other = reader.task(2).fetch(2);
-    ScriptedTask waiter = reader.task(3).fetch(3);
+    ScriptedTask other = reader.task().fetch(2);
+    ScriptedTask waiter = reader.task().fetch(3);
     reader.run(4);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(1));
     reader.giveTurns(TICK);
@@ -112,7 +112,7 @@ class ConnectionTurnsTest {
 
   @Test
   void shouldDeregisterAFewSlabsOfIdleReceiveMemoryAtATick() {
-    ScriptedTask task = reader.task(1).fetch(1);
+    ScriptedTask task = reader.task().fetch(1);
     reader.run(2);
     task.releaseAll();
     reader.giveTurns(IDLE_TIMEOUT);
@@ -153,7 +153,7 @@ class ConnectionTurnsTest {
   void shouldEndAConnectionWithBlocksBeforeIdleOnes() throws VerbsException {
     reader.connectIdle(MANY);
     reader.giveTurns(IDLE_LIMIT.minus(SILENCE).minus(TICK));
-    ScriptedTask task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task().fetch(0);
     reader.giveTurns(MOMENT);
     Duration silent = Duration.ZERO;
     while (silent.compareTo(SILENCE.minus(VISIT_ALL)) < 0) {

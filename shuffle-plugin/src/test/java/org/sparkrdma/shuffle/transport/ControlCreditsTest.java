@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /** Control buffers of connections: few when idle, more under load. */
@@ -51,7 +52,7 @@ class ControlCreditsTest extends TransportFixture {
   private static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, long map) {
     List<BlockRange> blocks = List.of(new BlockRange(0, map, 0, 1));
     CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     return collected;
   }
 
@@ -139,7 +140,7 @@ class ControlCreditsTest extends TransportFixture {
     }
     // CONFIRM, LOCATE, and the RELEASE that asks for a credit for the rest.
     CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     collected.await();
     for (int i = 0; i < lengths.length; i++) {
       assertThat(collected.bytes(i)).hasSize(100);

@@ -28,9 +28,9 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWithoutABufferForARequest() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
+    reader = new ScriptedReader(POOL, 1_000, 1_000);
     Runnable release = reader.memory().exhaustControlBuffers();
-    ScriptedTask task = reader.task(1).fetch(0, 1);
+    ScriptedTask task = reader.task().fetch(0, 1);
     reader.run(20);
     assertThat(task.failures()).isEmpty();
     reader.run(LONGEST_WAIT_MS - 20);
@@ -46,9 +46,9 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldRequestBlocksThatWaitedForABuffer() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
+    reader = new ScriptedReader(POOL, 1_000, 1_000);
     Runnable release = reader.memory().exhaustControlBuffers();
-    ScriptedTask task = reader.task(1).fetch(0, 1);
+    ScriptedTask task = reader.task().fetch(0, 1);
     reader.run(20);
     assertThat(reader.peer().locates()).isZero();
     release.run();
@@ -60,8 +60,8 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldReleaseALeaseWithBuffersOfTheReserveWhenNoOthersAreFree() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    ScriptedTask task = reader.task(1).fetch(0);
+    reader = new ScriptedReader(POOL, 1_000, 1_000);
+    ScriptedTask task = reader.task().fetch(0);
     reader.stepWithoutReads();
     Runnable release = reader.memory().exhaustControlBuffers();
     reader.run(10);
@@ -76,8 +76,8 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldReleaseALeaseAlthoughBlocksWaitForABuffer() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    ScriptedTask task = reader.task(1).fetch(0);
+    reader = new ScriptedReader(POOL, 1_000, 1_000);
+    ScriptedTask task = reader.task().fetch(0);
     reader.stepWithoutReads();
     Runnable release = reader.memory().exhaustControlBuffers();
     task.fetch(1);
@@ -92,8 +92,8 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldTryAReleaseWithoutBuffersAtTicks() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000);
-    ScriptedTask task = reader.task(1).fetch(0);
+    reader = new ScriptedReader(POOL, 1_000);
+    ScriptedTask task = reader.task().fetch(0);
     reader.stepWithoutReads();
     Runnable release = reader.memory().exhaustControlBuffers();
     List<ControlBuffer> reserved = reader.memory().control().tryTakeForRelease(2);
@@ -110,8 +110,8 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldEndAConnectionWhosePeerTakesNoMessageForTheRequestTimeout() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000);
-    ScriptedTask task = reader.task(1).fetch(0);
+    reader = new ScriptedReader(POOL, 1_000);
+    ScriptedTask task = reader.task().fetch(0);
     reader.run(5);
     assertThat(task.blocksHeld()).isEqualTo(1);
     task.releaseAll();
@@ -129,7 +129,7 @@ class ControlMemoryPressureTest {
 
   @Test
   void shouldWakeUpAtTicksWhileAnswersWait() throws VerbsException {
-    reader = new ScriptedReader(POOL, 0, 1_000);
+    reader = new ScriptedReader(POOL, 1_000);
     reader.run(10);
     Runnable release = reader.memory().exhaustControlBuffers();
     List<ControlBuffer> answers = new ArrayList<>();

@@ -33,7 +33,7 @@ class ControlMemoryTest {
 
   @Test
   void shouldHoldAtMostFortyKibibytesForEachOfThousandIdleConnections() throws Exception {
-    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted = new ScriptedReader(1 << 20, 1_000);
     scripted.step();
     long before = scripted.memory().pinnedBytes();
     scripted.connectIdle(1_000);
@@ -57,7 +57,7 @@ class ControlMemoryTest {
   void shouldDeregisterControlBuffersWhenTheLoadEnds() throws Exception {
     int connections = 300;
     int loadBuffers = 6;
-    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted = new ScriptedReader(1 << 20, 1_000);
     scripted.run(1);
     List<ConnectionBuffers> all = new ArrayList<>();
     List<ArrayDeque<ControlBuffer>> receives = new ArrayList<>();

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Counts the answers of each block. */
@@ -27,11 +26,6 @@ final class CountedAnswers implements FetchHandler {
   public void onFailed(int index, FallbackReason reason, String detail) {
     counts[index]++;
     lengths[index] = -1;
-  }
-
-  @Override
-  public void onSuspect(int index, SuspectBlock suspect) {
-    onFailed(index, FallbackReason.CORRUPT, "");
   }
 
   int blocks() {

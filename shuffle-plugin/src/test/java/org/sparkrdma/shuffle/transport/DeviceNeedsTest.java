@@ -76,7 +76,7 @@ class DeviceNeedsTest {
                 });
     var environment =
         new TransportEnvironment(
-            device, null, null, null, null, 0, 0, null, null, false, null, null, null);
+            device, null, null, null, 0, 0, null, null, false, null, null, null);
     assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("before the peer is proven");

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -56,7 +57,7 @@ class EarlyDeliveryTest {
   private CollectedBlocks fetch(TestExecutor.Options options) throws Exception {
     reader = new TestExecutor(Files.createDirectory(directory.resolve("reader")), options);
     CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     return collected;
   }
 

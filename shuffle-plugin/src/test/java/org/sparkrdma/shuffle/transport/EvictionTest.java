@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -77,11 +76,6 @@ class EvictionTest {
     }
 
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       answered++;
     }
@@ -90,11 +84,6 @@ class EvictionTest {
     public void onFailed(int index, FallbackReason reason, String detail) {
       answered++;
       failures.add(reason);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

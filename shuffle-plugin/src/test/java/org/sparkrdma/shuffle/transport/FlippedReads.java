@@ -7,38 +7,26 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
-/**
- * A transport whose READs flip one bit of every block in registered memory and pass it to the real
- * delivery.
- */
+/** A transport whose READs flip one bit of every block in registered memory and deliver it. */
 public final class FlippedReads implements BlockTransport, AutoCloseable {
   private final MapOutputs outputs;
-  private final ReceiveMemory receive;
+  private final ReceivePool receive;
   private final Random random;
   private final ExecutorService threads = Executors.newSingleThreadExecutor();
   private final AtomicLong differences = new AtomicLong();
-  private final Delivery delivery;
 
   /**
    * @param sinks memory for the blocks
@@ -47,16 +35,8 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   public FlippedReads(
       MapOutputs outputs, RegisteredPool sinks, ShuffleCounters counters, Random random) {
     this.outputs = outputs;
-    this.receive = new ReceiveMemory(sinks, 0);
+    this.receive = new ReceivePool(sinks, counters);
     this.random = random;
-    this.delivery =
-        new Delivery(
-            threads,
-            threads,
-            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            true,
-            counters,
-            peer -> differences.incrementAndGet());
   }
 
   /** Number of reports that a peer's READ data differs from TCP. */
@@ -65,19 +45,24 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   }
 
   @Override
-  public void fetch(
-      Endpoint peer, List<BlockRange> ranges, DownloadFileManager files, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, ranges, files, handler, answered -> {});
+  public void fetch(FetchRequest request) {
+    request.fetchedBy(this);
     List<BlockProgress> read = new ArrayList<>();
     try {
-      for (BlockProgress block : fetch.blocks()) {
+      for (int i = 0; i < request.ranges().size(); i++) {
+        BlockProgress block = new BlockProgress(request, i, false, 0);
         read(block);
         read.add(block);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    delivery.deliver(read);
+    threads.execute(() -> read.forEach(BlockProgress::deliver));
+  }
+
+  @Override
+  public void onCorruptData(FetchRequest request) {
+    differences.incrementAndGet();
   }
 
   private void read(BlockProgress block) throws IOException {
@@ -91,13 +76,13 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     }
     bytes[random.nextInt(length)] ^= (byte) (1 << random.nextInt(Byte.SIZE));
     block.acceptLayout(length, outputs.checksumKind());
-    if (!block.tryReserve(receive)) {
+    if (!block.tryTakeMemory(receive)) {
       throw new IOException("no receive memory for " + range);
     }
     int placed = 0;
     while (placed < length) {
-      int step = block.addSink(receive, length - placed);
-      receive.sinkChunk().slice(receive.sinkEnd() - step, step).put(bytes, placed, step);
+      int step = block.addSink(length - placed);
+      block.sinkChunk().slice(block.sinkOffset(), step).put(bytes, placed, step);
       placed += step;
     }
     for (int i = range.startReduceId(); i < range.endReduceId(); i++) {

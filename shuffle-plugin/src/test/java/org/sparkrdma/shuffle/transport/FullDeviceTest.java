@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -57,11 +56,6 @@ class FullDeviceTest {
     private int fetched;
 
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       fetched++;
     }
@@ -69,11 +63,6 @@ class FullDeviceTest {
     @Override
     public void onFailed(int index, FallbackReason reason, String detail) {
       failures.add(reason);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

@@ -26,6 +26,7 @@ import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -145,8 +146,8 @@ class FullExecutorsTest extends TransportFixture {
       CollectedBlocks atOne = new CollectedBlocks(blocks(1));
       CollectedBlocks atOther = new CollectedBlocks(blocks(1));
       List<Long> served = List.of(locatesServed(0), locatesServed(1));
-      one.transport().fetch(other.endpoint(), blocks(1), null, atOne);
-      other.transport().fetch(one.endpoint(), blocks(1), null, atOther);
+      FetchHandler.fetch(one.transport(), other.endpoint(), blocks(1), atOne);
+      FetchHandler.fetch(other.transport(), one.endpoint(), blocks(1), atOther);
       // On a busy machine one lease may be released before the other is granted.
       await(
           "a lease of each",
@@ -232,7 +233,7 @@ class FullExecutorsTest extends TransportFixture {
       throws Exception {
     HoldingHandler handler = new HoldingHandler(blocks.size());
     long beginNs = System.nanoTime();
-    reader.transport().fetch(server.endpoint(), blocks, null, handler);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, handler);
     assertThat(handler.left.await(60, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
     longestNs.accumulateAndGet(System.nanoTime() - beginNs, Math::max);
     for (int i = 0; i < blocks.size(); i++) {

@@ -18,7 +18,6 @@ import org.sparkrdma.shuffle.directory.DirectoryGrowth;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.verbs.VerbsException;
@@ -100,7 +99,6 @@ final class GrowthRun implements AutoCloseable {
    * @param lastPeerMs virtual time until it had a block of every peer
    * @param blocks that executor 0 read
    * @param served blocks that the others read from executor 0
-   * @param memoryWaits number of its blocks that waited for receive memory, by duration
    * @param fallbacks its blocks that would use TCP, by reason
    * @param fallbacksOfOthers blocks of executor 0 that the others would read by TCP, by reason
    */
@@ -121,8 +119,6 @@ final class GrowthRun implements AutoCloseable {
       double lastPeerMs,
       double allBlocksMs,
       long maxReadBytesInFlight,
-      Map<String, Long> memoryWaits,
-      double longestMemoryWaitMs,
       Map<FallbackReason, Long> fallbacks,
       Map<FallbackReason, Long> fallbacksOfOthers) {
     /** Blocks that executor 0 wanted. */
@@ -201,8 +197,6 @@ final class GrowthRun implements AutoCloseable {
         lastPeerNs / 1e6,
         fabric.nowNs() / 1e6,
         first.maxBytesInFlight(),
-        first.memoryWaits().groups(),
-        first.memoryWaits().longestMs(),
         fallbacks,
         fallbacksOfOthers);
   }
@@ -306,11 +300,6 @@ final class GrowthRun implements AutoCloseable {
       }
 
       @Override
-      public long reader() {
-        return partition;
-      }
-
-      @Override
       public void onFetched(int index, ManagedBuffer buffer) {
         if (reader == executors.get(0)) {
           blocks++;
@@ -330,11 +319,6 @@ final class GrowthRun implements AutoCloseable {
             reader == executors.get(0) ? fallbacks : fallbacksOfOthers;
         counts.merge(reason, 1L, Long::sum);
         onAnswer();
-      }
-
-      @Override
-      public void onSuspect(int index, SuspectBlock suspect) {
-        throw new IllegalStateException("no checksums here");
       }
     }
   }

@@ -76,7 +76,6 @@ class GrowthTest {
   void shouldReadEveryBlockOfAnIncastThatThePoolDoesNotHold() throws Exception {
     GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 20, 64 << 10, 128L << 20));
     assertThat(result.allBlocksMs()).isGreaterThan(80);
-    assertThat(result.longestMemoryWaitMs()).as("in an incast").isBetween(31.0, 1_001.0);
     assertThat(result.maxReadBytesInFlight()).isLessThanOrEqualTo(READS_BYTES_MAX);
     assertNoFallback(result);
   }

@@ -7,7 +7,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Retains fetched blocks, and counts those that are not answered yet. Safe for any thread. */
@@ -28,11 +27,6 @@ final class HoldingHandler implements FetchHandler {
   @Override
   public void onFailed(int index, FallbackReason reason, String detail) {
     answer(index, reason);
-  }
-
-  @Override
-  public void onSuspect(int index, SuspectBlock suspect) {
-    answer(index, suspect);
   }
 
   private void answer(int index, Object result) {

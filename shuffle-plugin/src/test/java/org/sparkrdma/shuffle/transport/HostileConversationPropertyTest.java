@@ -24,13 +24,10 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.CountedFiles;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.DeliveryLog;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
-import org.sparkrdma.shuffle.fetch.TestDelivery;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -38,7 +35,6 @@ import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.AccessFlag;
@@ -64,9 +60,8 @@ class HostileConversationPropertyTest {
   private static final int USUAL_TRIES = 1_000;
 
   /** Time after which blocks use TCP whose disk is busy. */
-  private static final long DISK_LIMIT_NS = 20_000_000;
-
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
+
   private static final Endpoint SELF =
       new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
   private static final Endpoint SERVER =
@@ -77,8 +72,6 @@ class HostileConversationPropertyTest {
   private static long messages;
   private static long conversations;
   private static long protocolErrors;
-  private static long filesRegistered;
-  private static long filesDeleted;
 
   private final DeviceInfo device =
       new DeviceInfo(
@@ -99,7 +92,7 @@ class HostileConversationPropertyTest {
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks = pool(16 << 10, 64, 2 << 20);
-  private final ReceiveMemory receive = new ReceiveMemory(sinks, 1 << 20);
+  private final ReceivePool receive = new ReceivePool(sinks, new ShuffleCounters());
   private final RegisteredPool controlPool = pool(16 << 10, 32, 4 << 20);
   private final ControlBuffers control = new ControlBuffers(controlPool, 2 << 20);
   private final TransportSettings settings =
@@ -118,7 +111,6 @@ class HostileConversationPropertyTest {
           Duration.ofSeconds(1),
           16,
           16,
-          1,
           true,
           Duration.ZERO,
           new PacketSettings(OptionalInt.empty(), 17, 6),
@@ -138,15 +130,7 @@ class HostileConversationPropertyTest {
     private final ConnectionTable table;
     private final Peers peers;
     private final PeerConnection connection;
-    private final MemoryQueue queue;
-    private final Delivery delivery;
-    private final BlockFetch fetch;
-
-    /** Null for blocks in memory. */
-    private final CountedFiles files;
-
-    private final boolean taskLives;
-    private final ArrayDeque<Runnable> diskTasks = new ArrayDeque<>();
+    private final FetchRequest fetch;
 
     /** The step at which every block is answered as if the agent hung. */
     private final int hangsAt;
@@ -165,12 +149,8 @@ class HostileConversationPropertyTest {
               settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE,
               SENT);
       answers = new CountedAnswers(count);
-      taskLives = random.nextInt(4) > 0;
-      files = random.nextInt(3) == 0 ? new CountedFiles(() -> taskLives) : null;
-      hangsAt = files != null && random.nextInt(3) == 0 ? random.nextInt(100) : -1;
-      delivery = TestDelivery.on(new SameThreadExecutor(), diskTasks::add, counters);
+      hangsAt = random.nextInt(9) == 0 ? random.nextInt(100) : -1;
       ReadLimit reads = new ReadLimit(1L << 40);
-      queue = new MemoryQueue(receive, reads, delivery, counters::waitedForMemory, () -> nowNs);
       TransportContext context =
           new TransportContext(
               settings,
@@ -181,11 +161,9 @@ class HostileConversationPropertyTest {
               new CompletionQueues(memory, null, 0, budget, settings),
               receive,
               new ReadPool(),
-              queue,
               reads,
               control,
               blocks,
-              delivery,
               counters,
               commands::add,
               new Owner(),
@@ -193,8 +171,7 @@ class HostileConversationPropertyTest {
               () -> nowNs,
               new PeerLog(() -> nowNs));
       table = new ConnectionTable(context, 4);
-      peers =
-          new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
+      peers = new Peers(context, table);
       Peer peer = peers.of(SERVER.incarnation());
       peer.endpoint(SERVER);
       connection = table.initiate(peer, wire);
@@ -203,8 +180,8 @@ class HostileConversationPropertyTest {
       for (int i = 0; i < count; i++) {
         ranges.add(new BlockRange(0, i, 0, 1));
       }
-      fetch = new BlockFetch(SERVER, ranges, files, answers, done -> {});
-      fetch.blocks().forEach(peers::fetch);
+      fetch = FetchHandler.request(SERVER, ranges, answers);
+      peers.fetch(fetch);
     }
 
     void run() throws VerbsException {
@@ -228,8 +205,7 @@ class HostileConversationPropertyTest {
       }
       for (int i = 0; i < MAX_STEPS && !answers.areComplete(); i++) {
         if (i == hangsAt) {
-          fetch.failRest(
-              FallbackReason.STOPPED, "the agent hangs", new DeliveryLog(), delivery.disks());
+          fetch.failRest(FallbackReason.STOPPED, "the agent hangs");
         }
         step();
       }
@@ -238,14 +214,12 @@ class HostileConversationPropertyTest {
 
     private void step() {
       nowNs += 1_000_000;
-      runDiskTasks(random.nextInt(3));
-      delivery.failOverdueWrites(nowNs, DISK_LIMIT_NS);
       if (connection.isClosed()) {
         runCommands();
         return;
       }
       if (connection.broken() == null) {
-        queue.check(nowNs);
+        receive.check(nowNs);
         connection.pump(nowNs);
         switch (random.nextInt(3)) {
           case 0 -> completeSends(1 + random.nextInt(20));
@@ -271,12 +245,6 @@ class HostileConversationPropertyTest {
     private void runCommands() {
       while (!commands.isEmpty()) {
         commands.poll().run();
-      }
-    }
-
-    private void runDiskTasks(int count) {
-      for (int i = 0; i < count && !diskTasks.isEmpty(); i++) {
-        diskTasks.poll().run();
       }
     }
 
@@ -320,10 +288,7 @@ class HostileConversationPropertyTest {
         require(answers.areComplete(), "an honest server's blocks to come", unanswered);
       }
       ScriptedReader.stop(peers);
-      while (!commands.isEmpty() || !diskTasks.isEmpty()) {
-        runCommands();
-        runDiskTasks(1);
-      }
+      runCommands();
       require(
           server.hasLied() || counters.value(Counter.PROTOCOL_ERRORS) == 0,
           "no accusation of an honest server",
@@ -332,9 +297,6 @@ class HostileConversationPropertyTest {
         require(answers.count(i) == 1, "one answer of block " + i, answers.count(i));
         boolean whole = answers.length(i) < 0 || answers.length(i) == server.blockBytes(i);
         require(whole || server.hasLied(), "a whole block " + i, answers.length(i));
-      }
-      if (files != null) {
-        requireEndedFiles();
       }
       receive.closeOpenChunk();
       require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
@@ -346,15 +308,6 @@ class HostileConversationPropertyTest {
       messages += delivered;
       conversations++;
       protocolErrors += counters.value(Counter.PROTOCOL_ERRORS);
-    }
-
-    private void requireEndedFiles() {
-      require(files.open() == 0, "each file registered or deleted", files.open());
-      require(files.endedTwice() == 0, "no file registered or deleted twice", files.endedTwice());
-      long expected = taskLives ? answers.fetched() : 0;
-      require(files.registered() == expected, expected + " files for Spark", files.registered());
-      filesRegistered += files.registered();
-      filesDeleted += files.created() - files.registered();
     }
   }
 
@@ -393,14 +346,7 @@ class HostileConversationPropertyTest {
     Files.writeString(
         REPORTS.resolve("transport.HostileConversation.txt"),
         String.format(
-            "%-24s messages=%d conversations=%d protocolErrors=%d filesRegistered=%d"
-                + " filesDeleted=%d lies=%s%n",
-            "hostile conversations",
-            messages,
-            conversations,
-            protocolErrors,
-            filesRegistered,
-            filesDeleted,
-            SENT));
+            "%-24s messages=%d conversations=%d protocolErrors=%d lies=%s%n",
+            "hostile conversations", messages, conversations, protocolErrors, SENT));
   }
 }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -92,7 +93,7 @@ abstract class HostileServerFixture {
       honest.outputs().write(0, new Random(8), LENGTH);
       BlockRange block = new BlockRange(0, 0, 0, 1);
       CollectedBlocks collected = new CollectedBlocks(List.of(block));
-      reader.transport().fetch(honest.endpoint(), List.of(block), null, collected);
+      FetchHandler.fetch(reader.transport(), honest.endpoint(), List.of(block), collected);
       byte[] expected = honest.outputs().expected(block);
       return collected.await().compareRead(bytes -> Arrays.equals(bytes, expected));
     }
@@ -117,7 +118,7 @@ abstract class HostileServerFixture {
         LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
     CollectedBlocks collected = new CollectedBlocks(wanted);
     long beginNs = System.nanoTime();
-    reader.transport().fetch(server.endpoint(), wanted, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), wanted, collected);
     fetched = collected.await();
     fetchNs = System.nanoTime() - beginNs;
     return fetched;

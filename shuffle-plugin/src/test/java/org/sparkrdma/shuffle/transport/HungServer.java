@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 
 /** Steps of tests with a server on which a call has not returned. Stateless. */
 final class HungServer {
@@ -14,7 +15,7 @@ final class HungServer {
   /** Requests blocks; their answers may come later. */
   static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
     CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     return collected;
   }
 

@@ -57,7 +57,7 @@ class IdleQueuesTest {
 
   @Test
   void shouldPollTheQueueOfAConnectionThatFetchesInEachIterationAndTheOthersRarely() {
-    ScriptedTask task = reader.task(1);
+    ScriptedTask task = reader.task();
     long ofFirst = queues.get(0).polls();
     long ofAll = polls();
     for (int i = 0; i < ITERATIONS; i++) {
@@ -93,7 +93,7 @@ class IdleQueuesTest {
 
   @Test
   void shouldPollTheQueueOfAConnectionWithPostedWorkInEachIteration() {
-    ScriptedTask task = reader.task(1).fetch(0);
+    ScriptedTask task = reader.task().fetch(0);
     PolledQueue first = queues.get(0);
     reader.iterate(100);
     assertThat(reader.messagesPosted()).isEqualTo(1);

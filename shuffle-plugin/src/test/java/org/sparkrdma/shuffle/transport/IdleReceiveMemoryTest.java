@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Deregistration of receive memory after a stage that has used much of it; virtual time. */
@@ -49,11 +48,6 @@ class IdleReceiveMemoryTest {
   /** Holds what it gets. */
   private final class Holder implements FetchHandler {
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       held.add(buffer.retain());
     }
@@ -61,11 +55,6 @@ class IdleReceiveMemoryTest {
     @Override
     public void onFailed(int index, FallbackReason reason, String detail) {
       throw new IllegalStateException(reason + " " + detail);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

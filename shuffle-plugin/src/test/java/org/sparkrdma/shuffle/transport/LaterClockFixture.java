@@ -11,6 +11,7 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.wire.Located;
 
@@ -71,7 +72,7 @@ abstract class LaterClockFixture extends TransportFixture {
 
   static CollectedBlocks startFetch(TestExecutor reader, Endpoint peer) {
     CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-    reader.transport().fetch(peer, BLOCKS, null, collected);
+    FetchHandler.fetch(reader.transport(), peer, BLOCKS, collected);
     return collected;
   }
 

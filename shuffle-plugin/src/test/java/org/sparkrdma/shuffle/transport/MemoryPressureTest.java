@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -198,7 +199,7 @@ class MemoryPressureTest extends TransportFixture {
   private void fetchAndCheck(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
     HoldingHandler handler = new HoldingHandler(blocks.size());
-    reader.transport().fetch(server.endpoint(), blocks, null, handler);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, handler);
     assertThat(handler.left.await(MAX_ANSWER.toSeconds(), TimeUnit.SECONDS))
         .as("all blocks answered")
         .isTrue();

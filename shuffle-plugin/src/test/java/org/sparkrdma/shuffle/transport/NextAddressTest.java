@@ -21,7 +21,6 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.VerbsException;
@@ -89,11 +88,6 @@ class NextAddressTest {
     }
 
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       read = true;
     }
@@ -102,11 +96,6 @@ class NextAddressTest {
     public void onFailed(int index, FallbackReason reason, String text) {
       failure = reason;
       detail = text;
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -61,10 +60,6 @@ class PausedReaderTest {
   }
 
   private final class Fetch implements FetchHandler {
-    @Override
-    public long reader() {
-      return 1;
-    }
 
     @Override
     public void onFetched(int index, ManagedBuffer buffer) {
@@ -75,11 +70,6 @@ class PausedReaderTest {
     public void onFailed(int index, FallbackReason reason, String detail) {
       answered++;
       failures.merge(reason, 1, Integer::sum);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

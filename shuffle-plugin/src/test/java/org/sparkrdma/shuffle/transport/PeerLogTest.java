@@ -35,8 +35,8 @@ class PeerLogTest {
   }
 
   private void assertLimited(Consumer<Peer> event, String line) {
-    Peer one = new Peer(1, block -> {});
-    Peer two = new Peer(2, block -> {});
+    Peer one = new Peer(1);
+    Peer two = new Peer(2);
     try (CapturedLog captured = CapturedLog.fromInfo(NAME)) {
       for (int i = 0; i < 500; i++) {
         event.accept(one);
@@ -52,7 +52,7 @@ class PeerLogTest {
 
   @Test
   void shouldWriteOneLineForManyAttemptsToConnectToAPeer() throws Exception {
-    ScriptedReader reader = new ScriptedReader(ScriptedReader.CHUNK_BYTES, 0, 1);
+    ScriptedReader reader = new ScriptedReader(ScriptedReader.CHUNK_BYTES, 1);
     List<String> lines;
     try (CapturedLog captured = CapturedLog.fromInfo(NAME)) {
       reader.failAttempts(100, Duration.ofMillis(99));

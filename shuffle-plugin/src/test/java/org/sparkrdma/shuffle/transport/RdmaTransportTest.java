@@ -5,15 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -117,48 +110,6 @@ class RdmaTransportTest extends TransportFixture {
     assertThat(collected.reason(1)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
     assertThat(collected.bytes(0)).hasSize(100);
     assertThat(collected.bytes(2)).hasSize(100);
-  }
-
-  @Test
-  void shouldWriteABlockToAFileWhenAsked() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 20_000_000, 10);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
-    DiskFiles files = new DiskFiles(directory);
-    AtomicReference<Object> result = new AtomicReference<>();
-    CountDownLatch done = new CountDownLatch(1);
-    reader
-        .transport()
-        .fetch(
-            server.endpoint(),
-            blocks,
-            files,
-            new FetchHandler() {
-              @Override
-              public void onFetched(int index, ManagedBuffer buffer) {
-                result.set(buffer);
-                done.countDown();
-              }
-
-              @Override
-              public void onFailed(int index, FallbackReason reason, String detail) {
-                result.set(reason + detail);
-                done.countDown();
-              }
-
-              @Override
-              public void onSuspect(int index, SuspectBlock suspect) {
-                result.set(suspect);
-                done.countDown();
-              }
-            });
-    assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(result.get()).isInstanceOf(FileSegmentManagedBuffer.class);
-    try (var in = ((ManagedBuffer) result.get()).createInputStream()) {
-      assertThat(in.readAllBytes()).isEqualTo(server.outputs().expected(blocks.get(0)));
-    }
-    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
   }
 
   @Test

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 @Timeout(60)
@@ -64,28 +63,21 @@ class ReadAfterReleaseTest {
   /** The block with a reference of its own. */
   private static ManagedBuffer fetch(TestExecutor reader, TestExecutor server) throws Exception {
     CompletableFuture<ManagedBuffer> fetched = new CompletableFuture<>();
-    reader
-        .transport()
-        .fetch(
-            server.endpoint(),
-            List.of(new BlockRange(0, 1, 0, 1)),
-            null,
-            new FetchHandler() {
-              @Override
-              public void onFetched(int index, ManagedBuffer buffer) {
-                fetched.complete(buffer.retain());
-              }
+    FetchHandler.fetch(
+        reader.transport(),
+        server.endpoint(),
+        List.of(new BlockRange(0, 1, 0, 1)),
+        new FetchHandler() {
+          @Override
+          public void onFetched(int index, ManagedBuffer buffer) {
+            fetched.complete(buffer.retain());
+          }
 
-              @Override
-              public void onFailed(int index, FallbackReason reason, String detail) {
-                fetched.completeExceptionally(new AssertionError(reason + " " + detail));
-              }
-
-              @Override
-              public void onSuspect(int index, SuspectBlock suspect) {
-                fetched.completeExceptionally(new AssertionError("suspect"));
-              }
-            });
+          @Override
+          public void onFailed(int index, FallbackReason reason, String detail) {
+            fetched.completeExceptionally(new AssertionError(reason + " " + detail));
+          }
+        });
     ManagedBuffer buffer = fetched.get(30, TimeUnit.SECONDS);
     while (!released(buffer)) {
       Thread.onSpinWait();

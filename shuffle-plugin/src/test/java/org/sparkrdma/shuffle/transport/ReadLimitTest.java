@@ -42,9 +42,7 @@ class ReadLimitTest {
           null,
           null,
           new ReadPool(),
-          null,
           limit,
-          null,
           null,
           null,
           new ShuffleCounters(),
@@ -86,29 +84,6 @@ class ReadLimitTest {
     }
     assertThat(one.posted()).isZero();
     assertThat(limit.postedBytes()).isZero();
-  }
-
-  @Test
-  void shouldSeeAnIncastWhileReadsOfEightConnectionsFillTheLimit() {
-    for (int i = 0; i < 7; i++) {
-      reads().post(1);
-    }
-    assertThat(limit.isIncast(0)).isFalse();
-    reads().post(2);
-    assertThat(limit.isIncast(29_999_999)).isTrue();
-    assertThat(limit.isIncast(30_000_000)).as("no READ was posted since").isFalse();
-  }
-
-  @Test
-  void shouldSeeNoIncastInReadsOfFewerConnections() {
-    List<ConnectionReads> first = new ArrayList<>();
-    for (int i = 0; i < LIMIT; i++) {
-      first.add(reads().post(1));
-    }
-    first.subList(0, 3).forEach(ConnectionReads::complete);
-    ConnectionReads more = reads().post(4);
-    assertThat(more.posted()).as("the limit is full again").isEqualTo(2);
-    assertThat(limit.isIncast(0)).isFalse();
   }
 
   @Test

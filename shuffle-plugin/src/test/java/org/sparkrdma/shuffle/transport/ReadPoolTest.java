@@ -7,7 +7,6 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 @Timeout(60)
 class ReadPoolTest {

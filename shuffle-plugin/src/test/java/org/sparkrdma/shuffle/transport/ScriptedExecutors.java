@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
@@ -86,7 +87,7 @@ abstract class ScriptedExecutors {
 
   static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
     CollectedBlocks collected = new CollectedBlocks(blocks);
-    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
     return collected;
   }
 

@@ -8,7 +8,8 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -29,17 +30,16 @@ final class ScriptedMemory {
   private final RegisteredPool sinks;
   private final RegisteredPool controlPool;
   private final ControlBuffers control;
-  private final ReceiveMemory receive;
+  private final ReceivePool receive;
 
   /**
    * @param poolBytes receive memory
-   * @param maxCopiedBytes heap memory of copies
    */
-  ScriptedMemory(Device device, int poolBytes, long maxCopiedBytes, LongSupplier nanoClock) {
+  ScriptedMemory(Device device, int poolBytes, ShuffleCounters counters, LongSupplier nanoClock) {
     controlPool = pool(device, controlDomain, MESSAGE_BYTES, 64 << 20, nanoClock);
     control = new ControlBuffers(controlPool, 2 << 20);
     sinks = pool(device, sinkDomain, CHUNK_BYTES, poolBytes, nanoClock);
-    receive = new ReceiveMemory(sinks, maxCopiedBytes);
+    receive = new ReceivePool(sinks, counters);
   }
 
   private RegisteredPool pool(
@@ -71,7 +71,7 @@ final class ScriptedMemory {
     return sinks;
   }
 
-  ReceiveMemory receive() {
+  ReceivePool receive() {
     return receive;
   }
 

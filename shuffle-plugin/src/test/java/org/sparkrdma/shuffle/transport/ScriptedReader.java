@@ -12,16 +12,12 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.Delivery;
-import org.sparkrdma.shuffle.fetch.TestDelivery;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Release;
@@ -60,29 +56,18 @@ final class ScriptedReader {
   private final Connector connector;
   private final ConnectionTurns turns;
   private final TransportAgent agent;
-  private int handOvers;
   private int idlePeers;
   private long nowNs;
 
   /** Whether completions come through the first queue, which an agent polls. */
   private boolean polled;
 
-  /** Delivers at once, and counts. */
-  private final class DeliveryExecutor extends SameThreadExecutor {
-    @Override
-    public void execute(Runnable task) {
-      handOvers++;
-      super.execute(task);
-    }
-  }
-
   /**
    * @param poolBytes receive memory
-   * @param maxCopiedBytes heap memory of copies
    * @param lengths of the peer's blocks
    */
-  ScriptedReader(int poolBytes, long maxCopiedBytes, int... lengths) throws VerbsException {
-    this(new ReadLimit(1L << 40), poolBytes, maxCopiedBytes, lengths);
+  ScriptedReader(int poolBytes, int... lengths) throws VerbsException {
+    this(new ReadLimit(1L << 40), poolBytes, lengths);
   }
 
   /** On a card, whose driver pins the rings of queues; with the default settings and one block. */
@@ -92,7 +77,6 @@ final class ScriptedReader {
         ShuffleSettings.defaults().transport(ScriptedMemory.BUDGET_BYTES),
         new ReadLimit(1L << 40),
         1 << 20,
-        0,
         1_000);
   }
 
@@ -107,16 +91,14 @@ final class ScriptedReader {
         settings(poolBytes, MAX_CONNECTIONS),
         new ReadLimit(1L << 40),
         poolBytes,
-        0,
         lengths);
   }
 
   /**
    * @param reads of all connections
    */
-  ScriptedReader(ReadLimit reads, int poolBytes, long maxCopiedBytes, int... lengths)
-      throws VerbsException {
-    this(Transport.LOOPBACK, settings(poolBytes), reads, poolBytes, maxCopiedBytes, lengths);
+  ScriptedReader(ReadLimit reads, int poolBytes, int... lengths) throws VerbsException {
+    this(Transport.LOOPBACK, settings(poolBytes), reads, poolBytes, lengths);
   }
 
   private ScriptedReader(
@@ -124,21 +106,17 @@ final class ScriptedReader {
       TransportSettings settings,
       ReadLimit reads,
       int poolBytes,
-      long maxCopiedBytes,
       int... lengths)
       throws VerbsException {
     device = new PolledDevice(transport);
-    memory = new ScriptedMemory(device, poolBytes, maxCopiedBytes, () -> nowNs);
+    memory = new ScriptedMemory(device, poolBytes, counters, () -> nowNs);
     peer =
         new ScriptedPeer(
             wire,
             settings(0).locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE,
             this::deliver,
             lengths);
-    Delivery delivery = TestDelivery.on(new DeliveryExecutor(), new SameThreadExecutor(), counters);
     server = UnusedBlockServer.of(device, memory.domain(), memory.budget(), () -> nowNs);
-    MemoryQueue queue =
-        new MemoryQueue(memory.receive(), reads, delivery, counters::waitedForMemory, () -> nowNs);
     completions = new CompletionQueues(device, null, 0, memory.budget(), settings);
     context =
         new TransportContext(
@@ -150,11 +128,9 @@ final class ScriptedReader {
             completions,
             memory.receive(),
             new ReadPool(),
-            queue,
             reads,
             memory.control(),
             server,
-            delivery,
             counters,
             commands::add,
             new Owner(),
@@ -162,8 +138,7 @@ final class ScriptedReader {
             () -> nowNs,
             new PeerLog(() -> nowNs));
     table = new ConnectionTable(context, MAX_CONNECTIONS);
-    peers =
-        new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
+    peers = new Peers(context, table);
     Peer serving = peers.of(SERVER.incarnation());
     serving.endpoint(SERVER);
     connection = table.initiate(serving, wire);
@@ -178,8 +153,6 @@ final class ScriptedReader {
             peers,
             connector,
             memory.control(),
-            queue,
-            delivery,
             memory.receive(),
             context.nanoClock().getAsLong());
     agent =
@@ -196,8 +169,6 @@ final class ScriptedReader {
         connector,
         server,
         memory.control(),
-        queue,
-        delivery,
         memory.receive(),
         failure -> {
           throw new IllegalStateException(failure);
@@ -225,7 +196,6 @@ final class ScriptedReader {
         Duration.ofSeconds(1),
         maxConnections,
         16,
-        1,
         true,
         Duration.ZERO,
         new PacketSettings(OptionalInt.empty(), 17, 6),
@@ -297,11 +267,6 @@ final class ScriptedReader {
     return connection.isClosed();
   }
 
-  /** Lists of blocks and failures that the agent has handed over. */
-  int handOvers() {
-    return handOvers;
-  }
-
   /**
    * READs of another connection of this executor.
    *
@@ -311,8 +276,8 @@ final class ScriptedReader {
     return new ConnectionReads(context, chunk, CHUNK_BYTES, reads -> {});
   }
 
-  ScriptedTask task(long number) {
-    return new ScriptedTask(number, peers, connection, () -> nowNs);
+  ScriptedTask task() {
+    return new ScriptedTask(peers, connection, () -> nowNs);
   }
 
   /** The peer from which it reads. */

@@ -6,12 +6,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
-import org.sparkrdma.shuffle.fetch.TestDelivery;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -19,7 +16,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * the time of each answer.
  */
 final class ScriptedTask implements FetchHandler {
-  private final long number;
   private final Peers peers;
   private final PeerConnection connection;
   private final LongSupplier nanoClock;
@@ -27,8 +23,7 @@ final class ScriptedTask implements FetchHandler {
   private final List<FallbackReason> failures = new ArrayList<>();
   private long lastAnswerNs;
 
-  ScriptedTask(long number, Peers peers, PeerConnection connection, LongSupplier nanoClock) {
-    this.number = number;
+  ScriptedTask(Peers peers, PeerConnection connection, LongSupplier nanoClock) {
     this.peers = peers;
     this.connection = connection;
     this.nanoClock = nanoClock;
@@ -36,27 +31,25 @@ final class ScriptedTask implements FetchHandler {
 
   /** Fetches the blocks of these map outputs. */
   ScriptedTask fetch(int... maps) {
-    blocks(maps).forEach(peers::fetch);
+    peers.fetch(request(maps));
     return this;
   }
 
   /** Adds blocks to the connection, which does not ask for a turn. */
   ScriptedTask addUnnoticed(int... maps) {
-    blocks(maps).forEach(connection.fetches()::fetch);
+    FetchRequest request = request(maps);
+    for (int i = 0; i < maps.length; i++) {
+      connection.fetches().fetch(new BlockProgress(request, i, false, nanoClock.getAsLong()));
+    }
     return this;
   }
 
-  private List<BlockProgress> blocks(int... maps) {
+  private FetchRequest request(int... maps) {
     List<BlockRange> ranges = new ArrayList<>();
     for (int map : maps) {
       ranges.add(new BlockRange(0, map, 0, 1));
     }
-    return new BlockFetch(ScriptedReader.SERVER, ranges, null, this, done -> {}).blocks();
-  }
-
-  @Override
-  public long reader() {
-    return number;
+    return FetchHandler.request(ScriptedReader.SERVER, ranges, this);
   }
 
   @Override
@@ -71,11 +64,6 @@ final class ScriptedTask implements FetchHandler {
     lastAnswerNs = nanoClock.getAsLong();
   }
 
-  @Override
-  public void onSuspect(int index, SuspectBlock suspect) {
-    throw new IllegalStateException("no checksums here");
-  }
-
   int blocksHeld() {
     return held.size();
   }
@@ -86,18 +74,6 @@ final class ScriptedTask implements FetchHandler {
 
   long lastAnswerMs() {
     return TimeUnit.NANOSECONDS.toMillis(lastAnswerNs);
-  }
-
-  /** Releases the blocks that were copied to the heap. */
-  void releaseCopies() {
-    held.removeIf(
-        block -> {
-          boolean copy = TestDelivery.isCopy(block);
-          if (copy) {
-            block.release();
-          }
-          return copy;
-        });
   }
 
   void releaseAll() {

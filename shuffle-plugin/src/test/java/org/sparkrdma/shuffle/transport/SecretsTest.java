@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,6 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
@@ -91,7 +91,7 @@ class SecretsTest {
     // Corruption, until the peer is quarantined.
     server.outputs().corrupt(1, 500);
     for (int i = 0; i < 3; i++) {
-      fetch(reader, server.endpoint()).suspect(0).compare(1000, 1);
+      fetch(reader, server.endpoint()).bytes(0);
     }
     assertThat(fetch(reader, server.endpoint()).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
 
@@ -168,8 +168,8 @@ class SecretsTest {
   }
 
   private CollectedBlocks fetch(TestExecutor reader, Endpoint server) throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-    reader.transport().fetch(server, BLOCKS, null, new Listening(collected));
+    CollectedBlocks collected = new CollectedBlocks(BLOCKS, reader);
+    FetchHandler.fetch(reader.transport(), server, BLOCKS, new Listening(collected));
     return collected.await();
   }
 
@@ -226,6 +226,11 @@ class SecretsTest {
     }
 
     @Override
+    public BlockStoreClient spark() {
+      return next.spark();
+    }
+
+    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       note(buffer);
       next.onFetched(index, buffer);
@@ -235,12 +240,6 @@ class SecretsTest {
     public void onFailed(int index, FallbackReason reason, String detail) {
       texts.add(reason + " " + detail);
       next.onFailed(index, reason, detail);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      note(suspect);
-      next.onSuspect(index, suspect);
     }
   }
 }

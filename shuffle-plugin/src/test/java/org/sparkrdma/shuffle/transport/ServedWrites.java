@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -113,7 +114,7 @@ class ServedWrites {
       for (int first = 0; first < REDUCERS; first += atOnce) {
         List<BlockRange> blocks = blocks(first, first + atOnce);
         CollectedBlocks collected = new CollectedBlocks(blocks);
-        reader.transport().fetch(server.endpoint(), blocks, null, collected);
+        FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
         byTcp += collected.await().reasons().values().stream().mapToLong(Long::longValue).sum();
       }
       long fetchNs = System.nanoTime() - startNs;

@@ -8,7 +8,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 class ShortReadsTest {
   private static final long PAGE = 0x7f00_b750_f000L;

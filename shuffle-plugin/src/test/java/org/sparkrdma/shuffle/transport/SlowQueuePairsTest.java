@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -62,11 +61,6 @@ class SlowQueuePairsTest {
     }
 
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       read = true;
       if (by == reader) {
@@ -77,11 +71,6 @@ class SlowQueuePairsTest {
     @Override
     public void onFailed(int index, FallbackReason reason, String detail) {
       throw new IllegalStateException(reason + " " + detail);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 
@@ -119,11 +108,6 @@ class SlowQueuePairsTest {
     private int connections;
 
     @Override
-    public long reader() {
-      return 1;
-    }
-
-    @Override
     public void onFetched(int index, ManagedBuffer buffer) {
       throw new IllegalStateException("not expected");
     }
@@ -132,11 +116,6 @@ class SlowQueuePairsTest {
     public void onFailed(int index, FallbackReason reason, String detail) {
       assertThat(reason).isEqualTo(FallbackReason.STOPPED);
       connections = reader.connections();
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      throw new IllegalStateException("no checksums here");
     }
   }
 

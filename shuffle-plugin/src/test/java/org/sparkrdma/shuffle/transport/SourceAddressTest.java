@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 
@@ -62,7 +63,7 @@ class SourceAddressTest {
     try (TestExecutor reader = new TestExecutor(directory, options);
         HostileServer server = new HostileServer(2, new Noting())) {
       CollectedBlocks collected = new CollectedBlocks(BLOCKS);
-      reader.transport().fetch(server.endpoint(), BLOCKS, null, collected);
+      FetchHandler.fetch(reader.transport(), server.endpoint(), BLOCKS, collected);
       assertThat(collected.await().bytes(0)).hasSize(LENGTH);
     }
   }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 
 /**
  * A reader whose clock stands still unless the test moves it, and servers of its application; all
@@ -100,7 +101,7 @@ abstract class StoppedClockFixture {
     List<BlockRange> wanted =
         LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
     CollectedBlocks collected = new CollectedBlocks(wanted);
-    by.transport().fetch(peer, wanted, null, collected);
+    FetchHandler.fetch(by.transport(), peer, wanted, collected);
     return collected;
   }
 }

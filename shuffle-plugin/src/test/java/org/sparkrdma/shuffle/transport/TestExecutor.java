@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,14 +18,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.PacketSettings;
@@ -42,6 +47,8 @@ final class TestExecutor implements AutoCloseable {
   private final Device device;
   private final PinnedBudget budget;
   private final TestOutputs outputs;
+  private final UnusableChecksums unusable = new UnusableChecksums();
+  private volatile byte[] tcpAnswers = {};
   private final ShuffleCounters counters = new ShuffleCounters();
   private final List<String> outOfService = new CopyOnWriteArrayList<>();
   private final RdmaTransport transport;
@@ -282,7 +289,6 @@ final class TestExecutor implements AutoCloseable {
         Duration.ofSeconds(2),
         options.maxConnections,
         options.maxAttempts,
-        2,
         options.verify,
         Duration.ZERO,
         new PacketSettings(options.trafficClass, 17, 6),
@@ -307,7 +313,6 @@ final class TestExecutor implements AutoCloseable {
         NarrowDevice.over(device, options.maxCompletionQueueDepth),
         budget,
         outputs,
-        new TransportConf("shuffle", new MapConfigProvider(Map.of())),
         options.addresses,
         options.port,
         0,
@@ -371,6 +376,41 @@ final class TestExecutor implements AutoCloseable {
     while (count(Counter.PEERS_QUARANTINED) == 0) {
       Thread.onSpinWait();
     }
+  }
+
+  /** Spark's client, which has the bytes of {@link #tcpAnswers}. */
+  BlockStoreClient spark() {
+    return new BlockStoreClient() {
+      @Override
+      public void fetchBlocks(
+          String host,
+          int port,
+          String executorId,
+          String[] names,
+          BlockFetchingListener listener,
+          DownloadFileManager files) {
+        for (String name : names) {
+          ByteBuffer bytes = ByteBuffer.wrap(tcpAnswers);
+          listener.onBlockFetchSuccess(name, new NioManagedBuffer(bytes));
+        }
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  /** Sets the bytes of each block by TCP. */
+  void tcpAnswers(byte[] bytes) {
+    tcpAnswers = bytes;
+  }
+
+  UnusableChecksums unusable() {
+    return unusable;
+  }
+
+  long count(FallbackReason reason) {
+    return counters.value(reason);
   }
 
   long count(Counter counter) {

@@ -86,7 +86,7 @@ class TurnTimeTest {
 
   /** Nanoseconds per step while some blocks are fetched. */
   private static double stepNs(ScriptedReader reader, Step step) throws VerbsException {
-    ScriptedTask task = reader.task(1);
+    ScriptedTask task = reader.task();
     long steps = 0;
     long spentNs = 0;
     for (int block = 0; block < BLOCKS; block++) {

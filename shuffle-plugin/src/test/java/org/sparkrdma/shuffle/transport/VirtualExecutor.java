@@ -11,16 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -28,7 +25,6 @@ import org.sparkrdma.shuffle.serve.VirtualBlockServer;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.shuffle.wire.ProofKey;
@@ -53,7 +49,6 @@ final class VirtualExecutor implements AutoCloseable {
   private final VirtualFabric fabric;
   private final VirtualDevice device;
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final MemoryWaits waits = new MemoryWaits();
   private final PinnedBudget budget;
   private final TransportMemory memory;
   private final VirtualBlockServer server;
@@ -146,7 +141,7 @@ final class VirtualExecutor implements AutoCloseable {
     manager = new VirtualConnectionManager(fabric, this, address);
     Owner owner = new Owner();
     completions = new CompletionQueues(device, channel, 0, budget, transport);
-    memory = new TransportMemory(device, device, budget, transport, fabric::nowNs);
+    memory = new TransportMemory(device, device, budget, transport, counters, fabric::nowNs);
     agent = new TransportAgent(transport, channel, completions, manager, owner, fabric::nowNs);
     server =
         new VirtualBlockServer(
@@ -160,22 +155,7 @@ final class VirtualExecutor implements AutoCloseable {
                 peer -> {},
                 agent::execute,
                 fabric::nowNs));
-    Delivery delivery =
-        new Delivery(
-            new SameThreadExecutor(),
-            new SameThreadExecutor(),
-            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            false,
-            counters,
-            incarnation -> {});
     ReadLimit reads = new ReadLimit(transport.readBytesInFlight());
-    MemoryQueue queue =
-        new MemoryQueue(
-            memory.receive(),
-            reads,
-            delivery,
-            (waitedNs, late) -> waits.add(waitedNs),
-            fabric::nowNs);
     TransportContext context =
         new TransportContext(
             transport,
@@ -186,11 +166,9 @@ final class VirtualExecutor implements AutoCloseable {
             completions,
             memory.receive(),
             new ReadPool(),
-            queue,
             reads,
             memory.control(),
             server.server(),
-            delivery,
             counters,
             agent::execute,
             owner,
@@ -198,16 +176,13 @@ final class VirtualExecutor implements AutoCloseable {
             fabric::nowNs,
             new PeerLog(fabric::nowNs));
     table = new ConnectionTable(context, transport.maxConnections());
-    peers =
-        new Peers(context, table, (tested, block) -> BlockFetch.test(tested, block, done -> {}));
+    peers = new Peers(context, table);
     agent.init(
         table,
         peers,
         new Connector(context, manager, table, peers, List.of(network), 16),
         server.server(),
         memory.control(),
-        queue,
-        delivery,
         memory.receive(),
         cause -> {
           throw new IllegalStateException(cause);
@@ -233,8 +208,8 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Fetches blocks of a peer; their buffers are released when they arrive. */
   void fetch(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, blocks, null, handler, done -> {});
-    agent.execute(() -> peers.fetch(fetch));
+    FetchRequest request = FetchHandler.request(peer, blocks, handler);
+    agent.execute(() -> peers.fetch(request));
   }
 
   /** The agent runs as soon as it has time. */
@@ -405,11 +380,6 @@ final class VirtualExecutor implements AutoCloseable {
 
   long count(Counter counter) {
     return counters.value(counter);
-  }
-
-  /** Waits of its blocks for receive memory. */
-  MemoryWaits memoryWaits() {
-    return waits;
   }
 
   long highestPinnedBytes() {

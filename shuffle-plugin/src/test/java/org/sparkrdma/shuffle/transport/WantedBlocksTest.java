@@ -6,19 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.fetch.BlockFetch;
-import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 
 class WantedBlocksTest {
+  private final FetchRequest request =
+      FetchHandler.request(
+          null,
+          IntStream.range(0, 5).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList(),
+          new HoldingHandler(5));
   private final List<BlockProgress> blocks =
-      new BlockFetch(
-              null,
-              IntStream.range(0, 5).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList(),
-              null,
-              new HoldingHandler(5),
-              done -> {})
-          .blocks();
+      IntStream.range(0, 5).mapToObj(i -> new BlockProgress(request, i, false, 0)).toList();
   private final WantedBlocks wanted = new WantedBlocks();
 
   private BlockProgress block(int index) {
@@ -39,8 +38,8 @@ class WantedBlocksTest {
   @Test
   void shouldQueueBlocksThatHaveGotMemoryBeforeOthers() {
     wanted.add(block(0));
-    wanted.onWait();
-    wanted.onWait();
+    wanted.onWait(block(1));
+    wanted.onWait(block(2));
     wanted.onMemory(block(1));
     wanted.onMemory(block(2));
     assertThat(wanted.queue()).containsExactly(block(0));
@@ -51,9 +50,9 @@ class WantedBlocksTest {
 
   @Test
   void shouldNotBeEmptyWhileABlockWaitsForMemory() {
-    wanted.onWait();
-    wanted.onWait();
-    wanted.onNoMemory();
+    wanted.onWait(block(0));
+    wanted.onWait(block(1));
+    wanted.onNoMemory(block(1));
     assertThat(wanted.areQueued()).isFalse();
     assertThat(wanted.isEmpty()).isFalse();
     wanted.onMemory(block(0));
@@ -66,10 +65,10 @@ class WantedBlocksTest {
   @Test
   void shouldGiveUpAllBlocksAndTheWaitForMemory() {
     wanted.add(block(0));
-    wanted.onWait();
-    wanted.onWait();
+    wanted.onWait(block(1));
+    wanted.onWait(block(2));
     wanted.onMemory(block(1));
-    assertThat(wanted.takeAll()).containsExactly(block(0), block(1));
+    assertThat(wanted.takeAll()).containsExactly(block(0), block(1), block(2));
     assertThat(wanted.isEmpty()).isTrue();
   }
 }

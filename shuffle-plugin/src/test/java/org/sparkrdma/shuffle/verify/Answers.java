@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -12,10 +13,13 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
-/** The bytes that a task receives; a second answer or a failure is an error. */
+/**
+ * The bytes that a task receives, which opens the blocks in {@link #await}; a second answer or a
+ * failure is an error.
+ */
 final class Answers implements BlockFetchingListener {
-  private static final byte[] FAILED = {};
-  private final Map<String, byte[]> bytes = new ConcurrentHashMap<>();
+  private final Map<String, ManagedBuffer> blocks = new ConcurrentHashMap<>();
+  private final Map<String, byte[]> bytes = new HashMap<>();
   private final CountDownLatch left;
   private volatile String wrong;
 
@@ -25,29 +29,31 @@ final class Answers implements BlockFetchingListener {
 
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    try (InputStream in = buffer.createInputStream()) {
-      answer(blockId, in.readAllBytes());
-    } catch (IOException e) {
-      wrong = blockId + ": " + e;
-    }
+    answer(blockId, buffer.retain());
   }
 
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     wrong = blockId + ": " + failure;
-    answer(blockId, FAILED);
+    left.countDown();
   }
 
-  private void answer(String blockId, byte[] got) {
-    if (bytes.put(blockId, got) != null) {
+  private void answer(String blockId, ManagedBuffer got) {
+    if (blocks.put(blockId, got) != null) {
       wrong = blockId + " answered twice";
     }
     left.countDown();
   }
 
-  Answers await() throws InterruptedException {
+  Answers await() throws InterruptedException, IOException {
     assertThat(left.await(60, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
     assertThat(wrong).isNull();
+    for (Map.Entry<String, ManagedBuffer> block : blocks.entrySet()) {
+      try (InputStream in = block.getValue().createInputStream()) {
+        bytes.put(block.getKey(), in.readAllBytes());
+      }
+      block.getValue().release();
+    }
     return this;
   }
 

@@ -29,11 +29,14 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
-import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.transport.FlippedReads;
 import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
 import org.sparkrdma.verbs.AccessFlag;
@@ -107,14 +110,13 @@ class BitFlipTest {
       ResolverClient spark = new ResolverClient(outputs::block);
       Random random = new Random(codec.hashCode() * 31L + sums.hashCode());
       try (FlippedReads reads = new FlippedReads(outputs.served(), sinks, counters, random);
-          TcpFallback tcp = new TcpFallback(spark, counters, 2)) {
+          TcpFallback tcp = new TcpFallback(() -> {})) {
         RdmaBlockClient client =
             new RdmaBlockClient(
-                spark,
-                CompletableFuture.completedFuture(reads),
-                id -> CompletableFuture.completedFuture(Optional.of(PEER)),
-                tcp,
-                counters);
+                    new FetchContext(spark, tcp, counters, true, 1, new FallbackLog()),
+                    CompletableFuture.completedFuture(reads),
+                    id -> CompletableFuture.completedFuture(Optional.of(PEER)))
+                .forReader(new ReaderBlocks(null));
         for (int done = 0; done < flips; done += AT_ONCE) {
           // Each name once in a request, as in Spark's requests.
           for (int i = 0; i < AT_ONCE; i += names.size()) {
@@ -125,7 +127,7 @@ class BitFlipTest {
             some.forEach(name -> assertThat(answers.of(name)).isEqualTo(right.get(name)));
           }
         }
-        assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isZero();
+        assertThat(counters.value(Counter.BLOCKS_VERIFIED)).isZero();
         assertThat(counters.value(Counter.BLOCKS_CORRUPT)).isEqualTo(flips);
         assertThat(counters.value(FallbackReason.CORRUPT)).isEqualTo(flips);
         assertThat(spark.fetched()).isEqualTo(flips);
@@ -169,7 +171,7 @@ class BitFlipTest {
           assertThat(pair.fetch(List.of(name)).of(name)).isEqualTo(outputs.bytes(name));
         }
       }
-      assertThat(pair.count(Counter.RDMA_BLOCKS_READ)).isZero();
+      assertThat(pair.count(Counter.BLOCKS_VERIFIED)).isZero();
       assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isGreaterThanOrEqualTo(3);
       assertThat(pair.count(Counter.PEERS_QUARANTINED)).isPositive();
     } finally {

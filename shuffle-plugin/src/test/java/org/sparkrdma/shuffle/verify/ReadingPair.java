@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.verify;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,18 +10,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
-import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -49,19 +51,19 @@ final class ReadingPair implements AutoCloseable {
   ReadingPair(MapOutputs outputs, ResolverClient spark, String faults) throws VerbsException {
     server = new End(outputs, 1, "");
     reader = new End(new NoOutputs(), 2, faults);
-    tcp = new TcpFallback(spark, reader.counters, 2);
+    tcp = new TcpFallback(() -> {});
+    tcp.start();
     client =
         new RdmaBlockClient(
-            spark,
-            CompletableFuture.completedFuture(reader.transport),
-            executorId ->
-                CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())),
-            tcp,
-            reader.counters);
+                new FetchContext(spark, tcp, reader.counters, true, 1, new FallbackLog()),
+                CompletableFuture.completedFuture(reader.transport),
+                executorId ->
+                    CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())))
+            .forReader(new ReaderBlocks(null));
   }
 
   /** Fetches blocks like Spark's iterator; returns when all are answered. */
-  Answers fetch(List<String> blockIds) throws InterruptedException {
+  Answers fetch(List<String> blockIds) throws InterruptedException, IOException {
     Answers answers = new Answers(blockIds.size());
     client.fetchBlocks("host", 1, "1", blockIds.toArray(String[]::new), answers, null);
     return answers.await();
@@ -133,7 +135,6 @@ final class ReadingPair implements AutoCloseable {
                   Duration.ofMillis(1),
                   16,
                   16,
-                  2,
                   true,
                   Duration.ofNanos(0),
                   new PacketSettings(OptionalInt.empty(), 17, 6),
@@ -152,7 +153,6 @@ final class ReadingPair implements AutoCloseable {
                   device,
                   budget,
                   outputs,
-                  new TransportConf("shuffle", new MapConfigProvider(Map.of())),
                   List.of(NetworkAddress.ofHost(InetAddress.getLoopbackAddress())),
                   0,
                   0,

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -100,7 +101,7 @@ class VerifiedReadsTest {
   }
 
   private static void readAll(ReadingPair pair, SparkOutputs outputs, Shuffle shuffle)
-      throws InterruptedException {
+      throws InterruptedException, IOException {
     List<String> blocks = blocks(shuffle, RANGES);
     assertRight(outputs, pair.fetch(blocks), blocks);
   }

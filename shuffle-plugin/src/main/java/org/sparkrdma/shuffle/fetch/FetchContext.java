@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * What all fetch requests of an executor share. Safe for any thread.
+ *
+ * @param spark Spark's own client
+ * @param fallback fetches failed blocks through it
+ * @param verify whether blocks are verified with their checksums
+ * @param maxOomAttempts as {@code spark.shuffle.maxAttemptsOnNettyOOM}
+ * @param unusable map outputs whose recorded checksums are wrong
+ * @param log why blocks use TCP
+ */
+public record FetchContext(
+    BlockStoreClient spark,
+    FetchRequest.Fallback fallback,
+    ShuffleCounters counters,
+    boolean verify,
+    int maxOomAttempts,
+    UnusableChecksums unusable,
+    FallbackLog log) {
+  /** A context without known map outputs. */
+  public FetchContext(
+      BlockStoreClient spark,
+      FetchRequest.Fallback fallback,
+      ShuffleCounters counters,
+      boolean verify,
+      int maxOomAttempts,
+      FallbackLog log) {
+    this(spark, fallback, counters, verify, maxOomAttempts, new UnusableChecksums(), log);
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.TaskContext;
+import org.apache.spark.shuffle.FetchFailedException;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.sparkrdma.shuffle.metrics.StageReads;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+
+/**
+ * The task of a reader, and where the blocks are that it reads: a fetch that fails must name the
+ * map output by its index, because Spark recomputes what it names. Confined to the task's threads.
+ */
+public final class ReaderBlocks {
+  private static final int UNKNOWN_INDEX = -1;
+
+  /** Null for readers that are no task. */
+  private final TaskContext task;
+
+  private final List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> seen =
+      new ArrayList<>();
+
+  /**
+   * @param task null for none
+   */
+  public ReaderBlocks(TaskContext task) {
+    this.task = task;
+  }
+
+  /** The same blocks, remembered here when they are taken. */
+  public Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> remember(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks) {
+    return new AbstractIterator<>() {
+      @Override
+      public boolean hasNext() {
+        return blocks.hasNext();
+      }
+
+      @Override
+      public Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> next() {
+        Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> next = blocks.next();
+        seen.add(next);
+        return next;
+      }
+    };
+  }
+
+  /** Stage of the task. */
+  public int stage() {
+    return task == null ? StageReads.NO_STAGE : task.stageId();
+  }
+
+  /** Throws Spark's own exception when the task was killed. */
+  void throwIfKilled() {
+    if (task != null) {
+      task.killTaskIfInterrupted();
+    }
+  }
+
+  /** The failure of a block, to be thrown on the task's thread: Spark notes its creation there. */
+  RuntimeException fetchFailed(
+      PeerAddress peer, BlockRange block, String message, Throwable cause) {
+    BlockManagerId address =
+        BlockManagerId.apply(peer.executorId(), peer.host(), peer.port(), scala.Option.empty());
+    int mapIndex = UNKNOWN_INDEX;
+    for (Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> source : seen) {
+      Iterator<Tuple3<BlockId, Object, Object>> blocks = source._2().iterator();
+      while (mapIndex == UNKNOWN_INDEX && blocks.hasNext()) {
+        Tuple3<BlockId, Object, Object> known = blocks.next();
+        if (known._1() instanceof ShuffleBlockId id
+            && id.shuffleId() == block.shuffleId()
+            && id.mapId() == block.mapId()) {
+          address = source._1();
+          mapIndex = (Integer) known._3();
+        }
+      }
+    }
+    return unchecked(
+        new FetchFailedException(
+            address,
+            block.shuffleId(),
+            block.mapId(),
+            mapIndex,
+            block.startReduceId(),
+            message,
+            cause));
+  }
+
+  /**
+   * Throws a checked exception where Spark's interface declares none, as Spark's Scala code does.
+   */
+  @SuppressWarnings("unchecked")
+  static <E extends Exception> RuntimeException unchecked(Exception e) throws E {
+    throw (E) e;
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Receive memory of an executor, first come, first served. A block gets memory for all its bytes at
+ * once, or waits in one queue for at most a second; then it uses TCP. Small blocks share chunks.
+ * Confined to the agent; any thread may release blocks.
+ */
+public final class ReceivePool {
+  /** Maximum time that a block waits. */
+  public static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Interval of checks; free memory is not signalled. */
+  private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final RegisteredPool pool;
+  private final ShuffleCounters counters;
+  private final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
+  private long checkedNs;
+  private RegisteredChunk open;
+  private int position;
+
+  /** A block that waits for memory. It waits once at a time. */
+  public abstract static class Waiter {
+    private long bytes;
+    private long sinceNs;
+
+    /** It gets memory, which it must release. */
+    protected abstract void onMemory(FetchedBlock memory);
+
+    /** Its wait has ended without memory. */
+    protected abstract void onTimeout();
+  }
+
+  /** Takes chunks of the pool, which its creator closes. */
+  public ReceivePool(RegisteredPool pool, ShuffleCounters counters) {
+    this.pool = pool;
+    this.counters = counters;
+  }
+
+  /** Whether a block of this length can ever be received. */
+  public boolean canFit(long lengthBytes) {
+    return lengthBytes <= pool.limitBytes();
+  }
+
+  /**
+   * Memory for a block; null when others wait or not enough is free. The caller then waits with
+   * {@link #await}.
+   */
+  public FetchedBlock tryTake(long lengthBytes) {
+    return waiting.isEmpty() ? take(lengthBytes) : null;
+  }
+
+  private FetchedBlock take(long lengthBytes) {
+    if (lengthBytes > openRoom() + pool.availableBytes()) {
+      // Idle windows are evicted then.
+      pool.reportShortage(lengthBytes);
+      return null;
+    }
+    FetchedBlock block = new FetchedBlock();
+    long left = lengthBytes;
+    while (left > 0) {
+      if (openRoom() == 0) {
+        closeOpenChunk();
+        open = pool.tryTake().orElse(null);
+        if (open == null) {
+          // The device refuses, or windows have taken the memory.
+          block.release();
+          return null;
+        }
+      }
+      int bytes = (int) Math.min(openRoom(), left);
+      block.add(open, position, bytes);
+      position += bytes;
+      left -= bytes;
+    }
+    return block;
+  }
+
+  private int openRoom() {
+    return open == null ? 0 : open.lengthBytes() - position;
+  }
+
+  /** The block waits until it has memory, or its time is over. */
+  public void await(Waiter waiter, long lengthBytes, long nowNs) {
+    waiter.bytes = lengthBytes;
+    waiter.sinceNs = nowNs;
+    waiting.add(waiter);
+  }
+
+  /** The block waits no longer, because its connection ends. */
+  public void cancel(Waiter waiter) {
+    waiting.remove(waiter);
+  }
+
+  /** Whether blocks wait. */
+  public boolean hasWaiters() {
+    return !waiting.isEmpty();
+  }
+
+  /**
+   * Gives out free memory in order, if a check is due, and ends waits that are over. Called in each
+   * iteration of the agent.
+   */
+  public void check(long nowNs) {
+    if (waiting.isEmpty() || nowNs - checkedNs < CHECK_NS) {
+      return;
+    }
+    checkedNs = nowNs;
+    boolean enough = true;
+    while (enough && !waiting.isEmpty()) {
+      Waiter first = waiting.peek();
+      FetchedBlock memory = take(first.bytes);
+      boolean over = memory == null && nowNs - first.sinceNs >= MAX_WAIT_NS;
+      enough = memory != null || over;
+      if (enough) {
+        waiting.poll();
+        counters.waitedForMemory(nowNs - first.sinceNs);
+      }
+      if (memory != null) {
+        first.onMemory(memory);
+      } else if (over) {
+        first.onTimeout();
+      }
+    }
+  }
+
+  /** Releases the open chunk; blocks hold their own references. */
+  public void closeOpenChunk() {
+    if (open != null) {
+      open.release();
+      open = null;
+      position = 0;
+    }
+  }
+
+  /** Marks slabs of the pool that are idle since the last call, for {@link #trimIdle}. */
+  public void markIdle() {
+    closeOpenChunk();
+    pool.markIdle();
+  }
+
+  /** Deregisters marked slabs, at most this number; returns how many it was. */
+  public int trimIdle(int max) {
+    return pool.trimIdle(max);
+  }
+}

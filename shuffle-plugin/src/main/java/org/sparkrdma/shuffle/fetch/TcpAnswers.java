@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.sparkrdma.shuffle.metrics.Counter;
+
+/**
+ * Forwards the answers of Spark's own client, one for each block, and counts them. Safe for any
+ * thread.
+ */
+public final class TcpAnswers implements BlockFetchingListener {
+  private final FetchContext context;
+  private final int stage;
+  private final BlockFetchingListener listener;
+  private final boolean fallback;
+
+  /** Blocks without an answer. */
+  private final Set<String> open;
+
+  private long bytes;
+
+  TcpAnswers(
+      FetchContext context,
+      int stage,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      boolean fallback) {
+    this.context = context;
+    this.stage = stage;
+    this.listener = listener;
+    this.fallback = fallback;
+    this.open = new LinkedHashSet<>(Arrays.asList(blockIds));
+  }
+
+  /**
+   * Fetches blocks by Spark's client, which may connect on the caller's thread. Each gets one
+   * answer, also when the client throws.
+   *
+   * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
+   * @param files for blocks that Spark wants on disk; null for memory
+   * @param fallback whether reader and peer use RDMA
+   */
+  public static void fetch(
+      FetchContext context,
+      PeerAddress peer,
+      int stage,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files,
+      boolean fallback) {
+    if (blockIds.length == 0) {
+      return;
+    }
+    TcpAnswers answers = new TcpAnswers(context, stage, blockIds, listener, fallback);
+    try {
+      context
+          .spark()
+          .fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, answers, files);
+    } catch (Exception e) {
+      // Spark's client throws checked exceptions, too.
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      answers.failRest(e);
+    }
+  }
+
+  /** Fails every block that has no answer yet. */
+  void failRest(Exception e) {
+    List<String> rest;
+    synchronized (this) {
+      rest = List.copyOf(open);
+    }
+    rest.forEach(blockId -> onBlockFetchFailure(blockId, e));
+  }
+
+  /** The last answer adds the bytes of all to the stage, before Spark can end the task. */
+  private synchronized boolean close(String blockId, long blockBytes) {
+    boolean first = open.remove(blockId);
+    bytes += first ? blockBytes : 0;
+    if (first && open.isEmpty()) {
+      context.counters().stages().add(stage, 0, 0, bytes);
+    }
+    return first;
+  }
+
+  @Override
+  public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    long blockBytes = buffer.size();
+    if (close(blockId, blockBytes)) {
+      context.counters().increment(Counter.TCP_BLOCKS_READ);
+      context.counters().add(Counter.TCP_BYTES_READ, blockBytes);
+      context.counters().add(Counter.FALLBACK_BYTES_READ, fallback ? blockBytes : 0);
+      listener.onBlockFetchSuccess(blockId, buffer);
+    }
+  }
+
+  @Override
+  public void onBlockFetchFailure(String blockId, Throwable failure) {
+    if (close(blockId, 0)) {
+      listener.onBlockFetchFailure(blockId, failure);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
+
+/**
+ * Fetches the blocks that RDMA cannot through Spark's own client, on a bounded number of threads.
+ *
+ * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
+ * alive. So each address uses one thread at a time, and no other thread waits here. Requests to an
+ * address are issued in order. Blocks that fail while their request is queued join it. The runtime
+ * starts and closes it. Safe for any thread.
+ */
+public final class TcpFallback implements FetchRequest.Fallback, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TcpFallback.class);
+
+  /** Maximum number of addresses with a connect in progress. */
+  static final int THREADS = 16;
+
+  /** Reasons after which the peer may have withdrawn its endpoint. */
+  private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
+      EnumSet.of(
+          FallbackReason.REFUSED,
+          FallbackReason.CONNECT_FAILED,
+          FallbackReason.LOST_PEER,
+          FallbackReason.TIMEOUT);
+
+  private final Runnable recheck;
+
+  /** Queued requests by address, while there are some; guarded by this object, as all below. */
+  private final Map<String, ArrayDeque<Queued>> waiting = new HashMap<>();
+
+  /** Addresses with queued requests that no thread works for, in order. */
+  private final ArrayDeque<String> ready = new ArrayDeque<>();
+
+  /** Addresses that a thread works for. */
+  private final Set<String> inWork = new HashSet<>();
+
+  private boolean closed;
+
+  private record Queued(FetchRequest request, boolean fallback) {}
+
+  /**
+   * @param recheck called when a peer's endpoint may be outdated
+   */
+  public TcpFallback(Runnable recheck) {
+    this.recheck = recheck;
+  }
+
+  /**
+   * Starts all threads.
+   *
+   * @throws ThreadShortageException when the system refuses one; those that were started end with
+   *     the close
+   */
+  public void start() {
+    for (int i = 1; i <= THREADS; i++) {
+      Thread thread = new Thread(this::work, "rdma-tcp-" + i);
+      thread.setDaemon(true);
+      ThreadShortageException.start(thread);
+    }
+  }
+
+  @Override
+  public void fetch(FetchRequest request, BitSet blocks, FallbackReason reason, String detail) {
+    request.report(blocks.cardinality(), reason, detail);
+    if (SUGGESTS_A_CHANGE.contains(reason)) {
+      recheck.run();
+    }
+    if (request.addFailed(blocks) && !tryQueue(request, !reason.isWithoutRdma())) {
+      // The executor stops. Each block needs an answer all the same.
+      request.fetchFailedByTcp(!reason.isWithoutRdma());
+    }
+  }
+
+  /** Queues a request; false after the close. */
+  private synchronized boolean tryQueue(FetchRequest request, boolean fallback) {
+    if (closed) {
+      return false;
+    }
+    String address = request.peer().hostPort();
+    ArrayDeque<Queued> queue = waiting.get(address);
+    if (queue == null) {
+      queue = new ArrayDeque<>();
+      waiting.put(address, queue);
+      if (!inWork.contains(address)) {
+        ready.add(address);
+        notify();
+      }
+    }
+    queue.add(new Queued(request, fallback));
+    return true;
+  }
+
+  private void work() {
+    String address = null;
+    while (true) {
+      Queued next;
+      synchronized (this) {
+        address = nextAddress(address);
+        if (address == null) {
+          return;
+        }
+        ArrayDeque<Queued> queue = waiting.get(address);
+        next = queue.poll();
+        if (queue.isEmpty()) {
+          waiting.remove(address);
+        }
+      }
+      try {
+        next.request.fetchFailedByTcp(next.fallback);
+      } catch (RuntimeException e) {
+        LOG.error("Spark's fetcher threw an exception when it received a result", e);
+      }
+    }
+  }
+
+  /**
+   * Waits for an address with a queued request, which then belongs to the caller.
+   *
+   * @param done that the caller has worked for; null for none
+   * @return null after the close
+   */
+  private String nextAddress(String done) {
+    if (done != null) {
+      inWork.remove(done);
+      if (waiting.containsKey(done)) {
+        ready.add(done);
+      }
+    }
+    while (ready.isEmpty()) {
+      if (closed) {
+        return null;
+      }
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        // Only the close ends a thread.
+      }
+    }
+    String address = ready.poll();
+    inWork.add(address);
+    return address;
+  }
+
+  /** The threads end after all queued requests; later ones are issued on their caller's thread. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    notifyAll();
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import com.codahale.metrics.MetricSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+
+/** A fake of Spark's own client: answers at once by default. */
+public final class FakeSparkClient extends BlockStoreClient {
+  /** One call of fetchBlocks. */
+  public record Call(String host, int port, String executorId, List<String> blockIds) {}
+
+  public static final MetricSet METRICS = Map::of;
+
+  public final List<Call> calls = new ArrayList<>();
+  public final Map<String, CountDownLatch> blackHoles = new ConcurrentHashMap<>();
+  public final Map<String, Throwable> failures = new ConcurrentHashMap<>();
+
+  /** Threads of the calls. */
+  public final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+  /** Thrown by one call each. */
+  public final Queue<RuntimeException> errors = new ConcurrentLinkedQueue<>();
+
+  /** Number of blocks that a call answers before it throws. */
+  public volatile int answersBeforeError;
+
+  public volatile boolean closed;
+  public volatile DownloadFileManager files;
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executorId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    synchronized (calls) {
+      calls.add(new Call(host, port, executorId, List.of(blockIds)));
+      calls.notifyAll();
+    }
+    threads.add(Thread.currentThread());
+    this.files = files;
+    CountDownLatch blackHole = blackHoles.get(host);
+    if (blackHole != null) {
+      awaitQuietly(blackHole);
+    }
+    RuntimeException error = errors.poll();
+    int count = error == null ? blockIds.length : answersBeforeError;
+    for (String blockId : List.of(blockIds).subList(0, count)) {
+      Throwable failure = failures.get(blockId);
+      if (failure == null) {
+        listener.onBlockFetchSuccess(blockId, new FakeBuffer(10));
+      } else {
+        listener.onBlockFetchFailure(blockId, failure);
+      }
+    }
+    if (error != null) {
+      throw error;
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits until so many calls have begun. */
+  public void awaitCalls(int count) throws InterruptedException {
+    synchronized (calls) {
+      while (calls.size() < count) {
+        calls.wait();
+      }
+    }
+  }
+
+  public List<Call> calls() {
+    synchronized (calls) {
+      return List.copyOf(calls);
+    }
+  }
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String executorId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return Cause.DISK_ISSUE;
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    listener.onFailure(shuffleId, shuffleMergeId, reduceId, new IllegalStateException("asked"));
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return METRICS;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

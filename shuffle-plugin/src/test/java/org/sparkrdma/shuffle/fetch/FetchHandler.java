@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/** Receives the results of a request by the index of the block, in the place of Spark and TCP. */
+public interface FetchHandler {
+  /** A block was delivered; the request releases its reference afterwards. */
+  void onFetched(int index, ManagedBuffer buffer);
+
+  /** The same with the bytes that the server took from its copy pool. */
+  default void onFetched(int index, ManagedBuffer buffer, long copiedBytes) {
+    onFetched(index, buffer);
+  }
+
+  /** A block was handed to TCP. */
+  void onFailed(int index, FallbackReason reason, String detail);
+
+  /** Spark's client, which fetches blocks whose checksum differs. */
+  default BlockStoreClient spark() {
+    return null;
+  }
+
+  /** Counters of the reader. */
+  default ShuffleCounters counters() {
+    return new ShuffleCounters();
+  }
+
+  /** Map outputs of which the reader knows wrong checksums. */
+  default UnusableChecksums unusable() {
+    return new UnusableChecksums();
+  }
+
+  /** A request with this handler that is not begun. */
+  private static FetchRequest request(List<BlockRange> blocks, FetchHandler handler) {
+    String[] names = new String[blocks.size()];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = Integer.toString(i);
+    }
+    FetchRequest.Fallback failed =
+        (request, indexes, reason, detail) ->
+            indexes.stream().forEach(i -> handler.onFailed(i, reason, detail));
+    return new FetchRequest(
+        new FetchContext(
+            handler.spark(),
+            failed,
+            handler.counters(),
+            true,
+            1,
+            handler.unusable(),
+            new FallbackLog()),
+        new PeerAddress("7", "host", 1),
+        names,
+        BlockRanges.of(blocks),
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String name, ManagedBuffer buffer) {
+            handler.onFetched(
+                Integer.parseInt(name), buffer, ((FetchedBlock) buffer).copiedBytes());
+          }
+
+          @Override
+          public void onBlockFetchFailure(String name, Throwable failure) {
+            throw new AssertionError("block " + name, failure);
+          }
+        },
+        new ReaderBlocks(null));
+  }
+
+  /** A request of a peer that is begun with nothing. */
+  static FetchRequest request(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
+    FetchRequest request = request(blocks, handler);
+    request.begin(begun -> {}, peer);
+    return request;
+  }
+
+  /** Fetches blocks. */
+  static void fetch(
+      BlockTransport transport, Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
+    request(blocks, handler).begin(transport, peer);
+  }
+}

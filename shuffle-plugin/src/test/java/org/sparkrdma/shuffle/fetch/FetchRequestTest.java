@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import com.codahale.metrics.MetricSet;
+import io.netty.util.internal.OutOfDirectMemoryError;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.zip.CRC32C;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
+import org.apache.spark.TaskKilledException;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.shuffle.FetchFailedException;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.SoftPool;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.VerbsException;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Blocks are verified where they are opened, and TCP decides when a checksum differs. */
+@Timeout(60)
+class FetchRequestTest {
+  private static final int LENGTH = 150;
+  private static final int HALF = 70;
+
+  /** As in a LOCATED. */
+  private static final int CRC32C_KIND = 3;
+
+  private static final int MAP_INDEX = 41;
+  private static final BlockManagerId ADDRESS =
+      BlockManagerId.apply("7", "host7", 7_337, scala.Option.empty());
+
+  private final byte[] content = new byte[LENGTH];
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final SparkClient spark = new SparkClient();
+  private final TaskContextImpl task = TaskContext$.MODULE$.empty();
+  private final List<ManagedBuffer> delivered = new ArrayList<>();
+  private final List<String> corrupt = new ArrayList<>();
+  private SoftPool soft;
+  private ReceivePool receive;
+
+  @BeforeEach
+  void open() throws VerbsException {
+    new Random(3).nextBytes(content);
+    soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 16);
+    receive = new ReceivePool(soft.pool(), counters);
+  }
+
+  @AfterEach
+  void closeWithoutLeaks() {
+    receive.closeOpenChunk();
+    assertThat(soft.pool().chunksOut()).as("chunks still held").isZero();
+    soft.close();
+  }
+
+  /** A buffer that counts its references. */
+  private static final class Counted extends NioManagedBuffer {
+    private int references = 1;
+
+    Counted(byte[] bytes) {
+      super(ByteBuffer.wrap(bytes));
+    }
+
+    @Override
+    public ManagedBuffer retain() {
+      references++;
+      return this;
+    }
+
+    @Override
+    public ManagedBuffer release() {
+      references--;
+      return this;
+    }
+  }
+
+  /** Keeps each request for the test to answer, or answers at once. */
+  private static final class SparkClient extends BlockStoreClient {
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<Throwable> failures = new ArrayList<>();
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private volatile BlockFetchingListener held;
+    private volatile boolean holds;
+    private Counted answer;
+
+    @Override
+    public void fetchBlocks(
+        String host,
+        int port,
+        String executorId,
+        String[] blockIds,
+        BlockFetchingListener listener,
+        DownloadFileManager files) {
+      threads.add(Thread.currentThread());
+      assertThat(host + port + executorId).isEqualTo("host77_3377".replace("_", ""));
+      assertThat(files).isNull();
+      held = listener;
+      asked.countDown();
+      if (holds) {
+        return;
+      }
+      if (!failures.isEmpty()) {
+        listener.onBlockFetchFailure(blockIds[0], failures.remove(0));
+      } else {
+        listener.onBlockFetchSuccess(blockIds[0], answer);
+        answer.release();
+      }
+    }
+
+    @Override
+    public MetricSet shuffleMetrics() {
+      return Map::of;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** A delivered block whose content has the given checksum of its second partition. */
+  private FetchedBlock block(long sumOffset) {
+    FetchedBlock block = receive.tryTake(LENGTH);
+    int placed = 0;
+    while (placed < LENGTH) {
+      int step = block.seek(placed);
+      block.soughtChunk().slice(block.soughtOffset(), step).put(content, placed, step);
+      placed += step;
+    }
+    PartitionChecksums sums = new PartitionChecksums();
+    sums.add(HALF, sum(0, HALF));
+    sums.add(LENGTH, sum(HALF, LENGTH) + sumOffset);
+    block.checksums(CRC32C_KIND, sums);
+    FetchContext context =
+        new FetchContext(
+            spark,
+            (request, blocks, reason, detail) -> {
+              throw new AssertionError("by TCP: " + reason);
+            },
+            counters,
+            true,
+            2,
+            new FallbackLog());
+    BlockRanges ranges = new BlockRanges(1);
+    ranges.add(3, 11, 5, 7);
+    ReaderBlocks reader = new ReaderBlocks(task);
+    var known = reader.remember(CollectionConverters.asScala(List.of(located()).iterator()));
+    while (known.hasNext()) {
+      known.next();
+    }
+    FetchRequest request =
+        new FetchRequest(
+            context,
+            new PeerAddress("7", "host7", 7_337),
+            new String[] {"shuffle_3_11_5_7"},
+            ranges,
+            new BlockFetchingListener() {
+              @Override
+              public void onBlockFetchSuccess(String name, ManagedBuffer buffer) {
+                delivered.add(buffer.retain());
+              }
+
+              @Override
+              public void onBlockFetchFailure(String name, Throwable failure) {
+                throw new AssertionError(failure);
+              }
+            },
+            reader);
+    request.begin(
+        new BlockTransport() {
+          @Override
+          public void fetch(FetchRequest fetched) {
+            fetched.fetchedBy(this);
+          }
+
+          @Override
+          public void onCorruptData(FetchRequest fetched) {
+            corrupt.add("7");
+          }
+        },
+        null);
+    request.onFetched(0, block);
+    assertThat(delivered).containsExactly(block);
+    assertThat(spark.threads).as("nothing is verified before it is opened").isEmpty();
+    return block;
+  }
+
+  private static Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> located() {
+    List<Tuple3<BlockId, Object, Object>> blocks =
+        List.of(
+            new Tuple3<>(new ShuffleBlockId(3, 10, 5), 9L, 40),
+            new Tuple3<>(new ShuffleBlockId(3, 11, 5), 9L, MAP_INDEX),
+            new Tuple3<>(new ShuffleBlockId(3, 11, 6), 9L, MAP_INDEX));
+    return new Tuple2<>(ADDRESS, CollectionConverters.asScala(blocks).toSeq());
+  }
+
+  private long sum(int from, int to) {
+    CRC32C crc = new CRC32C();
+    crc.update(content, from, to - from);
+    return crc.getValue();
+  }
+
+  @Test
+  void shouldVerifyABlockOnceWhenItIsOpened() throws IOException {
+    FetchedBlock block = block(0);
+    assertThat(counters.value(Counter.BLOCKS_VERIFIED)).isZero();
+    try (InputStream in = block.createInputStream()) {
+      assertThat(in.readAllBytes()).isEqualTo(content);
+    }
+    assertThat(block.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
+    assertThat(counters.value(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
+    block.release();
+  }
+
+  @Test
+  void shouldServeTheBytesOfTcpWhenTheRecordedChecksumIsWrong() throws IOException {
+    spark.answer = new Counted(content);
+    FetchedBlock block = block(1);
+    try (InputStream in = block.createInputStream()) {
+      assertThat(in.readAllBytes()).isEqualTo(content);
+    }
+    assertThat(spark.threads).containsExactly(Thread.currentThread());
+    assertThat(counters.value(FallbackReason.CHECKSUM_UNUSABLE)).isEqualTo(1);
+    assertThat(counters.value(Counter.CHECKSUMS_UNUSABLE)).isEqualTo(1);
+    assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).as("counts as one by TCP").isZero();
+    assertThat(counters.value(Counter.RDMA_BYTES_READ)).isZero();
+    assertThat(counters.value(Counter.TCP_BYTES_READ)).isEqualTo(LENGTH);
+    assertThat(corrupt).isEmpty();
+    assertThat(spark.answer.references).isEqualTo(1);
+    block.release();
+    assertThat(spark.answer.references).isZero();
+  }
+
+  @Test
+  void shouldServeTheBytesOfTcpAndReportThePeerWhenAReadWasCorrupt() throws IOException {
+    spark.answer = new Counted(content.clone());
+    content[HALF + 3] ^= 4;
+    FetchedBlock block = block(1);
+    assertThat(block.nioByteBuffer()).isEqualTo(spark.answer.nioByteBuffer());
+    assertThat(block.nioByteBuffer()).isNotEqualTo(ByteBuffer.wrap(content));
+    assertThat(spark.threads).hasSize(1);
+    assertThat(counters.value(FallbackReason.CORRUPT)).isEqualTo(1);
+    assertThat(counters.value(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
+    assertThat(corrupt).containsExactly("7");
+    block.release();
+    assertThat(spark.answer.references).isZero();
+  }
+
+  @Test
+  void shouldVerifyBlocksForNettyToo() throws IOException {
+    spark.answer = new Counted(content);
+    FetchedBlock block = block(1);
+    assertThat(block.convertToNetty()).isNotNull();
+    assertThat(spark.threads).hasSize(1);
+    block.release();
+  }
+
+  @Test
+  void shouldNameTheMapOutputAndReleaseTheBlockWhenTcpFails() {
+    spark.failures.add(new IOException("on purpose"));
+    FetchedBlock block = block(1);
+    Throwable thrown = catchThrowable(block::createInputStream);
+    assertThat(thrown).isInstanceOf(FetchFailedException.class).hasRootCauseMessage("on purpose");
+    FetchFailed failed = (FetchFailed) ((FetchFailedException) thrown).toTaskFailedReason();
+    assertThat(failed.bmAddress()).isEqualTo(ADDRESS);
+    assertThat(failed.shuffleId()).isEqualTo(3);
+    assertThat(failed.mapId()).isEqualTo(11);
+    assertThat(failed.mapIndex()).isEqualTo(MAP_INDEX);
+    assertThat(failed.reduceId()).isEqualTo(5);
+    assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void shouldAskAgainWhenSparksClientHasNoDirectMemory() throws Exception {
+    spark.answer = new Counted(content);
+    spark.failures.add(noDirectMemory());
+    spark.failures.add(noDirectMemory());
+    FetchedBlock block = block(1);
+    assertThat(block.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
+    assertThat(spark.threads).hasSize(3);
+    block.release();
+  }
+
+  private static OutOfDirectMemoryError noDirectMemory() throws ReflectiveOperationException {
+    Constructor<OutOfDirectMemoryError> constructor =
+        OutOfDirectMemoryError.class.getDeclaredConstructor(String.class);
+    constructor.setAccessible(true);
+    return constructor.newInstance("on purpose");
+  }
+
+  @Test
+  void shouldLeaveTheWaitForTcpWhenTheTaskIsKilled() throws Exception {
+    spark.holds = true;
+    FetchedBlock block = block(1);
+    CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    Thread reading =
+        new Thread(() -> ended.complete(catchThrowable(block::createInputStream)), "task");
+    reading.start();
+    spark.asked.await();
+    task.markInterrupted("killed by the test");
+    assertThat(ended.get()).isInstanceOf(TaskKilledException.class);
+    assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
+    answerTooLate();
+  }
+
+  @Test
+  void shouldLeaveTheWaitForTcpWhenTheThreadIsInterrupted() throws Exception {
+    spark.holds = true;
+    FetchedBlock block = block(1);
+    CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    Thread reading =
+        new Thread(() -> ended.complete(catchThrowable(block::createInputStream)), "task");
+    reading.start();
+    spark.asked.await();
+    reading.interrupt();
+    assertThat(ended.get()).isInstanceOf(InterruptedException.class);
+    assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
+    answerTooLate();
+  }
+
+  private void answerTooLate() {
+    Counted late = new Counted(content);
+    spark.held.onBlockFetchSuccess("shuffle_3_11_5_7", late);
+    late.release();
+    assertThat(late.references).isZero();
+  }
+}

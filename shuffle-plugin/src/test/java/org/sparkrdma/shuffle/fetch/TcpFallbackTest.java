@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+@Timeout(30)
+class TcpFallbackTest {
+  private final FakeSparkClient spark = new FakeSparkClient();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final AtomicInteger rechecks = new AtomicInteger();
+  private final TcpFallback tcp = new TcpFallback(rechecks::incrementAndGet);
+  private final RecordingListener listener = new RecordingListener();
+
+  @BeforeEach
+  void start() {
+    tcp.start();
+  }
+
+  @AfterEach
+  void close() {
+    spark.blackHoles.values().forEach(CountDownLatch::countDown);
+    tcp.close();
+  }
+
+  private FetchRequest request(String host, String... names) {
+    BlockRanges ranges = new BlockRanges(names.length);
+    for (int i = 0; i < names.length; i++) {
+      ranges.add(0, i, 0, 1);
+    }
+    return new FetchRequest(
+        new FetchContext(spark, tcp, counters, true, 1, new FallbackLog()),
+        new PeerAddress("7", host, 7_337),
+        names,
+        ranges,
+        listener,
+        new ReaderBlocks(null));
+  }
+
+  @Test
+  void shouldFetchFailedBlocksOnAThreadOfItsOwn() throws InterruptedException {
+    FetchRequest request = request("a", "x", "y");
+    request.onFailed(1, FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(1)).containsExactly("y");
+    assertThat(spark.threads).allMatch(thread -> thread.getName().startsWith("rdma-tcp-"));
+    assertThat(counters.value(FallbackReason.TIMEOUT)).isEqualTo(1);
+    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isPositive();
+    assertThat(rechecks).hasValue(1);
+  }
+
+  @Test
+  void shouldConnectToAnAddressOnceAtATimeAndDelayNoOtherAddress() throws InterruptedException {
+    spark.blackHoles.put("a", new CountDownLatch(1));
+    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    spark.awaitCalls(1);
+    request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
+    request("b", "3").failRest(FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(1)).containsExactly("3");
+    assertThat(spark.calls()).as("the second request waits").hasSize(2);
+    spark.blackHoles.get("a").countDown();
+    assertThat(listener.awaitAnswers(3)).containsExactly("3", "1", "2");
+  }
+
+  @Test
+  void shouldFetchBlocksTogetherThatFailWhileTheirRequestIsQueued() throws InterruptedException {
+    spark.blackHoles.put("a", new CountDownLatch(1));
+    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    spark.awaitCalls(1);
+    FetchRequest request = request("a", "2", "3", "4");
+    for (int i = 0; i < 3; i++) {
+      request.onFailed(i, FallbackReason.PEER_BUSY, "no room");
+    }
+    spark.blackHoles.get("a").countDown();
+    listener.awaitAnswers(4);
+    assertThat(spark.calls()).extracting(call -> call.blockIds().size()).containsExactly(1, 3);
+  }
+
+  @Test
+  void shouldServeMoreAddressesThanItHasThreads() throws InterruptedException {
+    List<String> hosts = new ArrayList<>();
+    for (int i = 0; i < 2 * TcpFallback.THREADS; i++) {
+      hosts.add("host" + i);
+      spark.blackHoles.put("host" + i, new CountDownLatch(1));
+      request("host" + i, "block" + i).failRest(FallbackReason.LOST_PEER, "lost");
+    }
+    spark.awaitCalls(TcpFallback.THREADS);
+    hosts.forEach(host -> spark.blackHoles.get(host).countDown());
+    assertThat(listener.awaitAnswers(hosts.size())).hasSize(hosts.size());
+    assertThat(spark.threads).hasSizeLessThanOrEqualTo(TcpFallback.THREADS);
+  }
+
+  @Test
+  void shouldAnswerEachBlockOnceWhenSparksClientThrows() throws InterruptedException {
+    spark.answersBeforeError = 1;
+    spark.errors.add(new IllegalStateException("thrown by the test"));
+    request("a", "1", "2", "3").failRest(FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(3)).containsExactly("1", "2", "3");
+    assertThat(listener.failures()).containsOnlyKeys("2", "3");
+    request("a", "4").failRest(FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(4)).contains("4");
+  }
+
+  @Test
+  void shouldFetchQueuedRequestsBeforeItsEndAndLaterOnesOnTheCallersThread()
+      throws InterruptedException {
+    spark.blackHoles.put("a", new CountDownLatch(1));
+    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    spark.awaitCalls(1);
+    request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
+    tcp.close();
+    request("b", "3").failRest(FallbackReason.STOPPED, "stops");
+    assertThat(spark.threads).contains(Thread.currentThread());
+    spark.blackHoles.get("a").countDown();
+    assertThat(listener.awaitAnswers(3)).contains("1", "2", "3");
+  }
+}
