@@ -57,7 +57,7 @@ class MatrixIT {
     Script.Outcome outcome =
         Script.run(
             Script.briefly(executors),
-            "matrix",
+            "dev/matrix",
             "--cells",
             cell,
             "--keep",

@@ -3,7 +3,7 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.launch.git.Commit;
@@ -16,7 +16,7 @@ import org.sparkrdma.launch.git.Commit;
  */
 record RegressReport(
     String command,
-    MachineFacts environment,
+    Environment environment,
     Commit base,
     Commit head,
     List<PairedChange> changes) {

@@ -117,9 +117,6 @@ public final class BenchmarkRuns {
 
   private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
     SparkConf conf = FixedSettings.conf(mode);
-    if (plan.concurrent() > 1) {
-      conf.set("spark.scheduler.mode", "FAIR");
-    }
     conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       spark.sc().addSparkListener(new TaskProgress(progress.lines()));
@@ -127,7 +124,7 @@ public final class BenchmarkRuns {
       spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
       if (environment == null) {
         // Not the settings of this application, which has those of its shuffle.
-        environment = Environment.of(spark, new SparkConf(), plan.modes());
+        environment = Environment.of(new SparkConf());
       }
       return work.run(spark);
     }
