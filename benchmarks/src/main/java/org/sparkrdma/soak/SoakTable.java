@@ -9,8 +9,7 @@ import java.util.stream.Collectors;
 import org.sparkrdma.launch.TextTable;
 
 /**
- * A report as plain text: settings, jobs, faults, a row for each measure of each executor, and
- * growth of native memory.
+ * A report as plain text: settings, jobs, faults, and a row for each measure of each executor.
  */
 final class SoakTable {
   private static final List<String> HEADINGS =
@@ -40,8 +39,7 @@ final class SoakTable {
         + list(report.counters())
         + "\n\n"
         + "medians after the warm-up of the executors that lived through all of it\n"
-        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1)
-        + MemoryGrowthTable.of(report.longLivedExecutors(), report.nativeMemory());
+        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
   }
 
   private static List<String> row(LongLivedExecutor executor, Trend trend) {

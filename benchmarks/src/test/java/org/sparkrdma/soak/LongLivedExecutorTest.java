@@ -56,17 +56,6 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldPrintTheNativeMemoryOfEachJudgedExecutorBelowTheVerdict() {
-    List<Sample> all = new ArrayList<>();
-    for (int second = 0; second < SECONDS; second += INTERVAL) {
-      all.add(sample(second, "1", 100));
-      all.add(sample(second, "2", 100));
-    }
-    assertThat(SoakTable.of(report(all, null)))
-        .containsSubsequence("flat", "\nexecutor 1: no two snapshots", "\nexecutor 2: no two snap");
-  }
-
-  @Test
   void shouldPassWhenOnlySparksStorageThreadsGrowAndPrintThem() {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {
@@ -99,7 +88,7 @@ class LongLivedExecutorTest {
             null);
     assertThat(
             new SoakReport(
-                    1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of(), List.of())
+                    1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
                 .counters())
         .containsExactlyEntriesOf(Map.of("a", 8L));
   }
@@ -114,7 +103,6 @@ class LongLivedExecutorTest {
         Map.of(),
         new SoakResult(Map.of(), List.of(), objection),
         LongLivedExecutor.of(samples, SECONDS),
-        List.of(),
         samples);
   }
 

@@ -7,12 +7,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortState;
 
-class HostFilesTest {
+class HostFactsTest {
+  private static final DeviceInfo CARD = FakeDevices.device("mlx5_0", PortState.ACTIVE);
+
   @TempDir private Path root;
 
   @Test
   void shouldReadVersionAndDriver() throws Exception {
+    HostFacts facts = new HostFacts(root);
+    assertThat(facts.driver(CARD)).isEqualTo("unknown");
+    assertThat(facts.rdmaCore()).isEqualTo("unknown");
+    assertThat(facts.kernel()).isEqualTo("unknown");
     Path process = Files.createDirectories(root.resolve("proc/self"));
     Files.writeString(
         process.resolve("maps"),
@@ -20,12 +28,9 @@ class HostFilesTest {
     Path function = Files.createDirectories(root.resolve("sys/class/infiniband/mlx5_0/device"));
     Path driver = Files.createDirectories(root.resolve("sys/bus/pci/drivers/mlx5_core"));
     Files.createSymbolicLink(function.resolve("driver"), driver);
-
-    HostFiles files = HostFiles.under(root);
-    assertThat(files.rdmaCore()).isEqualTo("44.0");
-    assertThat(files.pciDriver("mlx5_0")).hasValue("mlx5_core");
-    assertThat(files.pciDriver("rxe0")).isEmpty();
-    assertThat(files.lockableBytes()).isEmpty();
-    assertThat(files.kernel()).isEqualTo("unknown");
+    assertThat(facts.rdmaCore()).isEqualTo("44.0");
+    assertThat(facts.driver(CARD)).isEqualTo("mlx5_core");
+    assertThat(facts.isCard(CARD)).isTrue();
+    assertThat(facts.lockableBytes()).isEmpty();
   }
 }
