@@ -43,9 +43,9 @@ public final class StandaloneCluster implements AutoCloseable {
 
   private StandaloneCluster(ClusterSettings settings) throws ClusterException, IOException {
     this.settings = settings;
-    masterPort = LoopbackPort.claim(settings.masterPort(), "the Master");
-    masterUiPort = LoopbackPort.claim(settings.masterUiPort(), "the Master's web pages");
-    shuffleServicePort = LoopbackPort.claim(LoopbackPort.ANY, "the external shuffle service");
+    masterPort = LoopbackPort.free();
+    masterUiPort = LoopbackPort.free();
+    shuffleServicePort = LoopbackPort.free();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
@@ -55,7 +55,7 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts all processes and returns when every Worker is registered.
    *
-   * @throws ClusterException if a port is in use, a process ends, or the time limit is over; no
+   * @throws ClusterException if a process ends, or the time limit is over; no
    *     process keeps running then
    */
   public static StandaloneCluster start(ClusterSettings settings)

@@ -32,8 +32,7 @@ record CellResult(
   private static final String FALLBACK_PREFIX = "fallback.";
 
   /** A cell whose two applications ran to their end. */
-  static CellResult compared(
-      Cell cell, MatrixResult soft, double seconds, String difference) {
+  static CellResult compared(Cell cell, MatrixResult soft, double seconds, String difference) {
     long byRead = soft.counters().getOrDefault("rdma.bytes.read", 0L);
     Map<String, Long> fallbacks = new TreeMap<>();
     soft.counters()

@@ -39,10 +39,7 @@ final class ExecutorMonitor {
    * @param faultsUntilSeconds seconds after the start from which no fault is injected
    */
   ExecutorMonitor(
-      Supplier<List<Long>> running,
-      ExecutorFaults faults,
-      int heapMib,
-      double faultsUntilSeconds) {
+      Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
     this.running = running;
     this.faults = faults;
     this.heapMib = heapMib;

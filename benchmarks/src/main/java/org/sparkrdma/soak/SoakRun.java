@@ -85,8 +85,7 @@ record SoakRun(
     ExecutorFaults faults =
         new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, progress::log);
     ExecutorMonitor monitor =
-        new ExecutorMonitor(
-            this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
+        new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
     progress.log("submitted, seed %d".formatted(seed));
     double seconds;
     try {
@@ -117,9 +116,7 @@ record SoakRun(
     int exitCode =
         cluster.run(
             application,
-            line ->
-                ProgressLine.parse(line)
-                    .ifPresent(step -> progress.step("soak", step)));
+            line -> ProgressLine.parse(line).ifPresent(step -> progress.step("soak", step)));
     if (exitCode != 0 || !Files.exists(resultFile)) {
       throw new LaunchException(
           "the application failed with exit code " + exitCode, cluster.driverLog(application));
@@ -147,9 +144,7 @@ record SoakRun(
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", HEAP_MIB + "m");
     // The whole heap is resident from the start, so that only native memory can grow.
-    conf.put(
-        "spark.executor.extraJavaOptions",
-        "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
+    conf.put("spark.executor.extraJavaOptions", "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
     conf.put("spark.cores.max", Integer.toString(EXECUTORS));
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");

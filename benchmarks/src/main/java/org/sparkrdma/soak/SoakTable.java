@@ -8,9 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.TextTable;
 
-/**
- * A report as plain text: settings, jobs, faults, and a row for each measure of each executor.
- */
+/** A report as plain text: settings, jobs, faults, and a row for each measure of each executor. */
 final class SoakTable {
   private static final List<String> HEADINGS =
       List.of("executor", "measure", "samples", "first third", "last third", "allowed", "verdict");

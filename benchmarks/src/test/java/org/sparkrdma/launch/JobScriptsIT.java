@@ -111,8 +111,7 @@ class JobScriptsIT {
   @Test
   void shouldGetTheSameAnswerFromTheExternalShuffleService() throws Exception {
     Outcome outcome =
-        run(
-            "bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0");
+        run("bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0");
     Script.assertSucceeded(outcome, "All answers are equal.");
   }
 

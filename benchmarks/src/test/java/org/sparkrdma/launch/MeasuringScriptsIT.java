@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -57,7 +56,8 @@ class MeasuringScriptsIT {
     Path report = directory.resolve("latency.json");
     Outcome outcome =
         run(
-            "bench transfer --latency --sizes 4k --batch 4 --rounds 1 --warm-ups 1 --report " + report);
+            "bench transfer --latency --sizes 4k --batch 4 --rounds 1 --warm-ups 1 --report "
+                + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
     JsonNode one = recorded(report, "transfer --latency --sizes 4k --batch 4").at("/cases/0");
     assertThat(one.at("/figures/rdmaP50Us/median").asDouble()).isPositive();

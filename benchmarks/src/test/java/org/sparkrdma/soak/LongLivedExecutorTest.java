@@ -87,8 +87,7 @@ class LongLivedExecutorTest {
                 new SoakResult.Reading(2, "1", 0, Map.of("a", 3L, "b", 0L))),
             null);
     assertThat(
-            new SoakReport(
-                    1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
+            new SoakReport(1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
                 .counters())
         .containsExactlyEntriesOf(Map.of("a", 8L));
   }

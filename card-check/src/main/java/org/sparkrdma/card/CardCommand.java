@@ -77,8 +77,7 @@ public final class CardCommand implements Callable<Integer> {
   public static void main(String[] arguments) {
     var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     var errors = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    var command =
-        new CardCommand(CardDevice::list, new HostFacts(Path.of("/")), new Programs());
+    var command = new CardCommand(CardDevice::list, new HostFacts(Path.of("/")), new Programs());
     System.exit(run(command, out, errors, arguments));
   }
 
@@ -114,22 +113,21 @@ public final class CardCommand implements Callable<Integer> {
     Path file = reportFile();
     PrintWriter out = spec.commandLine().getOut();
     Instant end = Instant.now().plusSeconds(Math.round(minutes * SECONDS_PER_MINUTE));
-      CardDevice card = CardDevice.find(devices.get(), device);
-      checkLockedMemory();
-      String driver = host.driver(card.info());
-      out.printf("Device %s, driver %s. It takes some minutes.%n", card.name(), driver);
-      SuiteRun suite = new SuiteRun(out::println);
-      suite.run(programs, card, driver, tests, end);
-      out.println("Measuring RDMA READ and TCP between two processes on this device.");
-      Transfer loop = Transfer.measure(programs, card, end);
-      out.println("READ throughput divided by TCP throughput: " + loop.ratios());
-      LocalDate today = LocalDate.now(ZoneOffset.UTC);
-      CardReport result =
-          new CardReport(card, host, programs.pluginJar(), today, cases, suite, loop);
-      Files.writeString(file, result.json());
-      out.println("The report is " + file + "; it has no addresses, keys or host names.");
-      out.println(result.passed() ? "Everything passed." : "Not everything passed.");
-      return result.passed() ? 0 : FAILED;
+    CardDevice card = CardDevice.find(devices.get(), device);
+    checkLockedMemory();
+    String driver = host.driver(card.info());
+    out.printf("Device %s, driver %s. It takes some minutes.%n", card.name(), driver);
+    SuiteRun suite = new SuiteRun(out::println);
+    suite.run(programs, card, driver, tests, end);
+    out.println("Measuring RDMA READ and TCP between two processes on this device.");
+    Transfer loop = Transfer.measure(programs, card, end);
+    out.println("READ throughput divided by TCP throughput: " + loop.ratios());
+    LocalDate today = LocalDate.now(ZoneOffset.UTC);
+    CardReport result = new CardReport(card, host, programs.pluginJar(), today, cases, suite, loop);
+    Files.writeString(file, result.json());
+    out.println("The report is " + file + "; it has no addresses, keys or host names.");
+    out.println(result.passed() ? "Everything passed." : "Not everything passed.");
+    return result.passed() ? 0 : FAILED;
   }
 
   private void checkLockedMemory() {
@@ -145,7 +143,8 @@ public final class CardCommand implements Callable<Integer> {
 
   /** The argument of ContractMain. */
   private String test(String one) {
-    if (!one.matches("\\w+(#\\w+)?") || !List.of(GROUPS.split(", ", -1)).contains(one.split("#", 2)[0])) {
+    if (!one.matches("\\w+(#\\w+)?")
+        || !List.of(GROUPS.split(", ", -1)).contains(one.split("#", 2)[0])) {
       throw wrong(
           "--cases has '%s': give GROUP or GROUP#METHOD, with a group of %s"
               .formatted(one, GROUPS));

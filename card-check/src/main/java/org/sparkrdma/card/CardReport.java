@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * The report of a run, as JSON. Has versions, results and figures;
- * nothing that is put into it has an address, a key or the name of a host.
+ * The report of a run, as JSON. Has versions, results and figures; nothing that is put into it has
+ * an address, a key or the name of a host.
  *
  * @param pluginJar the jar that was tested
  * @param date of the run

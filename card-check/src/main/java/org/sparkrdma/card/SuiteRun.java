@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 
 /**
  * One run of the contract suite in a process of its own, from the lines that ContractMain prints.
- * All lines go to the user. Of failures the results keep only the type of the error and
- * the call with its errno: messages may have addresses and keys. Safe for any thread.
+ * All lines go to the user. Of failures the results keep only the type of the error and the call
+ * with its errno: messages may have addresses and keys. Safe for any thread.
  */
 final class SuiteRun {
   private static final String TOTAL = "tests: ";

@@ -41,8 +41,7 @@ record Transfer(ArrayNode rows, String error) {
   }
 
   /** Measures until {@code end} at most. */
-  static Transfer measure(
-      Programs programs, CardDevice card, Instant end)
+  static Transfer measure(Programs programs, CardDevice card, Instant end)
       throws IOException, InterruptedException {
     if (Instant.now().isAfter(end)) {
       return failed("not run, because the time limit was reached");
@@ -53,8 +52,7 @@ record Transfer(ArrayNode rows, String error) {
     List<String> common = List.of("--json", "--conf", settings.toString(), "--host", address);
     List<String> server = new ArrayList<>(List.of("perf", "server", "--port", "0"));
     server.addAll(common);
-    try (ChildProcess process =
-        new ChildProcess(programs.plugin(server), Map.of(), lines::add)) {
+    try (ChildProcess process = new ChildProcess(programs.plugin(server), Map.of(), lines::add)) {
       String first = lines.poll(START_LIMIT_SECONDS, TimeUnit.SECONDS);
       Matcher port = PORT.matcher(first == null ? "" : first);
       if (!port.find()) {

@@ -192,8 +192,7 @@ class CardCommandTest {
           echo tests: 1; echo 'passed  A#Reads.shouldRead() 3 ms'             | false
           """)
   void shouldFailWhenACaseOrTheTransferFailed(String suite, boolean transfer) throws Exception {
-    FakePrograms failing =
-        new FakePrograms(suite, transfer ? FakePrograms.FIGURES : "exit 3");
+    FakePrograms failing = new FakePrograms(suite, transfer ? FakePrograms.FIGURES : "exit 3");
     String[] arguments = Stream.concat(Stream.of("mlx5_0"), report()).toArray(String[]::new);
     assertThat(run(() -> List.of(CARD), failing, arguments)).isEqualTo(1);
     assertThat(out.toString()).contains("Not everything passed.");

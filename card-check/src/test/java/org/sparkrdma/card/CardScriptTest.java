@@ -42,8 +42,7 @@ class CardScriptTest {
         .isNotEmpty()
         .allSatisfy(
             option -> assertThat(help.output()).contains("\n  " + option.longestName() + " "));
-    assertThat(help.output().replaceAll("\\s+", " "))
-        .contains(CardCommand.GROUPS);
+    assertThat(help.output().replaceAll("\\s+", " ")).contains(CardCommand.GROUPS);
   }
 
   /** They are in the test jar of the verbs layer, which this module cannot compile with. */

@@ -50,8 +50,7 @@ class SuiteRunTest {
         "\tat org.sparkrdma.verbs.ibverbs.IbverbsDevice.register(IbverbsDevice.java:99)",
         "passed  A#Memory.shouldAllocate() 1 ms");
     assertThat(run.cases().get(0).facts())
-        .containsExactly(
-            "org.sparkrdma.verbs.VerbsException", "ibv_reg_mr failed", "errno=12");
+        .containsExactly("org.sparkrdma.verbs.VerbsException", "ibv_reg_mr failed", "errno=12");
     assertThat(run.cases().get(1).facts()).isEmpty();
     assertThat(shown).anyMatch(line -> line.contains("key=0x1234abcd"));
   }

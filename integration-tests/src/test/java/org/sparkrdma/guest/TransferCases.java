@@ -16,7 +16,8 @@ final class TransferCases {
         (ArrayNode) new ObjectMapper().readTree(cluster.content(application + ".cases"));
     assertThat(cases)
         .isNotEmpty()
-        .allSatisfy(one -> assertThat(one.at("/figures/throughput/median").asDouble()).isPositive());
+        .allSatisfy(
+            one -> assertThat(one.at("/figures/throughput/median").asDouble()).isPositive());
     return cases;
   }
 }

@@ -31,8 +31,7 @@ final class BlockFetcher {
    * @param blockBytes length of each block
    * @param reader reads each block
    */
-  BlockFetcher(
-      BlockStoreClient client, Peers.Address server, int blockBytes, BlockReader reader) {
+  BlockFetcher(BlockStoreClient client, Peers.Address server, int blockBytes, BlockReader reader) {
     this.client = client;
     this.server = server;
     this.blockBytes = blockBytes;

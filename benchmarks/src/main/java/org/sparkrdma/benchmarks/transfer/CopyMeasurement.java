@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures the {@link Cost} of map outputs: copies their blocks into memory in the order in
- * which a round fetches them, and reads them there as the task does. Confined to one thread.
+ * Measures the {@link Cost} of map outputs: copies their blocks into memory in the order in which a
+ * round fetches them, and reads them there as the task does. Confined to one thread.
  */
 final class CopyMeasurement {
   /** Memory for the copies, used again and again: as much as is in flight at once. */

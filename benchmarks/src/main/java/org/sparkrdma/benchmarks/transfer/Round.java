@@ -148,8 +148,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   private Map<String, Double> ceiling() {
     Map<String, Double> figures = new LinkedHashMap<>();
     for (TransferEngine engine : TransferEngine.values()) {
-      long bothNs =
-          client(engine).cpuNsWithoutDevice() + server(engine).cpuNsWithoutDevice();
+      long bothNs = client(engine).cpuNsWithoutDevice() + server(engine).cpuNsWithoutDevice();
       figures.put(engine + "BothUs", usPerBlock(engine, bothNs));
     }
     divide(figures, "cpu", "rdmaBothUs", "nettyBothUs");
@@ -162,8 +161,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     figures.put("deviceUs", rdmaUs(client.of(ThreadRole.DEVICE).cpuNs()));
     double blocksRead = client.work().blocks();
     figures.put("clientBytesPerBlock", client.allocatedBytes() / blocksRead);
-    figures.put(
-        "agentBytesPerBlock", client.of(ThreadRole.AGENT).allocatedBytes() / blocksRead);
+    figures.put("agentBytesPerBlock", client.of(ThreadRole.AGENT).allocatedBytes() / blocksRead);
     figures.put("serverBytesPerBlock", server.allocatedBytes() / blocksRead);
     return figures;
   }

@@ -91,16 +91,14 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
             : FetchPlan.of(layout, shuffleId);
     BlockFetcher fetcher =
         new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader);
-    TimedFetches requests =
-        new TimedFetches(engine.client(env), server, reader, System::nanoTime);
+    TimedFetches requests = new TimedFetches(engine.client(env), server, reader, System::nanoTime);
     context.barrier();
     Meter meter = new Meter(env, cpu);
     List<Long> requestNs = new ArrayList<>();
     long blocks = 0;
     switch (kind) {
       case THROUGHPUT -> blocks = fetcher.fetch(plan.iterator());
-      case CEILING ->
-          blocks = fetcher.fetch(new TimedRequests(plan, CEILING_NS, System::nanoTime));
+      case CEILING -> blocks = fetcher.fetch(new TimedRequests(plan, CEILING_NS, System::nanoTime));
       case LATENCY -> {
         for (String[] request : plan) {
           requestNs.add(requests.fetch(request));
@@ -108,8 +106,7 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
         }
       }
     }
-    Share share =
-        meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs, null));
+    Share share = meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs, null));
     context.barrier();
     return share;
   }

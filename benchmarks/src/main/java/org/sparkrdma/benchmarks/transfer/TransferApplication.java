@@ -92,8 +92,7 @@ public final class TransferApplication {
         .rdd()
         .barrier()
         .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable)
-                ignored -> shares(task),
+            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
             false,
             ClassTag$.MODULE$.<Share>apply(Share.class))
         .toJavaRDD()

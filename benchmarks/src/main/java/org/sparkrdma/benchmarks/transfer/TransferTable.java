@@ -72,7 +72,8 @@ final class TransferTable {
     rows.add(headings);
     for (TransferCase one : cases) {
       List<String> row = new ArrayList<>(List.of(new DataSize(one.blockBytes()).toString()));
-      row.add(kind == TransferKind.LATENCY ? Integer.toString(one.batch()) : one.verify().toString());
+      row.add(
+          kind == TransferKind.LATENCY ? Integer.toString(one.batch()) : one.verify().toString());
       columns.forEach(column -> row.add(cell(one, column)));
       rows.add(row);
     }

@@ -52,9 +52,7 @@ class BlockFetcherTest {
   @Test
   void shouldFailWithTheCauseWhenABlockFails() {
     client.failure = new IOException("no route");
-    assertThatThrownBy(
-            () ->
-                fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
+    assertThatThrownBy(() -> fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
         .isInstanceOf(IOException.class)
         .hasMessage("block shuffle_0_0_0 failed")
         .hasCause(client.failure);
@@ -63,9 +61,7 @@ class BlockFetcherTest {
   @Test
   void shouldFailWhenABlockIsShort() {
     client.answerBytes = BLOCK_BYTES - 8;
-    assertThatThrownBy(
-            () ->
-                fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
+    assertThatThrownBy(() -> fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
         .hasMessage("block shuffle_0_0_0 has 1048568 bytes, not 1048576");
   }
 

@@ -53,8 +53,7 @@ class FetchPlanTest {
   }
 
   private static TransferPlan plan(TransferKind kind, int batch) {
-    return new TransferPlan(
-        kind, List.of(4_096, 65_536), batch, 1, 5, 1 << 20, CpuScope.PROCESS);
+    return new TransferPlan(kind, List.of(4_096, 65_536), batch, 1, 5, 1 << 20, CpuScope.PROCESS);
   }
 
   @ParameterizedTest

@@ -127,8 +127,7 @@ class RoundTest {
   void shouldObjectToWrongBytes() {
     assertThat(round(SUM + 1, BY_READ).objection(TransferKind.THROUGHPUT))
         .hasValue("bytes read differ from bytes written: engine=rdma");
-    Share right =
-        fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
     assertThat(round(right, netty(SUM + 1)).objection(TransferKind.LATENCY))
         .hasValue("bytes read differ from bytes written: engine=netty");
   }
@@ -147,8 +146,7 @@ class RoundTest {
 
   @Test
   void shouldObjectToAnotherNumberOfBlocks() {
-    Share fewer =
-        fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share fewer = fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, new CpuTime(1, 0), BY_READ);
     assertThat(round(fewer, netty(SUM)).objection(TransferKind.LATENCY))
         .hasValue("99 blocks instead of 100: engine=rdma");
   }

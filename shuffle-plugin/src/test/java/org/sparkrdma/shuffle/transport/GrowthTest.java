@@ -71,7 +71,10 @@ class GrowthTest {
     assertNoFallback(result);
   }
 
-  /** The requests hold the pool for 80 ms, as those to 1,000 servers in {@link #shouldMeasureGrowth}. */
+  /**
+   * The requests hold the pool for 80 ms, as those to 1,000 servers in {@link
+   * #shouldMeasureGrowth}.
+   */
   @Test
   void shouldReadEveryBlockOfAnIncastThatThePoolDoesNotHold() throws Exception {
     GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 20, 64 << 10, 128L << 20));
@@ -159,8 +162,7 @@ class GrowthTest {
     waves.add(runWaves(waveExecutors, 4 << 10, 1L << 30));
     waves.add(runWaves(waveExecutors, 64 << 10, 1L << 30));
     waves.add(runWaves(waveExecutors, 64 << 10, 4L << 30));
-    new SimulatedGrowth(growth, incast, waves)
-        .write(Path.of("target/growth.json"));
+    new SimulatedGrowth(growth, incast, waves).write(Path.of("target/growth.json"));
   }
 
   private GrowthRun.Result runWaves(int executors, int blockBytes, long pinnedBytes)

@@ -15,11 +15,7 @@ import org.sparkrdma.launch.git.Commit;
  * @param changes one for each ratio
  */
 record RegressReport(
-    String command,
-    Environment environment,
-    Commit base,
-    Commit head,
-    List<PairedChange> changes) {
+    String command, Environment environment, Commit base, Commit head, List<PairedChange> changes) {
   private static final int TEXT_COLUMNS = 3;
   private static final int VERDICT_COLUMN = 6;
 

@@ -14,10 +14,7 @@ import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
  *
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  */
-record PathTotals(
-    RunResult.ByPath bytes,
-    RunResult.ByPath blocks,
-    Map<String, Long> fallbacks) {
+record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
   private static final String FALLBACK_PREFIX = "fallback.";
 
   /** At most this part of the bytes that tasks have taken may be left; 0.02 % in all of TPC-DS. */

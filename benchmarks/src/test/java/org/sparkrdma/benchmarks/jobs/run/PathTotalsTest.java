@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
