@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -33,17 +32,9 @@ public final class CardCommand implements Callable<Integer> {
   static final int FAILED = 1;
   static final int WRONG_USAGE = 2;
 
-  /** The longest region of MemoryContract, and memory for all else. */
-  private static final long LOCKED_BYTES = 3L << 30;
-
   private static final int MAX_MINUTES = 600;
   private static final int SECONDS_PER_MINUTE = 60;
   private static final String SUITE = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
-
-  /** The nested classes of VerbsContractSuite. */
-  static final String GROUPS =
-      "Connections, Reads, Sends, Writes, Limits, Memory, FileRegions, Completions, Devices,"
-          + " TwoProcesses, LateReads, Stress";
 
   @Spec private CommandSpec spec;
 
@@ -106,7 +97,7 @@ public final class CardCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<String> tests = cases.isEmpty() ? List.of(SUITE) : cases.stream().map(this::test).toList();
+    List<String> tests = cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
     if (!(minutes >= 1 && minutes <= MAX_MINUTES)) {
       throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
@@ -114,7 +105,6 @@ public final class CardCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     Instant end = Instant.now().plusSeconds(Math.round(minutes * SECONDS_PER_MINUTE));
     CardDevice card = CardDevice.find(devices.get(), device);
-    checkLockedMemory();
     String driver = host.driver(card.info());
     out.printf("Device %s, driver %s. It takes some minutes.%n", card.name(), driver);
     SuiteRun suite = new SuiteRun(out::println);
@@ -128,28 +118,6 @@ public final class CardCommand implements Callable<Integer> {
     out.println("The report is " + file + "; it has no addresses, keys or host names.");
     out.println(result.passed() ? "Everything passed." : "Not everything passed.");
     return result.passed() ? 0 : FAILED;
-  }
-
-  private void checkLockedMemory() {
-    OptionalLong lockable = host.lockableBytes();
-    if (lockable.isPresent() && lockable.getAsLong() < LOCKED_BYTES) {
-      throw new NotUsableException(
-          ("this process may lock %d bytes of memory (RLIMIT_MEMLOCK), and the suite registers up to"
-                  + " %d: run ulimit -l unlimited in this shell, or let root raise the limit of"
-                  + " this user in /etc/security/limits.conf and log in again")
-              .formatted(lockable.getAsLong(), LOCKED_BYTES));
-    }
-  }
-
-  /** The argument of ContractMain. */
-  private String test(String one) {
-    if (!one.matches("\\w+(#\\w+)?")
-        || !List.of(GROUPS.split(", ", -1)).contains(one.split("#", 2)[0])) {
-      throw wrong(
-          "--cases has '%s': give GROUP or GROUP#METHOD, with a group of %s"
-              .formatted(one, GROUPS));
-    }
-    return SUITE + "/" + one;
   }
 
   /** The file of the report, which can be written. */

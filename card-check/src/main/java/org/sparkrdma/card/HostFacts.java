@@ -4,12 +4,10 @@ package org.sparkrdma.card;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.OptionalLong;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
@@ -26,13 +24,6 @@ record HostFacts(Path root) {
   private static final String SIW_VENDOR = "0x626d74";
   private static final Pattern LIBIBVERBS =
       Pattern.compile(".*/libibverbs\\.so\\.1\\.\\d+\\.(\\d+\\.\\d+)");
-
-  /** Bytes that this process may lock; empty without a limit. */
-  OptionalLong lockableBytes() {
-    Runtime runtime = Runtime.getRuntime();
-    return MachineMemory.under(root, runtime.maxMemory(), runtime.availableProcessors())
-        .memlockLimit();
-  }
 
   /** A soft device on older kernels has the PCI function of its network interface. */
   String driver(DeviceInfo device) {

@@ -58,14 +58,6 @@ class CardCommandTest {
     return new ObjectMapper().readTree(root.resolve("report.json").toFile());
   }
 
-  private void lockable(String limit, String capabilities) throws IOException {
-    Path process = Files.createDirectories(root.resolve("proc/self"));
-    Files.writeString(
-        process.resolve("limits"),
-        "Max locked memory         " + limit + "    " + limit + " bytes\n");
-    Files.writeString(process.resolve("status"), "CapEff:\t" + capabilities + "\n");
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -77,8 +69,6 @@ class CardCommandTest {
           mlx5_0 --minutes 0           | --minutes is '0.0': give 1 to 600
           mlx5_0 --minutes NaN         | --minutes is 'NaN': give 1 to 600
           mlx5_0 --minutes soon        | Invalid value for option '--minutes': 'soon' is not a double
-          mlx5_0 --cases Reads,Writs   | --cases has 'Writs': give GROUP or GROUP#METHOD, with a group of Connections,
-          mlx5_0 --cases Reads#a.b     | --cases has 'Reads#a.b': give GROUP
           mlx5_0 --report /dev/null/a  | --report cannot be written: /dev/null/a
           """)
   void shouldRefuseWrongArgumentsInOneSentence(String arguments, String sentence) {
@@ -130,20 +120,6 @@ class CardCommandTest {
                 root.resolve("report.json").toString()))
         .isEqualTo(2);
     assertThat(errors).hasToString("card: RDMA cannot be used on this host: no library\n");
-  }
-
-  @Test
-  void shouldRequireLockableMemoryUnlessTheProcessMayLockAll() throws Exception {
-    lockable("65536", "0000000000000000");
-    assertThat(runOn(List.of(CARD), "mlx5_0")).isEqualTo(2);
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .startsWith("card: this process may lock 65536 bytes of memory (RLIMIT_MEMLOCK)")
-        .contains("ulimit -l unlimited");
-    lockable("65536", "0000000000004000");
-    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
-    lockable("unlimited", "0000000000000000");
-    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
   }
 
   @Test

@@ -42,16 +42,15 @@ class CardScriptTest {
         .isNotEmpty()
         .allSatisfy(
             option -> assertThat(help.output()).contains("\n  " + option.longestName() + " "));
-    assertThat(help.output().replaceAll("\\s+", " ")).contains(CardCommand.GROUPS);
   }
 
   /** They are in the test jar of the verbs layer, which this module cannot compile with. */
   @Test
   void shouldKnowTheGroupsOfTheSuite() throws Exception {
     Class<?> suite = Class.forName("org.sparkrdma.verbs.contract.VerbsContractSuite");
+    String help = run(Map.of(), "--help").output();
     assertThat(suite.getDeclaredClasses())
-        .extracting(Class::getSimpleName)
-        .containsExactlyInAnyOrder(CardCommand.GROUPS.split(", "));
+        .allSatisfy(group -> assertThat(help).contains(group.getSimpleName()));
     Class.forName("org.sparkrdma.verbs.contract.ContractMain");
     Class<?> onCard = Class.forName("org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard");
     assertThat(onCard.getSuperclass()).isEqualTo(suite);

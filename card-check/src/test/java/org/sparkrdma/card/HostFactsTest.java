@@ -31,6 +31,5 @@ class HostFactsTest {
     assertThat(facts.rdmaCore()).isEqualTo("44.0");
     assertThat(facts.driver(CARD)).isEqualTo("mlx5_core");
     assertThat(facts.isCard(CARD)).isTrue();
-    assertThat(facts.lockableBytes()).isEmpty();
   }
 }
