@@ -82,9 +82,9 @@ class LongLivedExecutorTest {
         new SoakResult(
             Map.of(),
             List.of(
-                new SoakResult.Reading(1, "1", 0, Map.of("a", 1L, "b", 0L)),
-                new SoakResult.Reading(1, "2", 0, Map.of("a", 5L, "b", 0L)),
-                new SoakResult.Reading(2, "1", 0, Map.of("a", 3L, "b", 0L))),
+                new SoakResult.Reading(1, "1", Map.of("a", 1L, "b", 0L)),
+                new SoakResult.Reading(1, "2", Map.of("a", 5L, "b", 0L)),
+                new SoakResult.Reading(2, "1", Map.of("a", 3L, "b", 0L))),
             null);
     assertThat(
             new SoakReport(1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())

@@ -65,6 +65,10 @@ final class ChildProcess implements AutoCloseable {
     return ended ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
   }
 
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
   @Override
   public void close() {
     List<ProcessHandle> started = process.descendants().toList();

@@ -56,7 +56,8 @@ record Transfer(ArrayNode rows, String error) {
       String first = lines.poll(START_LIMIT_SECONDS, TimeUnit.SECONDS);
       Matcher port = PORT.matcher(first == null ? "" : first);
       if (!port.find()) {
-        return failed("perf server does not listen");
+        return failed(
+            process.isAlive() ? "perf server does not name its port" : "perf server has ended");
       }
       String host = card.address() instanceof Inet6Address ? "[" + address + "]" : address;
       List<String> client = new ArrayList<>(List.of("perf", "client", host + ":" + port.group(1)));

@@ -32,7 +32,6 @@ public final class ExecutorUsage implements Serializable {
   private final String executorId;
   private final long cpuNs;
   private final long gcMs;
-  private final long nonHeapBytes;
   private final long peakResidentBytes;
   private final Map<String, Long> counters;
 
@@ -40,13 +39,11 @@ public final class ExecutorUsage implements Serializable {
       String executorId,
       long cpuNs,
       long gcMs,
-      long nonHeapBytes,
       long peakResidentBytes,
       Map<String, Long> counters) {
     this.executorId = executorId;
     this.cpuNs = cpuNs;
     this.gcMs = gcMs;
-    this.nonHeapBytes = nonHeapBytes;
     this.peakResidentBytes = peakResidentBytes;
     this.counters = counters;
   }
@@ -90,7 +87,6 @@ public final class ExecutorUsage implements Serializable {
         ManagementFactory.getGarbageCollectorMXBeans().stream()
             .mapToLong(GarbageCollectorMXBean::getCollectionTime)
             .sum(),
-        ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted(),
         readPeakResidentBytes(Path.of("/proc/self/status")),
         counters);
   }
@@ -127,11 +123,6 @@ public final class ExecutorUsage implements Serializable {
   /** Largest resident memory of the process since it started; 0 where it is not known. */
   public long peakResidentBytes() {
     return peakResidentBytes;
-  }
-
-  /** Memory of the JVM for classes and compiled code. */
-  public long nonHeapBytes() {
-    return nonHeapBytes;
   }
 
   public Map<String, Long> counters() {

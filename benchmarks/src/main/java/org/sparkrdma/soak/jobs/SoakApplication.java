@@ -102,8 +102,7 @@ public final class SoakApplication {
     answers.forEach(
         (executor, usage) ->
             readings.add(
-                new SoakResult.Reading(
-                    seconds(), executor, usage.nonHeapBytes(), usage.counters())));
+                new SoakResult.Reading(seconds(), executor, usage.counters())));
   }
 
   /** Called once for each job: the launcher counts these lines. */
