@@ -55,8 +55,8 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts all processes and returns when every Worker is registered.
    *
-   * @throws ClusterException if a process ends, or the time limit is over; no
-   *     process keeps running then
+   * @throws ClusterException if a process ends, or the time limit is over; no process keeps running
+   *     then
    */
   public static StandaloneCluster start(ClusterSettings settings)
       throws ClusterException, IOException, InterruptedException {

@@ -97,7 +97,8 @@ public final class CardCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<String> tests = cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
+    List<String> tests =
+        cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
     if (!(minutes >= 1 && minutes <= MAX_MINUTES)) {
       throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }

@@ -7,7 +7,6 @@ import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.run.BenchmarkRuns;
-import org.sparkrdma.benchmarks.jobs.run.RunProgress;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
@@ -83,11 +82,9 @@ public final class ShuffleBenchmark implements Callable<Integer> {
     }
     report.check();
     ProgressLog log = new ProgressLog(System.out, false, System::nanoTime);
-    RunProgress progress =
-        new RunProgress(plan.runs(), line -> log.step("benchmark", line), System::nanoTime);
     BenchmarkReport result;
     try {
-      result = new BenchmarkRuns(plan, progress).run();
+      result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
     } catch (BenchmarkException e) {
       throw new LaunchException(e.getMessage());
     }

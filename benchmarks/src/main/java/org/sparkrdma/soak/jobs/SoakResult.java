@@ -20,6 +20,5 @@ public record SoakResult(Map<String, Integer> jobs, List<Reading> readings, Stri
    * @param seconds time since the start of the application
    * @param counters counters of the plug-in
    */
-  public record Reading(
-      double seconds, String executor, Map<String, Long> counters) {}
+  public record Reading(double seconds, String executor, Map<String, Long> counters) {}
 }
