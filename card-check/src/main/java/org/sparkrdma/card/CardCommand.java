@@ -102,10 +102,10 @@ public final class CardCommand implements Callable<Integer> {
     if (!(minutes >= 1 && minutes <= MAX_MINUTES)) {
       throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
-    Path file = reportFile();
     PrintWriter out = spec.commandLine().getOut();
     Instant end = Instant.now().plusSeconds(Math.round(minutes * SECONDS_PER_MINUTE));
     CardDevice card = CardDevice.find(devices.get(), device);
+    Path file = reportFile();
     String driver = host.driver(card.info());
     out.printf("Device %s, driver %s. It takes some minutes.%n", card.name(), driver);
     SuiteRun suite = new SuiteRun(out::println);
