@@ -191,7 +191,7 @@ public final class BenchmarkTable {
   private static String counts(Map<String, Long> byReason) {
     return byReason.isEmpty()
         ? "none"
-        : byReason.entrySet().stream()
+        : new TreeMap<>(byReason).entrySet().stream()
             .map(
                 entry ->
                     "%d %s (%s)"

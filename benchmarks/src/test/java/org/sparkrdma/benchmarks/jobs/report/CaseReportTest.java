@@ -76,7 +76,7 @@ class CaseReportTest {
         .contains("1 MiB (1 MiB..4 MiB)")
         .endsWith("fallbacks are sums of them.");
     assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
-        .containsPattern("3 blocks \\(pool-empty\\)\n")
+        .endsWith("  3 blocks (pool-empty)")
         .doesNotContain("sums of them");
   }
 
