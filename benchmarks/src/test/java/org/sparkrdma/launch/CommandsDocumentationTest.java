@@ -52,10 +52,16 @@ class CommandsDocumentationTest {
               ".ci/run",
               "./mvnw -pl benchmarks -am -Dmaven.test.skip=true package"),
           by("\\./dev/guest build", ".ci/run", "./dev/guest build"),
-          by("apt-get install \\$\\(\\./dev/guest packages\\)", ".ci/run", "< <(./dev/guest packages)"),
+          by(
+              "apt-get install \\$\\(\\./dev/guest packages\\)",
+              ".ci/run",
+              "< <(./dev/guest packages)"),
           by("\\./dev/guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
           by("\\./dev/guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
-          by("\\./dev/guest run --nodes 2 -- bash -c .*rping.*", "GuestToolIT.java", "\"rping -s -C 3"),
+          by(
+              "\\./dev/guest run --nodes 2 -- bash -c .*rping.*",
+              "GuestToolIT.java",
+              "\"rping -s -C 3"),
           by("\\./dev/guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
           by("\\./dev/guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
           by("\\./dev/guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(LostMessage.REQ)"),

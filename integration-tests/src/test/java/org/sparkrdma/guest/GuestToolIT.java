@@ -26,8 +26,8 @@ final class GuestToolIT {
   private static final Guest TWO = Guest.nodes(2);
 
   /**
-   * Tries of rping, which can hang over siw: docs/dev/testing.md. No code of this project
-   * takes part. Only a hang is tried again.
+   * Tries of rping, which can hang over siw: docs/dev/testing.md. No code of this project takes
+   * part. Only a hang is tried again.
    */
   private static final int RPING_TRIES = 3;
 

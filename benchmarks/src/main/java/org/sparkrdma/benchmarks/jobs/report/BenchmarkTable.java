@@ -191,14 +191,15 @@ public final class BenchmarkTable {
   private static String counts(Map<String, Long> byReason) {
     return byReason.isEmpty()
         ? "none"
-        : new TreeMap<>(byReason).entrySet().stream()
-            .map(
-                entry ->
-                    "%d %s (%s)"
-                        .formatted(
-                            entry.getValue(),
-                            entry.getKey().equals(WHOLE_READS) ? "reads" : "blocks",
-                            entry.getKey()))
-            .collect(Collectors.joining(", "));
+        : new TreeMap<>(byReason)
+            .entrySet().stream()
+                .map(
+                    entry ->
+                        "%d %s (%s)"
+                            .formatted(
+                                entry.getValue(),
+                                entry.getKey().equals(WHOLE_READS) ? "reads" : "blocks",
+                                entry.getKey()))
+                .collect(Collectors.joining(", "));
   }
 }
