@@ -184,7 +184,7 @@ class_path() {
 # Prints the path of a module's jar as users get it; fails when there is none.
 module_jar() {
   local jar
-  for jar in "$project/$1/target/$1"-*.jar; do
+  for jar in "$project/$1/target/$1.jar" "$project/$1/target/$1"-*.jar; do
     [[ -f $jar && $jar != *-tests.jar && $jar != *-sources.jar && $jar != *-javadoc.jar ]] || continue
     echo "$jar"
     return
