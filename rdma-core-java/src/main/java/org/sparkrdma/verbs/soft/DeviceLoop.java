@@ -337,7 +337,12 @@ final class DeviceLoop {
     boolean complete = false;
     try {
       nowNs = System.nanoTime();
-      boolean worked = copying == null && (runCommands() | timers.fire(nowNs) | takeArrivals());
+      boolean worked = false;
+      if (copying == null) {
+        worked = runCommands();
+        worked |= timers.fire(nowNs);
+        worked |= takeArrivals();
+      }
       worked |= doorbells.answer(activation);
       // The owners of what was received work while answers and READs are on their way.
       signalNow();
@@ -441,6 +446,7 @@ final class DeviceLoop {
    *
    * @param channel ends the rest when it is signalled; null for the helper
    */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only under the lock
   private void rest(long limitNs, SoftChannel channel) {
     long waitNs = 0;
     lock.lock();
