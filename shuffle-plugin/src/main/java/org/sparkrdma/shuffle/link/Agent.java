@@ -35,6 +35,9 @@ final class Agent implements Runnable, CompletionHandler {
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
+  /** Polling for connection events is a system call: only each n-th iteration does it. */
+  private static final int ITERATIONS_PER_EVENTS = 16;
+
   private static final long SHORT_TICK_NS = 5_000_000;
   private static final long TICK_NS = 100_000_000;
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
@@ -69,6 +72,7 @@ final class Agent implements Runnable, CompletionHandler {
   private LinkContext context;
   private Peers peers;
   private boolean answerBufferFree;
+  private int untilEvents;
   private long nowNs;
   private long shortTickNs;
   private long tickNs;
@@ -153,7 +157,9 @@ final class Agent implements Runnable, CompletionHandler {
     nowNs = nanoClock.getAsLong();
     turns.lazySet(turns.getPlain() + 1);
     int work = runCommands();
-    work += handleEvents();
+    if (--untilEvents <= 0) {
+      work += handleEvents();
+    }
     work += completions.poll(COMPLETIONS_AT_ONCE, this);
     work += context.server().doWork(nowNs);
     work += serveShortOfBuffers();
@@ -187,6 +193,7 @@ final class Agent implements Runnable, CompletionHandler {
     while (events < EVENTS_AT_ONCE && queuePairs < QUEUE_PAIRS_AT_ONCE) {
       ConnectionEvent event = manager.pollEvent();
       if (event == null) {
+        untilEvents = ITERATIONS_PER_EVENTS;
         return events;
       }
       peers.onEvent(event, nowNs);
@@ -263,6 +270,7 @@ final class Agent implements Runnable, CompletionHandler {
       return;
     }
     completions.arm();
+    untilEvents = 0;
     if (doWork() == 0) {
       channel.await(sleepNs());
     }
@@ -276,8 +284,7 @@ final class Agent implements Runnable, CompletionHandler {
   }
 
   private long sleepNs() {
-    boolean soon =
-        !releasing.isEmpty() || context.pool().hasWaiting() || peers.awaitsAttempt();
+    boolean soon = !releasing.isEmpty() || context.pool().hasWaiting() || peers.awaitsAttempt();
     long ownNs = soon ? SHORT_TICK_NS : table.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     return Math.min(ownNs, context.server().nextDeadlineNs(nowNs) - nowNs);
   }

@@ -7,8 +7,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * Blocks that one call of Spark wants from one peer. Each block is settled once: a later result of
- * a block is ignored. Called by the agent without a lock, except {@link #failRest}, which any thread
- * calls. No method may block.
+ * a block is ignored. Called by the agent without a lock, except {@link #failRest}, which any
+ * thread calls. No method may block.
  */
 public interface BlockRequest {
   /** The peer. */

@@ -19,9 +19,10 @@ import org.sparkrdma.verbs.device.Transport;
  * entries as its queue pair has work requests, so no queue overruns; entries of a destroyed queue
  * pair are free when a later poll has emptied the queue, because its completions may stay until
  * then. Drivers of hardware pin the rings of queues, and kernels charge them to RLIMIT_MEMLOCK, so
- * this class takes grants for them, counted as for mlx5: 64 bytes for a completion or a receive, 256
- * for a send (rdma-core, mlx5 sq_overhead), a power of two of entries, whole pages. The loopback
- * engine pins nothing. Confined to the agent; created before it starts and closed after it ended.
+ * this class takes grants for them, counted as for mlx5: 64 bytes for a completion or a receive,
+ * 256 for a send (rdma-core, mlx5 sq_overhead), a power of two of entries, whole pages. The
+ * loopback engine pins nothing. Confined to the agent; created before it starts and closed after it
+ * ended.
  */
 final class CompletionQueues implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CompletionQueues.class);

@@ -12,8 +12,8 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * The messages of a connection's set-up and the release of leases. LOCATE and LOCATED are in {@link
- * org.sparkrdma.shuffle.wire}. All fields little-endian; the first byte of each message is its type.
- * Stateless.
+ * org.sparkrdma.shuffle.wire}. All fields little-endian; the first byte of each message is its
+ * type. Stateless.
  *
  * <pre>
  *  REQUEST, 72 bytes                       ANSWER, 56 bytes
@@ -41,10 +41,10 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  *
  * <p>A proof is an HMAC-SHA-256 (RFC 2104) with the callee's key over a letter that names the
  * message, the {@link ConnectionBinding}, the first 40 bytes of the REQUEST and, except for the
- * REQUEST, the first 24 of the ANSWER. Only executors that received the key from the driver can make
- * it, so an old endpoint, another application on a port used again and a stranger fail the same
- * check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's nonce, and
- * no proof fits another message or direction.
+ * REQUEST, the first 24 of the ANSWER. Only executors that received the key from the driver can
+ * make it, so an old endpoint, another application on a port used again and a stranger fail the
+ * same check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's
+ * nonce, and no proof fits another message or direction.
  */
 final class Messages {
   /** Version of these layouts and of LOCATE and LOCATED. */

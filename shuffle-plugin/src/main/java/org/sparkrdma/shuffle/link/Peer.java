@@ -94,7 +94,8 @@ final class Peer {
     mustConnect = true;
     retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));
     // Readers that were rejected together come again apart.
-    retryNs = nowNs + retryPauseNs / 2 + Math.floorMod(endpoint.incarnation() + nowNs, retryPauseNs);
+    retryNs =
+        nowNs + retryPauseNs / 2 + Math.floorMod(endpoint.incarnation() + nowNs, retryPauseNs);
   }
 
   void needsNoConnection() {

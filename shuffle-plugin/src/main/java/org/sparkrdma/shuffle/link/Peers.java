@@ -248,7 +248,7 @@ final class Peers {
   void onCorruptData(long incarnation) {
     ReadConnection connection = established.get(incarnation);
     if (connection != null) {
-      connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
+      connection.markBroken(FallbackReason.LOST_PEER, "data differs from TCP's");
     }
   }
 

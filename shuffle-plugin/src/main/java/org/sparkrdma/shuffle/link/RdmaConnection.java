@@ -186,8 +186,8 @@ abstract class RdmaConnection {
   }
 
   /**
-   * A queue pair that is rejected flushes its receives before the event that says why. iWARP reports
-   * nearly every error as a flush, and a message that is too long by one of two statuses.
+   * A queue pair that is rejected flushes its receives before the event that says why. iWARP
+   * reports nearly every error as a flush, and a message that is too long by one of two statuses.
    */
   private void onFailedCompletion(WorkStatus status, boolean ofReceive) {
     if (state == State.CONNECTING) {

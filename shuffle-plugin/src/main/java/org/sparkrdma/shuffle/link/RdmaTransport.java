@@ -113,8 +113,7 @@ public final class RdmaTransport implements AutoCloseable {
   }
 
   /** Rejects a device that cannot keep strangers out of a fabric that is not trusted. */
-  static void requireAccessControl(DeviceInfo device, boolean fabricTrusted)
-      throws VerbsException {
+  static void requireAccessControl(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
     if (!fabricTrusted && !device.can(Capability.QUEUE_PAIR_ACCESS)) {
       throw new VerbsException(
           "listen",
@@ -169,8 +168,7 @@ public final class RdmaTransport implements AutoCloseable {
           device.info().name());
     }
     int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
-    slab =
-        push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
+    slab = push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
     pool = push(made, new ReceivePool(device, domain, env.budget(), settings, env.nanoClock()));
     Owner owner = new Owner();
     agent = new Agent(channel, completions, manager, owner, env.nanoClock(), this::lose);
@@ -258,7 +256,8 @@ public final class RdmaTransport implements AutoCloseable {
     }
     ReadConnection connection =
         tasksPost ? peers.established(request.endpoint().incarnation()) : null;
-    int asked = connection == null ? 0 : connection.tryLocate(fetch, context.nanoClock().getAsLong());
+    int asked =
+        connection == null ? 0 : connection.tryLocate(fetch, context.nanoClock().getAsLong());
     if (asked < fetch.size()) {
       agent.execute(() -> peers.fetch(fetch, asked, agent.nowNs()));
     }
@@ -300,17 +299,16 @@ public final class RdmaTransport implements AutoCloseable {
   }
 
   /**
-   * Checks that the agent takes turns, and each fifth time that this host still has the addresses of
-   * the listeners. One that hangs in a call of the device loses RDMA. It counts checks instead of
-   * time: after a pause of the whole process one check finds the agent where it was, and the next
-   * one does not. One thread calls this, each {@link #CHECK_INTERVAL}.
+   * Checks that the agent takes turns, and each fifth time that this host still has the addresses
+   * of the listeners. One that hangs in a call of the device loses RDMA. It counts checks instead
+   * of time: after a pause of the whole process one check finds the agent where it was, and the
+   * next one does not. One thread calls this, each {@link #CHECK_INTERVAL}.
    */
   public void checkAgent() {
     long turns = agent.turns();
     unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;
     seenTurns = turns;
-    long limit =
-        Math.max(MIN_CHECKS_FOR_HANG, settings.requestTimeout().dividedBy(CHECK_INTERVAL));
+    long limit = Math.max(MIN_CHECKS_FOR_HANG, settings.requestTimeout().dividedBy(CHECK_INTERVAL));
     if (unchangedChecks == limit) {
       Throwable stack = new Throwable("stack of " + agentThread.getName());
       stack.setStackTrace(agentThread.getStackTrace());

@@ -7,8 +7,8 @@ import org.sparkrdma.memory.RegisteredChunk;
 
 /**
  * The READs of one answer: one lease, one deadline. READs of a connection complete in the order in
- * which they were posted, so a block is whole when its last READ is done. Adjacent bytes are read by
- * one READ. Confined to the agent.
+ * which they were posted, so a block is whole when its last READ is done. Adjacent bytes are read
+ * by one READ. Confined to the agent.
  */
 final class ReadBatch {
   /** One RDMA READ into a run of one chunk. */
@@ -78,6 +78,7 @@ final class ReadBatch {
 
   private final List<BlockRead> waiting = new ArrayList<>(0);
   private int posted;
+  private long postedNs;
   private int done;
 
   ReadBatch(ReadConnection connection, long leaseId, long deadlineNs) {
@@ -142,12 +143,21 @@ final class ReadBatch {
     return posted < reads.size() ? reads.get(posted) : null;
   }
 
-  void onPosted() {
+  void onPosted(long nowNs) {
+    if (posted == 0) {
+      postedNs = nowNs;
+    }
     posted++;
   }
 
-  void onReadDone() {
-    done++;
+  /** The next READ has completed; returns whether it was the first one. */
+  boolean onReadDone() {
+    return done++ == 0;
+  }
+
+  /** Time at which the first READ was posted. */
+  long postedNs() {
+    return postedNs;
   }
 
   /** The next block whose READs are done; null without one. */

@@ -90,6 +90,9 @@ final class ReadConnection extends RdmaConnection {
   private long releaseDueNs;
   private boolean releaseOpen;
 
+  /** Whether the agent calls {@link #releaseLeases} at its ticks. */
+  private boolean isReleasing;
+
   /** Whether it waits for its turn in {@link ReadWindow}. */
   private boolean waitsForWindow;
 
@@ -493,7 +496,7 @@ final class ReadConnection extends RdmaConnection {
           break;
         } else if (context.window().tryTake(this, read.lengthBytes(), first)) {
           sends.read(read, nowNs);
-          read.batch().onPosted();
+          read.batch().onPosted(nowNs);
           posted++;
         } else {
           hasWindow = false;
@@ -516,7 +519,9 @@ final class ReadConnection extends RdmaConnection {
     lastUsedNs = nowNs;
     if (owner instanceof ReadBatch.Read read) {
       context.window().release(read.lengthBytes());
-      read.batch().onReadDone();
+      if (read.batch().onReadDone()) {
+        context.counters().readLatency().record(nowNs - read.batch().postedNs());
+      }
       passOn(read.batch(), nowNs);
       if (!unposted.isEmpty() && !waitsForWindow) {
         postReads(false);
@@ -561,6 +566,9 @@ final class ReadConnection extends RdmaConnection {
       }
       if (leaseCount == 0) {
         releaseDueNs = nowNs + LEASE_DELAY_NS;
+      }
+      if (!isReleasing) {
+        isReleasing = true;
         context.agent().addReleasing(this);
       }
       leases[leaseCount++] = lease;
@@ -586,6 +594,7 @@ final class ReadConnection extends RdmaConnection {
     sends.lock();
     try {
       if (leaseCount == 0) {
+        isReleasing = false;
         return true;
       }
       Slot slot = nowNs - releaseDueNs < 0 || releaseOpen ? null : nextSlot();
@@ -601,7 +610,8 @@ final class ReadConnection extends RdmaConnection {
       slot.blocks = null;
       releaseOpen = true;
       post(slot, out.position(), nowNs);
-      return leaseCount == 0;
+      isReleasing = leaseCount > 0;
+      return !isReleasing;
     } finally {
       sends.unlock();
     }

@@ -12,9 +12,10 @@ import org.sparkrdma.verbs.cm.Connection;
  * what {@link ReadConnection} says, so that a task may post while the agent polls. All methods but
  * {@link #retire} and {@link #destroy} need the lock.
  *
- * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion of
- * number n retires all up to n. The last READ of a post is signalled, one in each quarter of the
- * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are read.
+ * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion
+ * of number n retires all up to n. The last READ of a post is signalled, one in each quarter of the
+ * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are
+ * read.
  *
  * <pre>
  *  id of a work request: 63 receive | 62..32 index of the connection | 31..0 number
@@ -140,8 +141,8 @@ final class SendQueue {
   }
 
   /**
-   * Posts what was added with one call. Requests that the device does not take, because it reports a
-   * full queue although the depth is not reached, are posted by the next call.
+   * Posts what was added with one call. Requests that the device does not take, because it reports
+   * a full queue although the depth is not reached, are posted by the next call.
    */
   void post() {
     assert lock.isHeldByCurrentThread();

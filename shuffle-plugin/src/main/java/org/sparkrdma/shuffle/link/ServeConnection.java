@@ -21,8 +21,8 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The server's end of a connection: answers LOCATEs and RELEASEs. It has a receive for each of two
- * requests, and one more, because two requests may follow the CONFIRM at once. Only it grants remote
- * access, after the proof of the reader. Confined to the agent.
+ * requests, and one more, because two requests may follow the CONFIRM at once. Only it grants
+ * remote access, after the proof of the reader. Confined to the agent.
  *
  * <p>A request that finds no buffer for its answer or no room in the send queue waits; its receive
  * is not posted meanwhile. That bounds what a peer can have open.

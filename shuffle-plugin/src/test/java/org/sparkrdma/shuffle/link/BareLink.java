@@ -136,9 +136,7 @@ final class BareLink implements AutoCloseable {
     boolean number = device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR);
     ConnectionBinding binding =
         ConnectionBinding.of(
-            number ? queuePair.number() : 0,
-            connection.localAddress(),
-            connection.remoteAddress());
+            number ? queuePair.number() : 0, connection.localAddress(), connection.remoteAddress());
     return Arrays.copyOf(out.array(), handshake.writeRequest(out, binding));
   }
 

@@ -95,8 +95,7 @@ class HandshakeTest {
     assertThat(responder.takeRequest(sent(request, Messages.REQUEST_BYTES), BINDING))
         .isEqualTo(Refusal.VERSION);
     open();
-    assertThat(responder.takeRequest(ByteBuffer.allocate(3), BINDING))
-        .isEqualTo(Refusal.MALFORMED);
+    assertThat(responder.takeRequest(ByteBuffer.allocate(3), BINDING)).isEqualTo(Refusal.MALFORMED);
   }
 
   @Test

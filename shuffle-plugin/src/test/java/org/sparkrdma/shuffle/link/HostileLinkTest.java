@@ -291,8 +291,7 @@ class HostileLinkTest {
   @Test
   void shouldSendBlocksOfASilentServerToTcpAfterTheRequestTimeOut() throws Exception {
     Duration timeout = Duration.ofMillis(500);
-    try (LinkExecutor reader =
-            new LinkExecutor(directory, new Options(2).requestTimeout(timeout));
+    try (LinkExecutor reader = new LinkExecutor(directory, new Options(2).requestTimeout(timeout));
         BareLink server = new BareLink(9)) {
       LinkBlocks result = reader.fetch(server.endpoint(), List.of(BLOCK));
       server.acceptAndProve();
@@ -304,8 +303,7 @@ class HostileLinkTest {
   @Test
   void shouldSendBlocksToTcpWhenTheServerNeverProvesItself() throws Exception {
     Duration timeout = Duration.ofMillis(500);
-    try (LinkExecutor reader =
-            new LinkExecutor(directory, new Options(2).connectTimeout(timeout));
+    try (LinkExecutor reader = new LinkExecutor(directory, new Options(2).connectTimeout(timeout));
         BareLink server = new BareLink(9)) {
       LinkBlocks result = reader.fetch(server.endpoint(), List.of(BLOCK));
       server.accept();
