@@ -68,7 +68,7 @@ class HostileLinkTest {
   }
 
   @Test
-  void shouldNotConfirmARecordedRequestAndConfirm() throws Exception {
+  void shouldNotConfirmARecordedRequest() throws Exception {
     try (LinkExecutor server = server(new Options(1));
         BareLink recorder = new BareLink(9)) {
       assertThat(recorder.connect(server.endpoint())).isTrue();
@@ -79,11 +79,11 @@ class HostileLinkTest {
       assertThat(recorder.connect(server.endpoint())).isTrue();
       recorder.send(request);
       byte[] answer = recorder.awaitMessage();
-      byte[] noConfirm = new byte[Messages.CONFIRM_BYTES];
-      noConfirm[0] = Messages.CONFIRM;
-      noConfirm[1] = Messages.PROTOCOL;
-      System.arraycopy(answer, answer.length - 32, noConfirm, 8, 32);
       if (answer[0] == Messages.ANSWER) {
+        byte[] noConfirm = new byte[Messages.CONFIRM_BYTES];
+        noConfirm[0] = Messages.CONFIRM;
+        noConfirm[1] = Messages.PROTOCOL;
+        System.arraycopy(answer, answer.length - 32, noConfirm, 8, 32);
         recorder.send(noConfirm);
         recorder.awaitEnd();
       } else {
