@@ -63,19 +63,23 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
     return new BlockRange(shuffleId(i), mapId(i), startReduceId(i), endReduceId(i));
   }
 
-  int shuffleId(int i) {
+  /** Shuffle of block {@code i}. */
+  public int shuffleId(int i) {
     return others[3 * check(i)];
   }
 
-  long mapId(int i) {
+  /** Map id of block {@code i}. */
+  public long mapId(int i) {
     return mapIds[check(i)];
   }
 
-  int startReduceId(int i) {
+  /** First reduce partition of block {@code i}. */
+  public int startReduceId(int i) {
     return others[3 * check(i) + 1];
   }
 
-  int endReduceId(int i) {
+  /** One past the last reduce partition of block {@code i}. */
+  public int endReduceId(int i) {
     return others[3 * check(i) + 2];
   }
 
