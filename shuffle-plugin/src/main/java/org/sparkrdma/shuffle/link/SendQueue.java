@@ -104,7 +104,7 @@ final class SendQueue {
 
   /** Adds a READ, which {@link #post} posts; there must be room. */
   void read(ReadBatch.Read read, long nowNs) {
-    WorkRequest request = next(read, nowNs).read(id(), read.address(), (int) read.key());
+    WorkRequest request = next(read, nowNs).read(id(), read.address(), read.key());
     request.local(
         read.chunk().region(), read.chunk().regionOffset() + read.offset(), read.lengthBytes());
     added++;
