@@ -129,6 +129,11 @@ final class Agent implements Runnable, CompletionHandler {
     channel.wakeup();
   }
 
+  /** Runs the commands that are left. After the end of {@link #run}. */
+  void drain() {
+    runCommands();
+  }
+
   /** Requests the end of {@link #run}. Safe for any thread. */
   void stop() {
     stopping = true;
@@ -286,7 +291,7 @@ final class Agent implements Runnable, CompletionHandler {
   private long sleepNs() {
     boolean soon = !releasing.isEmpty() || context.pool().hasWaiting() || peers.awaitsAttempt();
     long ownNs = soon ? SHORT_TICK_NS : table.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
-    return Math.min(ownNs, context.server().nextDeadlineNs(nowNs) - nowNs);
+    return Math.min(ownNs, context.server().nextDeadlineNs() - nowNs);
   }
 
   /** Work was posted whose completion or answer is expected. */

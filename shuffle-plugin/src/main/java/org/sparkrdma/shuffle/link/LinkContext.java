@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.link;
 
 import java.util.function.LongSupplier;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -27,7 +28,7 @@ record LinkContext(
     MessageSlab slab,
     ReceivePool pool,
     ReadWindow window,
-    LocateServer server,
+    BlockServer server,
     ShuffleCounters counters,
     Agent agent,
     Owner owner,

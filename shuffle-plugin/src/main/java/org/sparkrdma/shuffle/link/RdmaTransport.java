@@ -184,7 +184,7 @@ public final class RdmaTransport implements AutoCloseable {
                     env.budget(),
                     env.counters(),
                     this::onLeaseExpired,
-                    settings.requestTimeout(),
+                    agent::execute,
                     env.nanoClock())));
     self = env.identity().apply(listen(env.addresses(), env.port()));
     context =
@@ -198,7 +198,7 @@ public final class RdmaTransport implements AutoCloseable {
             slab,
             pool,
             new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
-            new ThreadedServer(server, channel::wakeup),
+            server,
             env.counters(),
             agent,
             owner,
@@ -330,7 +330,7 @@ public final class RdmaTransport implements AutoCloseable {
         List.of(
             this::endAgent,
             agent::destroyAll,
-            server::close,
+            this::endServer,
             manager::close,
             completions::close,
             channel::close,
@@ -352,10 +352,13 @@ public final class RdmaTransport implements AutoCloseable {
     failOpen(STOPS);
   }
 
-  private void closeDomain() {
-    if (!server.hasEnded()) {
+  private void endServer() {
+    if (!server.close(STOP_LIMIT, agent::drain)) {
       throw new IllegalStateException("a disk or the device hangs; a thread may use memory");
     }
+  }
+
+  private void closeDomain() {
     if (pool.chunksOut() == 0) {
       domain.close();
     } else {

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.link;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -259,7 +260,7 @@ final class ReadConnection extends RdmaConnection {
   private void begin(Slot slot, int count, long nowNs) {
     slot.id = nextId(slot);
     slot.blocks = new BlockRead[count];
-    locate.begin(slot.bytes, slot.id);
+    locate.begin(slot.bytes, slot.id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs));
     int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
     for (int i = 0; i < taken; i++) {
       locate.lease(leases[i]);

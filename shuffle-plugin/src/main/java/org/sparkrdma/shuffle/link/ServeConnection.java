@@ -221,11 +221,6 @@ final class ServeConnection extends RdmaConnection {
     }
 
     @Override
-    public boolean isClosed() {
-      return hasEnded();
-    }
-
-    @Override
     public ByteBuffer request() {
       return message;
     }
