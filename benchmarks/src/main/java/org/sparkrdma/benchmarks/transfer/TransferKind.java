@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.transfer;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
-/** What is measured about fetched blocks. */
+/** Kind of measurement of fetched blocks. */
 enum TransferKind {
   /** Throughput and CPU time while requests wait for each other. */
   THROUGHPUT,

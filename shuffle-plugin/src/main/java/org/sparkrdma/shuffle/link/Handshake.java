@@ -54,7 +54,7 @@ final class Handshake {
     return new Handshake(callee, secret, self.incarnation());
   }
 
-  /** Of a connection that a peer initiates; the incarnation of the peer is unknown. */
+  /** Handshake of a connection that a peer initiates; the incarnation of the peer is unknown. */
   static Handshake ofResponder(Endpoint self, byte[] secret) {
     return new Handshake(self, secret, 0);
   }

@@ -76,7 +76,7 @@ public final class RdmaTransport implements AutoCloseable {
   /** Fetches with blocks that are not settled. */
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
 
-  /** Why no block is fetched any more; null while RDMA is in use. */
+  /** Reason for which no block is fetched any more; null while RDMA is in use. */
   private volatile String unusable;
 
   private long seenTurns;
@@ -369,12 +369,12 @@ public final class RdmaTransport implements AutoCloseable {
     }
   }
 
-  /** For tests. */
+  /** Used by tests. */
   Agent agent() {
     return agent;
   }
 
-  /** For tests. */
+  /** Used by tests. */
   MessageSlab slab() {
     return slab;
   }

@@ -31,7 +31,7 @@ final class SendQueue {
   private final int depth;
   private final long idBits;
 
-  /** What the work requests belong to, by their numbers. */
+  /** Owners of the work requests, by their numbers. */
   private final Object[] owners;
 
   /** Owners of the requests that {@link #retire} has retired; confined to the agent. */

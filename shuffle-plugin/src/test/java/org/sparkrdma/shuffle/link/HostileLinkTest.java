@@ -220,7 +220,7 @@ class HostileLinkTest {
     }
   }
 
-  /** What a hostile server answers to a LOCATE with this id. */
+  /** Answer of a hostile server to a LOCATE with this id. */
   private interface Answer {
     int write(ByteBuffer out, long requestId);
   }
