@@ -10,8 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.verbs.spi.EngineUnavailableException;
-import org.sparkrdma.verbs.EngineSettings;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -26,6 +24,8 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 class DeviceLoopTest extends VerbsContract {
   @TempDir Path directory;

@@ -2,9 +2,9 @@
 package org.sparkrdma.shuffle.link;
 
 import java.util.function.LongSupplier;
-import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.ProtectionDomain;

@@ -2,11 +2,11 @@
 package org.sparkrdma.shuffle.link;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.metrics.Counter;

@@ -15,6 +15,7 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  */
 final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
+
   /** Ends the thread that takes it. */
   private static final Runnable END = DiskThreads::end;
 

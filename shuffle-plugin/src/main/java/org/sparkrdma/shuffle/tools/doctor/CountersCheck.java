@@ -47,6 +47,7 @@ final class CountersCheck {
 
     private final String title;
     private final String advice;
+
     @SuppressWarnings("ImmutableEnumChecker") // of Set.of
     private final Set<String> names;
 
