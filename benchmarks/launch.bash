@@ -13,7 +13,7 @@ readonly misuse=2
 readonly size_form='[1-9][0-9]{0,8}[kmgtKMGT][bB]?'
 
 # Compared with the shuffles in the code by a test.
-readonly shuffle_modes='vanilla, control, tuned, service, rdma, pool-1g, pool-64m, fallback'
+readonly shuffle_modes='vanilla, control, tuned, service, rdma, fallback'
 
 fail() {
   echo "${program:?}: $*" >&2
@@ -96,9 +96,8 @@ check_value() {
   local name=$1 option=$2 kind=$3 value=$4 allowed=
   case $kind in
     N) [[ $value =~ ^-?[0-9]+$ ]] || allowed='a whole number' ;;
-    MINUTES | RATIO) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
+    MINUTES) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
     SIZE) [[ $value =~ ^$size_form$ ]] || allowed='a whole number of k, m, g or t, at least 1, such as 256m' ;;
-    PORT) [[ $value =~ ^[0-9]{1,5}$ ]] && ((10#$value <= 65535)) || allowed='a port from 0 to 65535' ;;
     FILE)
       if [[ -z $value || -d $value ]]; then
         allowed='a file, not a directory'
@@ -126,7 +125,6 @@ check_list() {
   case $1 in
     --sizes) item=$size_form items='sizes of at least 1k, such as 4k,1m' ;;
     --modes) item="(${shuffle_modes//, /|})" items="names of $shuffle_modes" ;;
-    --peers) item='[0-9]+' items='whole numbers such as 1,4' ;;
   esac
   [[ ${2,,} =~ ^$item(,$item)*$ ]] || allowed=$items
 }
@@ -160,55 +158,6 @@ can_write() {
   probe=$(mktemp -d -- "$path/.writable.XXXXXX" 2>/dev/null) && rmdir -- "$probe"
 }
 
-# Refuses options that JMH does not have or that the comparison of bindings cannot use, options without
-# their value, wrong numbers, and a result file that exists.
-check_jmh_options() {
-  local argument
-  for argument in "$@"; do
-    if [[ $argument == --help ]]; then
-      usage_verbs
-      exit 0
-    fi
-  done
-  local see='(see ./bench verbs --help)' format= file=
-  while (($# > 0)); do
-    case $1 in
-      -h | -l | -lp | -lprof | -lrf) ;;
-      -f | -i) check_jmh_value "$@" '^[1-9][0-9]*$' 'a whole number of at least 1' && shift ;;
-      -wi | -wf | -bs | -wbs | -opi) check_jmh_value "$@" '^[0-9]+$' 'a whole number' && shift ;;
-      -rf)
-        check_jmh_value "$@" '^(text|csv|scsv|json|latex)$' 'text, csv, scsv, json or latex'
-        format=$2
-        shift
-        ;;
-      -rff)
-        check_jmh_value "$@" '.' 'a file'
-        file=$2
-        shift
-        ;;
-      -bm | -e | -foe | -gc | -jvm | -jvmArgs | -jvmArgsAppend | -jvmArgsPrepend | -p | -prof | -r | -si \
-        | -t | -tg | -to | -tu | -v | -w | -wm | -wmb)
-        check_jmh_value "$@" '.' 'a value' && shift
-        ;;
-      -o) fail_misuse "-o is not available, because each fork would overwrite the file: redirect the output $see" ;;
-      -*) fail_misuse "Unknown option: '$1' $see" ;;
-    esac
-    shift
-  done
-  [[ -n $file || -z $format ]] || file=jmh-result.$format
-  [[ -n $file ]] || return 0
-  [[ ! -e $file ]] || fail_misuse "the result file '$file' exists: delete it or give another -rff $see"
-  [[ -w $(dirname -- "$file") ]] || fail_misuse "the result file '$file' cannot be written: give another -rff $see"
-}
-
-# Refuses a missing or wrong value of the option in $1. The last two arguments are the pattern of its
-# value and the description of that.
-check_jmh_value() {
-  local option=$1 pattern=${*: -2:1} allowed=${*: -1}
-  (($# > 3)) || fail_misuse "$option needs a value (see ./bench verbs --help)"
-  [[ $2 =~ $pattern ]] || fail_misuse "$option is '$2': give $allowed (see ./bench verbs --help)"
-}
-
 # True when the last build left everything that a command needs, however old it is.
 has_jars() {
   [[ -n $(class_path) && -d $project/benchmarks/target/spark-home/jars ]]
@@ -235,7 +184,7 @@ class_path() {
 # Prints the path of a module's jar as users get it; fails when there is none.
 module_jar() {
   local jar
-  for jar in "$project/$1/target/$1"-*.jar; do
+  for jar in "$project/$1/target/$1.jar" "$project/$1/target/$1"-*.jar; do
     [[ -f $jar && $jar != *-tests.jar && $jar != *-sources.jar && $jar != *-javadoc.jar ]] || continue
     echo "$jar"
     return
@@ -321,20 +270,4 @@ launch() {
     build
   fi
   exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" "$main_class" "${options[@]}" "$@"
-}
-
-# Replaces this process by JMH with the benchmarks that need a JDK of 22 or newer.
-launch_jmh() {
-  local home target=$project/benchmarks/target
-  check_jmh_options "$@"
-  JAVA_HOME=$(find_jdk)
-  export JAVA_HOME
-  home=$("$JAVA_HOME/bin/java" "$project/.mvn/FindJdk.java" 22)
-  [[ -n $home ]] || fail "no JDK of 22 or newer found: install one or name it in JAVA22_HOME."
-  command -v cc >/dev/null || fail "no C compiler found: install gcc, libibverbs-dev and librdmacm-dev."
-  # A build without such a JDK leaves no benchmarks.
-  if ! is_built || [[ ! -d $target/java22-classes/META-INF ]]; then build; fi
-  exec "$home/bin/java" -Xmx256m \
-    -cp "$target/java22-classes:$(module_jar rdma-core-java):$target/jmh-jars/*:$(class_path)" \
-    org.sparkrdma.verbs.ibverbs.BindingComparison "$@"
 }

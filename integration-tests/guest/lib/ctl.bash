@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# ./guest ctl: faults for a run in progress.
+# ./dev/guest ctl: faults for a run in progress.
 #
 # SPDX-License-Identifier: Apache-2.0
 
 ctl_usage() {
   cat <<'HELP'
-Usage: ./guest ctl NAME link down|up
-       ./guest ctl NAME netem RULE|off
-       ./guest ctl NAME lose 'MESSAGE COUNT'
-       ./guest ctl NAME kill 1|2
-       ./guest ctl NAME exec 1|2 'line of bash'
+Usage: ./dev/guest ctl NAME link down|up
+       ./dev/guest ctl NAME netem RULE|off
+       ./dev/guest ctl NAME lose 'MESSAGE COUNT'
+       ./dev/guest ctl NAME kill 1|2
+       ./dev/guest ctl NAME exec 1|2 'line of bash'
 
-For a run that was started with ./guest run --name NAME, by the same user.
+For a run that was started with ./dev/guest run --name NAME, by the same user.
 
   link down|up   cuts the wires between two nodes, or mends them: packets get lost, the ports stay up
   netem RULE     tc netem on both ends of the wires, such as 'delay 20ms' or 'loss 1%'; off ends it
@@ -28,12 +28,12 @@ ctl_command() {
       ctl_usage
       return
       ;;
-    '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
+    '' | -*) fail "the name of the run is missing (see ./dev/guest ctl --help)" ;;
   esac
   case "${2:-}:$#" in
     exec:4 | link:3 | netem:3 | lose:3 | kill:3) ;;
-    exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
-    link:* | netem:* | lose:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
+    exec:*) fail "exec takes a node and a line of bash (see ./dev/guest ctl --help)" ;;
+    link:* | netem:* | lose:* | kill:*) fail "$2 takes one value (see ./dev/guest ctl --help)" ;;
     *) fail "unknown: ${2:-nothing}; allowed are link, netem, lose, kill and exec" ;;
   esac
   state=$state_root/${1//\//}

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# ./guest build: where the kernel is cached and how it is built.
+# ./dev/guest build: where the kernel is cached and how it is built.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -16,14 +16,14 @@ readonly configs
 
 build_usage() {
   cat <<'HELP'
-Usage: ./guest build
+Usage: ./dev/guest build
 
 Builds the guest's kernel from Debian's package linux-source-6.12 (apt-get download, no root), unless
 the one for this version and configuration is cached already, and prints its path. Takes four minutes on
 two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
 
 SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, SPARKRDMA_GUEST_CONFIG=FILE adds options of the kernel, both
-here and in ./guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds, limits of
+here and in ./dev/guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds, limits of
 RDMA and refused allocations.
 
 The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# ./guest run: options, the state directory, namespaces, output, the time limit.
+# ./dev/guest run: options, the state directory, namespaces, output, the time limit.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -18,7 +18,7 @@ readonly wire_bytes=$((32 << 20))
 
 run_usage() {
   cat <<'HELP'
-Usage: ./guest run [options] -- command [arguments]
+Usage: ./dev/guest run [options] -- command [arguments]
 
 Boots one or two kernels and runs the command in each. The exit code is that of node 1, or that of node
 2 if node 1's is 0. The command runs in the current directory, by default as root of the guest. It sees
@@ -30,9 +30,9 @@ the host's files under an overlay: files that it writes are lost at the end, exc
   --transport NAME   which devices: rocev2 (rxe0), iwarp (siw0) or both, the default
   --rails N          RoCE devices of a kernel, 1 (the default) or 2; the second one is rxe1
   --mtu BYTES        of the wires, 1500 to 9000, default 4200
-  --wire KIND        direct (the default), or filtered: a program carries each frame, and ./guest ctl NAME
+  --wire KIND        direct (the default), or filtered: a program carries each frame, and ./dev/guest ctl NAME
                      lose makes it lose single messages; needs two nodes, not with --rails 2
-  --name NAME        name for ./guest ctl, default run-PID
+  --name NAME        name for ./dev/guest ctl, default run-PID
   --share DIR        a directory of the host that all kernels see at the same path and may write
   --env KEY=VALUE    environment variable of the command; may be repeated
   --user USER        name or number of the user in the guest, without any capability
@@ -85,16 +85,16 @@ parse_run() {
         ;;
       --nodes | --timeout | --memory | --transport | --rails | --mtu | --wire | --name | --share \
         | --env | --user | --ulimit-memlock | --netem | --capture | --output)
-        if (($# == 1)) || [[ $2 == -- ]]; then fail "$1 needs a value (see ./guest run --help)"; fi
+        if (($# == 1)) || [[ $2 == -- ]]; then fail "$1 needs a value (see ./dev/guest run --help)"; fi
         set_run_option "$1" "$2"
         shift 2
         ;;
       -*) fail "unknown option of run: $1; allowed are ${run_options//$'\n'/ }" ;;
-      *) fail "unexpected: $1; the command comes after --, as in ./guest run -- ls" ;;
+      *) fail "unexpected: $1; the command comes after --, as in ./dev/guest run -- ls" ;;
     esac
   done
   [[ ${1:-} == -- ]] && shift
-  (($# > 0)) || fail "the command is missing: ./guest run [options] -- command"
+  (($# > 0)) || fail "the command is missing: ./dev/guest run [options] -- command"
   command_line=("$@")
   if ((nodes == 1)) && [[ -n $netem$capture ]]; then
     fail "--netem and --capture need a wire, which there is with --nodes 2"

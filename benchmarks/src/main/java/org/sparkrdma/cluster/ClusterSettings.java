@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Size, ports and directories of a cluster.
+ * Size and directories of a cluster.
  *
  * @param sparkHome directory with Spark's jars under {@code jars}
  * @param javaHome of the Java that runs all of Spark's processes
@@ -13,8 +13,6 @@ import java.time.Duration;
  * @param workers number of Workers, each a process of its own
  * @param coresPerWorker cores that each Worker offers
  * @param memoryMbPerWorker memory in MiB that each Worker offers to executors
- * @param masterPort port of the Master, 0 for any free one
- * @param masterUiPort port of the Master's web pages, 0 for any free one
  * @param startTimeout time limit for the registration of all Workers
  * @param shuffleService whether the first Worker has Spark's external shuffle service, which then
  *     serves the executors of all Workers, because they are on one host
@@ -26,8 +24,6 @@ public record ClusterSettings(
     int workers,
     int coresPerWorker,
     int memoryMbPerWorker,
-    int masterPort,
-    int masterUiPort,
     Duration startTimeout,
     boolean shuffleService) {
 
@@ -40,25 +36,8 @@ public record ClusterSettings(
         2,
         1,
         1_024,
-        LoopbackPort.ANY,
-        LoopbackPort.ANY,
         Duration.ofMinutes(2),
         false);
-  }
-
-  /** The same on ports of the caller's choice, 0 for any free one. */
-  public ClusterSettings withPorts(int newMasterPort, int newMasterUiPort) {
-    return new ClusterSettings(
-        sparkHome,
-        javaHome,
-        runDirectory,
-        workers,
-        coresPerWorker,
-        memoryMbPerWorker,
-        newMasterPort,
-        newMasterUiPort,
-        startTimeout,
-        shuffleService);
   }
 
   /** The same with this number of Workers. */
@@ -70,8 +49,6 @@ public record ClusterSettings(
         newWorkers,
         coresPerWorker,
         memoryMbPerWorker,
-        masterPort,
-        masterUiPort,
         startTimeout,
         shuffleService);
   }
@@ -85,8 +62,6 @@ public record ClusterSettings(
         workers,
         newCores,
         newMemoryMb,
-        masterPort,
-        masterUiPort,
         startTimeout,
         shuffleService);
   }
@@ -100,8 +75,6 @@ public record ClusterSettings(
         workers,
         coresPerWorker,
         memoryMbPerWorker,
-        masterPort,
-        masterUiPort,
         startTimeout,
         shuffleService);
   }
@@ -115,8 +88,6 @@ public record ClusterSettings(
         workers,
         coresPerWorker,
         memoryMbPerWorker,
-        masterPort,
-        masterUiPort,
         startTimeout,
         true);
   }

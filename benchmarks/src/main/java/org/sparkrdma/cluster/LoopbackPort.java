@@ -15,44 +15,16 @@ import java.util.concurrent.ThreadLocalRandom;
  * chosen below.
  */
 final class LoopbackPort {
-  static final int ANY = 0;
 
   private static final int LOWEST_FREE = 12_000;
   private static final int HIGHEST_FREE = 32_767;
   private static final int TRIES = 100;
   private static final byte[] LOOPBACK = {127, 0, 0, 1};
-  private static final int LOWEST = 1024;
-  private static final int HIGHEST = 65_535;
 
   private LoopbackPort() {}
 
-  /**
-   * The wanted port, or a free one for {@link #ANY}.
-   *
-   * @param use purpose of the port, for the message about a port in use
-   */
-  static int claim(int wantedPort, String use) throws ClusterException {
-    if (wantedPort != ANY && (wantedPort < LOWEST || wantedPort > HIGHEST)) {
-      throw new ClusterException(
-          "port %d for %s is out of range: give one between %d and %d, or 0 for any free port"
-              .formatted(wantedPort, use, LOWEST, HIGHEST));
-    }
-    if (wantedPort == ANY) {
-      return free();
-    }
-    try {
-      return bind(wantedPort);
-    } catch (IOException e) {
-      throw new ClusterException(
-          "port %d for %s is in use on 127.0.0.1: give another, or 0 for any free port"
-              .formatted(wantedPort, use),
-          null,
-          e);
-    }
-  }
-
   /** A free port outside the range from which Linux chooses ports. */
-  private static int free() {
+  static int free() {
     IOException last = null;
     for (int i = 0; i < TRIES; i++) {
       try {

@@ -24,7 +24,6 @@ public final class StandaloneCluster implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
   private static final String MASTER = "org.apache.spark.deploy.master.Master";
   private static final String WORKER = "org.apache.spark.deploy.worker.Worker";
-  private static final String HISTORY = "org.apache.spark.deploy.history.HistoryServer";
   private static final String SUBMIT = "org.apache.spark.deploy.SparkSubmit";
   private static final long REGISTRATION_POLL_MS = 200;
   private static final long LIVENESS_POLL_MS = 1_000;
@@ -44,9 +43,9 @@ public final class StandaloneCluster implements AutoCloseable {
 
   private StandaloneCluster(ClusterSettings settings) throws ClusterException, IOException {
     this.settings = settings;
-    masterPort = LoopbackPort.claim(settings.masterPort(), "the Master");
-    masterUiPort = LoopbackPort.claim(settings.masterUiPort(), "the Master's web pages");
-    shuffleServicePort = LoopbackPort.claim(LoopbackPort.ANY, "the external shuffle service");
+    masterPort = LoopbackPort.free();
+    masterUiPort = LoopbackPort.free();
+    shuffleServicePort = LoopbackPort.free();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
@@ -56,8 +55,8 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts all processes and returns when every Worker is registered.
    *
-   * @throws ClusterException if a port is in use, a process ends, or the time limit is over; no
-   *     process keeps running then
+   * @throws ClusterException if a process ends, or the time limit is over; no process keeps running
+   *     then
    */
   public static StandaloneCluster start(ClusterSettings settings)
       throws ClusterException, IOException, InterruptedException {
@@ -171,28 +170,6 @@ public final class StandaloneCluster implements AutoCloseable {
       return driver.process().exitValue();
     } finally {
       processes.end(driver);
-    }
-  }
-
-  /**
-   * Starts a History Server and returns when it has its port.
-   *
-   * @param name of its log
-   * @param events directory with event logs
-   * @param jars on its class path
-   */
-  public HistoryServer startHistoryServer(String name, Path events, List<Path> jars)
-      throws ClusterException, IOException, InterruptedException {
-    HistoryServer server =
-        new HistoryServer(
-            processes,
-            startDaemon(name, HISTORY, List.of(), HistoryServer.variables(events, jars)));
-    try {
-      server.awaitStart();
-      return server;
-    } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
-      server.close();
-      throw e;
     }
   }
 

@@ -12,8 +12,8 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
- * Waits for one completion or one connection event. The thread sleeps on the completion channel,
- * which both wake.
+ * Waits for completions and connection events. The thread sleeps on the completion channel, which
+ * both wake.
  *
  * <p>Confined to the thread that posts the work. The owner of the device closes its objects.
  */
@@ -49,29 +49,22 @@ final class EventWaiter {
   }
 
   /**
-   * Waits for the next event, as long as it takes.
-   *
-   * @throws IllegalStateException when it is of another type
-   */
-  ConnectionEvent awaitAnyTime(ConnectionEvent.Type type) {
-    while (event == null) {
-      pollOrWait();
-    }
-    return take(type);
-  }
-
-  /**
-   * Waits for the next event, for at most {@link #TIMEOUT}.
+   * Waits for the next event.
    *
    * @throws IllegalStateException when it is of another type, or does not come in time
    */
-  ConnectionEvent await(ConnectionEvent.Type type) {
-    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+  ConnectionEvent await(ConnectionEvent.Type type, Duration limit) {
+    long deadlineNs = System.nanoTime() + limit.toNanos();
     while (event == null) {
-      pollOrWait();
-      checkDeadline(deadlineNs, type);
+      pollOrWait(deadlineNs, type);
     }
-    return take(type);
+    ConnectionEvent taken = event;
+    event = null;
+    if (taken.type() != type) {
+      throw new IllegalStateException(
+          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
+    }
+    return taken;
   }
 
   /**
@@ -82,37 +75,23 @@ final class EventWaiter {
    */
   Completed await(long requestId) {
     long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
-    Completed found = completed.remove(requestId);
-    while (found == null) {
+    while (!completed.containsKey(requestId)) {
       if (event != null) {
         throw new IllegalStateException("the connection has ended: type=" + event.type());
       }
-      pollOrWait();
-      checkDeadline(deadlineNs, requestId);
-      found = completed.remove(requestId);
+      pollOrWait(deadlineNs, requestId);
     }
-    return found;
-  }
-
-  private static void checkDeadline(long deadlineNs, Object awaited) {
-    if (System.nanoTime() - deadlineNs > 0) {
-      throw new IllegalStateException("no answer in " + TIMEOUT + ": awaited=" + awaited);
-    }
-  }
-
-  private ConnectionEvent take(ConnectionEvent.Type expected) {
-    ConnectionEvent taken = event;
-    event = null;
-    if (taken.type() != expected) {
-      throw new IllegalStateException(
-          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
-    }
-    return taken;
+    return completed.remove(requestId);
   }
 
   /** Polls completions and one event; waits a little when there are none. */
-  private void pollOrWait() {
-    if (queue.poll(POLLED_AT_ONCE, this::onCompletion) > 0 || pollEvent()) {
+  private void pollOrWait(long deadlineNs, Object awaited) {
+    if (System.nanoTime() - deadlineNs > 0) {
+      throw new IllegalStateException("no answer in time: awaited=" + awaited);
+    }
+    boolean polled = queue.poll(POLLED_AT_ONCE, this::onCompletion) > 0;
+    event = event == null ? manager.pollEvent() : event;
+    if (polled || event != null) {
       return;
     }
     queue.arm();
@@ -120,13 +99,6 @@ final class EventWaiter {
     if (queue.poll(POLLED_AT_ONCE, this::onCompletion) == 0) {
       channel.await(PAUSE_NS);
     }
-  }
-
-  private boolean pollEvent() {
-    if (event == null) {
-      event = manager.pollEvent();
-    }
-    return event != null;
   }
 
   private void onCompletion(WorkCompletion completion) {

@@ -4,6 +4,7 @@ package org.sparkrdma.examples;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
@@ -36,6 +37,7 @@ final class ExampleNode implements AutoCloseable {
   /** Maximum length of a message. */
   static final int MESSAGE_BYTES = 256;
 
+  private static final Duration ANY_TIME = Duration.ofDays(365);
   private static final long RECEIVED = 1;
   private static final long DONE = 2;
   private static final int DEPTH = 8;
@@ -96,19 +98,19 @@ final class ExampleNode implements AutoCloseable {
   void accept(InetSocketAddress address, Set<AccessFlag> ofPeer, PrintStream out)
       throws VerbsException {
     out.println("listening at " + manager.listen(address, 1).address());
-    connection = waiter.awaitAnyTime(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    connection = waiter.await(ConnectionEvent.Type.CONNECT_REQUEST, ANY_TIME).connection();
     createQueuePair(ofPeer);
     connection.accept(ConnectionParameters.of(new byte[0]));
-    waiter.await(ConnectionEvent.Type.ESTABLISHED);
+    waiter.await(ConnectionEvent.Type.ESTABLISHED, EventWaiter.TIMEOUT);
   }
 
   /** Connects to an end that listens. */
   void connect(InetSocketAddress address) throws VerbsException {
     connection = manager.resolve(address, null, EventWaiter.TIMEOUT);
-    waiter.await(ConnectionEvent.Type.RESOLVED);
+    waiter.await(ConnectionEvent.Type.RESOLVED, EventWaiter.TIMEOUT);
     createQueuePair(Set.of());
     connection.connect(ConnectionParameters.of(new byte[0]));
-    waiter.await(ConnectionEvent.Type.ESTABLISHED);
+    waiter.await(ConnectionEvent.Type.ESTABLISHED, EventWaiter.TIMEOUT);
   }
 
   private void createQueuePair(Set<AccessFlag> ofPeer) throws VerbsException {
@@ -188,7 +190,7 @@ final class ExampleNode implements AutoCloseable {
 
   /** Waits until the other end has closed the connection. */
   void awaitDisconnect() {
-    waiter.awaitAnyTime(ConnectionEvent.Type.DISCONNECTED);
+    waiter.await(ConnectionEvent.Type.DISCONNECTED, ANY_TIME);
   }
 
   @Override

@@ -4,7 +4,6 @@ package org.sparkrdma.launch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.Function;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -16,7 +15,7 @@ public final class ReportOption {
   @Option(
       names = "--report",
       paramLabel = "FILE",
-      description = "Write the results as JSON to FILE, and as CSV and an HTML page beside it.")
+      description = "Write the results as JSON to FILE.")
   private Path file;
 
   @Spec(Spec.Target.MIXEE)
@@ -40,17 +39,7 @@ public final class ReportOption {
    * @throws ParameterException when it cannot
    */
   public void check() {
-    check(path -> new ReportFile(path).objection());
-  }
-
-  /**
-   * The same for a report of more than one file.
-   *
-   * @param objection returns the reason why the report cannot be written, in one sentence
-   * @throws ParameterException with that reason
-   */
-  public void check(Function<Path, Optional<String>> objection) {
-    Optional<String> reason = file().flatMap(objection);
+    Optional<String> reason = file().flatMap(path -> new ReportFile(path).objection());
     if (reason.isPresent()) {
       throw new ParameterException(command.commandLine(), reason.get());
     }

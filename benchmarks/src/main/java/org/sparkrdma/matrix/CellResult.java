@@ -15,9 +15,6 @@ import java.util.TreeMap;
  * @param bytesByRead shuffle bytes that the plug-in read by RDMA READ
  * @param bytesByTcp shuffle bytes that the plug-in read by TCP
  * @param fallbacks blocks or reads that used TCP, by reason
- * @param tabBytesByRead bytes by READ that the tab of the running application shows; null where
- *     this Spark has no tab
- * @param historyBytesByRead bytes by READ that the tab in a History Server of this Spark shows
  * @param problem the reason why the cell failed, in one sentence; null when it passed
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -31,14 +28,11 @@ record CellResult(
     long bytesByTcp,
     Map<String, Long> fallbacks,
     double seconds,
-    Long tabBytesByRead,
-    Long historyBytesByRead,
     String problem) {
   private static final String FALLBACK_PREFIX = "fallback.";
 
   /** A cell whose two applications ran to their end. */
-  static CellResult compared(
-      Cell cell, MatrixResult soft, double seconds, String difference, TabCheck tab) {
+  static CellResult compared(Cell cell, MatrixResult soft, double seconds, String difference) {
     long byRead = soft.counters().getOrDefault("rdma.bytes.read", 0L);
     Map<String, Long> fallbacks = new TreeMap<>();
     soft.counters()
@@ -49,7 +43,6 @@ record CellResult(
               }
             });
     String noRead = byRead == 0 ? "no byte was read by RDMA READ" : null;
-    String other = noRead != null ? noRead : tab.problem(cell.spark()).orElse(null);
     return new CellResult(
         cell.spark().version(),
         cell.spark().scala(),
@@ -60,9 +53,7 @@ record CellResult(
         soft.counters().getOrDefault("tcp.bytes.read", 0L),
         fallbacks,
         seconds,
-        tab.live().map(TabPage::bytesByRead).orElse(null),
-        tab.withJar().tab().map(TabPage::bytesByRead).orElse(null),
-        difference != null ? difference : other);
+        difference != null ? difference : noRead);
   }
 
   /** A cell whose cluster or application failed. */
@@ -77,8 +68,6 @@ record CellResult(
         0,
         Map.of(),
         seconds,
-        null,
-        null,
         problem);
   }
 

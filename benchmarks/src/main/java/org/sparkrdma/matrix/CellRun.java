@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -49,27 +48,16 @@ final class CellRun {
   CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
     MatrixResult vanilla = runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
     MatrixResult soft = runApplication(SOFT, false, softConf());
-    TabCheck tab =
-        new TabCheck(
-            Optional.ofNullable(soft.tab()),
-            soft.counters().getOrDefault("rdma.bytes.read", 0L),
-            errors(),
-            HistoryReplay.of(cluster, "history-with-jar", events(), List.of(plugIn)),
-            HistoryReplay.of(cluster, "history-without-jar", events(), List.of()));
     double seconds = (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
     Optional<String> problem = difference(vanilla, soft);
-    return CellResult.compared(cell, soft, seconds, problem.orElse(null), tab);
+    return CellResult.compared(cell, soft, seconds, problem.orElse(null));
   }
 
-  /** ERROR lines of the driver with the plug-in. */
-  private List<String> errors() throws IOException {
+  /** The first ERROR line of the driver with the plug-in. */
+  private Optional<String> error() throws IOException {
     try (Stream<String> log = Files.lines(cluster.driverLog(SOFT))) {
-      return log.filter(line -> line.contains(" ERROR ")).toList();
+      return log.filter(line -> line.contains(" ERROR ")).findFirst();
     }
-  }
-
-  private Path events() {
-    return directory.data().resolve("events");
   }
 
   private MatrixResult runApplication(String name, boolean generate, Map<String, String> conf)
@@ -86,12 +74,8 @@ final class CellRun {
     return runs.run(name, MatrixApplication.class, plan, conf, MatrixResult.class);
   }
 
-  private Map<String, String> softConf() throws IOException {
+  private Map<String, String> softConf() {
     Map<String, String> conf = new HashMap<>();
-    conf.put("spark.ui.enabled", "true");
-    conf.put("spark.ui.port", "0");
-    conf.put("spark.eventLog.enabled", "true");
-    conf.put("spark.eventLog.dir", Files.createDirectories(events()).toUri().toString());
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.engine", "soft");
     if (!cell.spark().jarsReachManager()) {
@@ -119,6 +103,10 @@ final class CellRun {
           || !result.checksum().equals(result.inputChecksum())) {
         return Optional.of("the sorted records are not the input sorted: " + result);
       }
+    }
+    Optional<String> error = error();
+    if (error.isPresent()) {
+      return Optional.of("the driver has logged: " + error.get());
     }
     Optional<String> rows = AnswerComparison.rows(answer("vanilla"), answer(SOFT));
     return rows.isPresent()

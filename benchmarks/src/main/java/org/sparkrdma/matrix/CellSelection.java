@@ -92,9 +92,4 @@ record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
         ? Optional.empty()
         : Optional.of("no JDK %d on this machine".formatted(cell.java()));
   }
-
-  /** Whether every cell that this machine can run is chosen. */
-  boolean isComplete() {
-    return !notRun.isEmpty();
-  }
 }

@@ -55,7 +55,6 @@ public final class MatrixApplication {
     TeraValidate.Summary output = TeraValidate.summarize(spark, plan.output());
 
     spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
-    Map<String, Long> counters = counters(spark);
     return new MatrixResult(
         spark.version(),
         System.getProperty("java.version"),
@@ -64,28 +63,7 @@ public final class MatrixApplication {
         input.checksum(),
         output.disorder().isEmpty(),
         totals.remoteBytes(),
-        counters,
-        tab(spark, counters.getOrDefault("rdma.bytes.read", 0L)));
-  }
-
-  /**
-   * The tab, as soon as executors have reported these bytes; null when the UI is off or has no tab.
-   */
-  private static TabPage tab(JavaSparkContext spark, long bytesByRead)
-      throws IOException, InterruptedException {
-    if (spark.sc().uiWebUrl().isEmpty()) {
-      return null;
-    }
-    String ui = spark.sc().uiWebUrl().get();
-    if (!TabPage.isLinkedFrom(WebPage.get(ui + "/jobs/"))) {
-      return null;
-    }
-    String page =
-        WebPage.await(
-            ui + "/rdma-shuffle/",
-            html ->
-                TabPage.parse(html).filter(tab -> tab.bytesByRead() == bytesByRead).isPresent());
-    return TabPage.parse(page).orElse(null);
+        counters(spark));
   }
 
   private static void writeAnswer(MatrixPlan plan) throws IOException {

@@ -46,7 +46,7 @@ public final class MatrixCommand implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return ClusterCommand.commandLine("matrix", new MatrixCommand());
+    return ClusterCommand.commandLine("matrix", "./dev/matrix --help", new MatrixCommand());
   }
 
   @Override

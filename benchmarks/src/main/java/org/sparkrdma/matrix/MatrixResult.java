@@ -14,7 +14,6 @@ import java.util.Map;
  * @param sorted whether the output is in order
  * @param sparkRemoteBytes Spark's own count of shuffle bytes read from other executors
  * @param counters the plug-in's counters, summed over executors; empty without the plug-in
- * @param tab of the running application; null without one
  */
 public record MatrixResult(
     String sparkVersion,
@@ -24,5 +23,4 @@ public record MatrixResult(
     String inputChecksum,
     boolean sorted,
     long sparkRemoteBytes,
-    Map<String, Long> counters,
-    TabPage tab) {}
+    Map<String, Long> counters) {}

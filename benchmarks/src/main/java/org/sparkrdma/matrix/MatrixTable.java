@@ -10,7 +10,7 @@ import org.sparkrdma.launch.TextTable;
 /** The cells that ran, as a table of plain text with one row each. */
 final class MatrixTable {
   private static final List<String> HEADINGS =
-      List.of("Spark", "Scala", "Java", "answer", "by RDMA READ", "by TCP", "tab", "s", "problem");
+      List.of("Spark", "Scala", "Java", "answer", "by RDMA READ", "by TCP", "s", "problem");
 
   private MatrixTable() {}
 
@@ -26,15 +26,9 @@ final class MatrixTable {
               cell.answerRight() ? "right" : "WRONG",
               new DataSize(cell.bytesByRead()).toString(),
               new DataSize(cell.bytesByTcp()).toString(),
-              size(cell.tabBytesByRead()),
               String.format(Locale.ROOT, "%.0f", cell.seconds()),
               cell.hasPassed() ? "none" : cell.problem()));
     }
     return TextTable.of(rows, column -> column <= 3 || column == HEADINGS.size() - 1);
-  }
-
-  /** Bytes that a tab shows. */
-  private static String size(Long bytes) {
-    return bytes == null ? "none" : new DataSize(bytes).toString();
   }
 }

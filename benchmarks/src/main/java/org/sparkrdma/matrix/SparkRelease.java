@@ -26,11 +26,6 @@ record SparkRelease(
     return ALL;
   }
 
-  /** Whether the tab can be added to its pages. */
-  boolean hasTab() {
-    return !version.startsWith("3.");
-  }
-
   @Override
   public String toString() {
     return "Spark " + version + " for Scala " + scala;

@@ -5,13 +5,14 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.run.LaunchedRuns;
 import org.sparkrdma.cluster.ClusterException;
@@ -73,12 +74,6 @@ public final class Quickstart implements Callable<Integer> {
   @Option(names = "--kill-executor")
   private boolean killExecutor;
 
-  @Option(names = "--port", defaultValue = "0")
-  private int port;
-
-  @Option(names = "--ui-port", defaultValue = "0")
-  private int uiPort;
-
   /** Converts the option that names the job. */
   static final class JobConverter implements ITypeConverter<ShuffleJob> {
     @Override
@@ -107,7 +102,6 @@ public final class Quickstart implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     BenchmarkPlan plan = plan();
-    options.report().check(BenchmarkFiles::objection);
     options.check();
     if (options.checkOnly()) {
       return 0;
@@ -118,7 +112,7 @@ public final class Quickstart implements Callable<Integer> {
         .command("quickstart", installation, progress)
         .run(
             plan.diskSpace(),
-            settings -> settings.withPorts(port, uiPort),
+            settings -> settings,
             (cluster, directory) -> run(plan, cluster, directory, installation, progress));
   }
 
@@ -157,7 +151,7 @@ public final class Quickstart implements Callable<Integer> {
       throws LaunchException, ClusterException, IOException, InterruptedException {
     MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
     BenchmarkReport report = LaunchedRuns.run(plan, runs, onStep(plan, cluster, progress));
-    LaunchedRuns.publish(report, options);
+    options.publish(BenchmarkTable.brief(report), report, Optional.empty());
     RunResult first = report.cases().get(0).runs().get(0);
     System.out.println(
         String.format(

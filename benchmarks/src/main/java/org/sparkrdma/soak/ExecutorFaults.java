@@ -108,11 +108,6 @@ final class ExecutorFaults {
     stops.clear();
   }
 
-  /** Whether an executor is stopped now. */
-  boolean isAnyStopped() {
-    return !stops.isEmpty();
-  }
-
   Map<Kind, Integer> counts() {
     return counts;
   }

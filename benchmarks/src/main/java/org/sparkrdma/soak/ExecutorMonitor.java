@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Samples the executors every few seconds, injects faults between samples and takes the snapshots
- * of native memory, on a thread of its own from {@link #start} to {@link #end}. The samples and
- * snapshots may be read after that.
+ * Samples the executors every few seconds and injects faults between samples, on a thread of its
+ * own from {@link #start} to {@link #end}. The samples may be read after that.
  */
 final class ExecutorMonitor {
   private static final int TICKS_PER_SAMPLE = 5;
@@ -27,7 +26,6 @@ final class ExecutorMonitor {
           });
   private final Supplier<List<Long>> running;
   private final ExecutorFaults faults;
-  private final MemorySnapshots snapshots;
   private final int heapMib;
   private final double faultsUntilSeconds;
   private final List<Sample> samples = new ArrayList<>();
@@ -41,14 +39,9 @@ final class ExecutorMonitor {
    * @param faultsUntilSeconds seconds after the start from which no fault is injected
    */
   ExecutorMonitor(
-      Supplier<List<Long>> running,
-      ExecutorFaults faults,
-      MemorySnapshots snapshots,
-      int heapMib,
-      double faultsUntilSeconds) {
+      Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
     this.running = running;
     this.faults = faults;
-    this.snapshots = snapshots;
     this.heapMib = heapMib;
     this.faultsUntilSeconds = faultsUntilSeconds;
   }
@@ -68,10 +61,6 @@ final class ExecutorMonitor {
         faults.apply(seconds);
       } else {
         faults.end();
-      }
-      // A stopped executor would give no account.
-      if (!faults.isAnyStopped() && snapshots.isDue(seconds)) {
-        snapshots.take(seconds, running.get());
       }
     } catch (IOException e) {
       failure = e;

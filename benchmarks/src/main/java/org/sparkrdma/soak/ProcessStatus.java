@@ -13,7 +13,6 @@ import java.util.List;
  */
 record ProcessStatus(List<String> lines) {
   private static final double KIB_PER_MIB = 1024;
-  private static final int HEXADECIMAL = 16;
 
   /**
    * Reads the file.
@@ -32,16 +31,6 @@ record ProcessStatus(List<String> lines) {
    */
   double mib(String key) throws IOException {
     return Double.parseDouble(value(key).split(" ", -1)[0]) / KIB_PER_MIB;
-  }
-
-  /**
-   * Whether the process has a handler for a signal.
-   *
-   * @throws IOException when the file has no such line: the process has ended
-   */
-  boolean catches(int signal) throws IOException {
-    long handlers = Long.parseUnsignedLong(value("SigCgt"), HEXADECIMAL);
-    return (handlers >>> (signal - 1) & 1) == 1;
   }
 
   private String value(String key) throws IOException {

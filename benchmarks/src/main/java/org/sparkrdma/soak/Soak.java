@@ -61,7 +61,7 @@ public final class Soak implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return ClusterCommand.commandLine("soak", new Soak());
+    return ClusterCommand.commandLine("soak", "./dev/soak --help", new Soak());
   }
 
   @Override

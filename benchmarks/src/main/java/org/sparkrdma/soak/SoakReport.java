@@ -16,7 +16,6 @@ import org.sparkrdma.soak.jobs.SoakResult;
  * @param settings settings that depend on the seed, by key
  * @param faults how often executors were stopped and killed
  * @param longLivedExecutors the executors that are judged
- * @param nativeMemory growth of their native memory by category
  */
 @JsonPropertyOrder({"seed", "seconds", "vanilla", "flat", "answersRight"})
 record SoakReport(
@@ -28,7 +27,6 @@ record SoakReport(
     Map<String, Integer> faults,
     SoakResult result,
     List<LongLivedExecutor> longLivedExecutors,
-    List<MemoryGrowth> nativeMemory,
     List<Sample> samples) {
 
   @JsonProperty

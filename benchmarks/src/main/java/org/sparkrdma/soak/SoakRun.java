@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
@@ -45,9 +44,6 @@ record SoakRun(
 
   /** The last part of a soak without faults, so that a kill is over before the last samples. */
   private static final double QUIET_SECONDS = 30;
-
-  /** Time limit for the account of one JVM; those of all executors fit into the monitor's end. */
-  private static final Duration ACCOUNT_LIMIT = Duration.ofSeconds(18);
 
   /** The plug-in on the loopback engine, with limits that are reached within minutes. */
   private static final Map<String, String> PLUGIN =
@@ -88,23 +84,13 @@ record SoakRun(
             List.of(planFile.toString(), resultFile.toString()));
     ExecutorFaults faults =
         new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, progress::log);
-    AtomicInteger completeJobs = new AtomicInteger();
-    MemorySnapshots snapshots =
-        new MemorySnapshots(
-            Path.of("/proc"),
-            length.toSeconds(),
-            HEAP_MIB,
-            completeJobs::get,
-            new Jcmd(Path.of(System.getProperty("java.home")), ACCOUNT_LIMIT),
-            progress::log);
     ExecutorMonitor monitor =
-        new ExecutorMonitor(
-            this::executors, faults, snapshots, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
+        new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
     progress.log("submitted, seed %d".formatted(seed));
     double seconds;
     try {
       monitor.start();
-      run(application, resultFile, completeJobs);
+      run(application, resultFile);
       seconds = monitor.seconds();
     } finally {
       monitor.end();
@@ -122,23 +108,15 @@ record SoakRun(
         counts,
         result,
         executors,
-        MemoryGrowth.of(snapshots.all(), executors),
         monitor.samples());
   }
 
-  private void run(SparkApplication application, Path resultFile, AtomicInteger completeJobs)
+  private void run(SparkApplication application, Path resultFile)
       throws ClusterException, LaunchException, IOException, InterruptedException {
     int exitCode =
         cluster.run(
             application,
-            line ->
-                ProgressLine.parse(line)
-                    .ifPresent(
-                        step -> {
-                          // The application prints one after each job.
-                          completeJobs.incrementAndGet();
-                          progress.step("soak", step);
-                        }));
+            line -> ProgressLine.parse(line).ifPresent(step -> progress.step("soak", step)));
     if (exitCode != 0 || !Files.exists(resultFile)) {
       throw new LaunchException(
           "the application failed with exit code " + exitCode, cluster.driverLog(application));
@@ -166,9 +144,7 @@ record SoakRun(
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", HEAP_MIB + "m");
     // The whole heap is resident from the start, so that only native memory can grow.
-    conf.put(
-        "spark.executor.extraJavaOptions",
-        "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch -XX:NativeMemoryTracking=summary");
+    conf.put("spark.executor.extraJavaOptions", "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
     conf.put("spark.cores.max", Integer.toString(EXECUTORS));
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");

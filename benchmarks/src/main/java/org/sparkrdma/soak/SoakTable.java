@@ -8,10 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.TextTable;
 
-/**
- * A report as plain text: settings, jobs, faults, a row for each measure of each executor, and
- * growth of native memory.
- */
+/** A report as plain text: settings, jobs, faults, and a row for each measure of each executor. */
 final class SoakTable {
   private static final List<String> HEADINGS =
       List.of("executor", "measure", "samples", "first third", "last third", "allowed", "verdict");
@@ -40,8 +37,7 @@ final class SoakTable {
         + list(report.counters())
         + "\n\n"
         + "medians after the warm-up of the executors that lived through all of it\n"
-        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1)
-        + MemoryGrowthTable.of(report.longLivedExecutors(), report.nativeMemory());
+        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
   }
 
   private static List<String> row(LongLivedExecutor executor, Trend trend) {

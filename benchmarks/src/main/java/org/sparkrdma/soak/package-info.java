@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The command behind {@code ./soak}: one long-lived application under random faults, whose
+ * The command behind {@code ./dev/soak}: one long-lived application under random faults, whose
  * executors are measured from outside and must not grow.
  *
  * <p>Entry: {@link org.sparkrdma.soak.Soak}. The main thread waits for the application; one other

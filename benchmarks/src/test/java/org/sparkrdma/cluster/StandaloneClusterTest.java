@@ -2,11 +2,8 @@
 package org.sparkrdma.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -72,18 +69,5 @@ class StandaloneClusterTest {
     jvm.waitFor();
 
     assertThat(started).noneMatch(ProcessHandle::isAlive);
-  }
-
-  @Test
-  void shouldStartNothingWhenThePortIsTaken() throws Exception {
-    byte[] loopback = {127, 0, 0, 1};
-    try (var taken = new ServerSocket(0, 1, InetAddress.getByAddress(loopback))) {
-      var settings =
-          ClusterSettings.twoWorkers(SPARK_HOME, directory).withPorts(taken.getLocalPort(), 0);
-      assertThatThrownBy(() -> StandaloneCluster.start(settings))
-          .isInstanceOf(ClusterException.class)
-          .hasMessageContaining("is in use");
-    }
-    assertThat(directory).isEmptyDirectory();
   }
 }

@@ -16,18 +16,15 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs both ends of each example on the soft engine, with the arguments of docs/verbs.md. */
+/** Runs both ends of each example on the soft engine. */
 @Timeout(120)
 class ExamplesTest {
-  private static final Pattern COMMAND =
-      Pattern.compile("(?m)^java -cp \\S+ org\\.sparkrdma\\.examples\\.(\\w+) (.*)$");
   private static final Pattern PORT = Pattern.compile("listening at \\S*:(\\d+)");
 
   @TempDir private Path folder;
@@ -42,8 +39,7 @@ class ExamplesTest {
           Map.of(
               "PingPong", PingPong::run,
               "ReadFile", ReadFile::run,
-              "WriteWithImmediate", WriteWithImmediate::run,
-              "KeyValueGet", KeyValueGet::run));
+              "WriteWithImmediate", WriteWithImmediate::run));
 
   /** Standard output of one end; completes a future when the end listens. */
   private static final class Output {
@@ -102,21 +98,6 @@ class ExamplesTest {
   }
 
   @Test
-  void shouldGetAValueByItsKey() throws Exception {
-    Output out = startServer("KeyValueGet");
-    assertThat(runClient("KeyValueGet", out)).isEqualTo("key-42 = value-42");
-  }
-
-  @Test
-  void shouldReportThatAKeyDoesNotExist() throws Exception {
-    Output out = startServer("KeyValueGet");
-    Output client = new Output();
-    KeyValueGet.run(
-        new String[] {"client", "soft", "127.0.0.1:" + out.port.get(), "nothing"}, client.stream);
-    assertThat(client.text()).isEqualTo("nothing = (no such key)\n");
-  }
-
-  @Test
   void shouldNameTheArguments() {
     assertThatThrownBy(() -> ReadFile.main(new String[] {"server", "soft", "127.0.0.1:0"}))
         .isInstanceOf(IllegalArgumentException.class)
@@ -154,20 +135,13 @@ class ExamplesTest {
     return out.text().strip();
   }
 
-  /** Arguments of the command on the page, with a port that is free and files in the folder. */
-  private String[] arguments(String example, String end, int port) throws Exception {
-    List<MatchResult> commands =
-        COMMAND
-            .matcher(Files.readString(Path.of("..", "docs", "verbs.md")))
-            .results()
-            .filter(command -> command.group(1).equals(example))
-            .filter(command -> command.group(2).startsWith(end + " "))
-            .toList();
-    assertThat(commands).as(example + " " + end).hasSize(1);
-    List<String> arguments = new ArrayList<>(List.of(commands.get(0).group(2).split(" ", -1)));
-    arguments.set(2, arguments.get(2).replaceFirst(":\\d+$", ":" + port));
+  private String[] arguments(String example, String end, int port) {
+    List<String> arguments = new ArrayList<>(List.of(end, "soft", "127.0.0.1:" + port));
+    boolean server = end.equals("server");
     if (example.equals("ReadFile")) {
-      arguments.set(3, folder.resolve(arguments.get(3)).toString());
+      arguments.add(folder.resolve(server ? "FILE" : "COPY").toString());
+    } else if (example.equals("WriteWithImmediate") && !server) {
+      arguments.add("hello");
     }
     return arguments.toArray(String[]::new);
   }

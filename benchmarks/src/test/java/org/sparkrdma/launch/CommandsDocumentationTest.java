@@ -51,17 +51,23 @@ class CommandsDocumentationTest {
               "\\./mvnw -pl benchmarks -am -Dmaven\\.test\\.skip=true package",
               ".ci/run",
               "./mvnw -pl benchmarks -am -Dmaven.test.skip=true package"),
-          by("\\./guest build", ".ci/run", "./guest build"),
-          by("apt-get install \\$\\(\\./guest packages\\)", ".ci/run", "< <(./guest packages)"),
-          by("\\./guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
-          by("\\./guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
-          by("\\./guest run --nodes 2 -- bash -c .*rping.*", "GuestToolIT.java", "\"rping -s -C 3"),
-          by("\\./guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
-          by("\\./guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
-          by("\\./guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(LostMessage.REQ)"),
-          by("\\./guest ctl NAME kill 2", "GuestToolIT.java", "running.kill(2)"),
+          by("\\./dev/guest build", ".ci/run", "./dev/guest build"),
           by(
-              "\\./guest ctl NAME exec 1 'rdma link delete rxe0'",
+              "apt-get install \\$\\(\\./dev/guest packages\\)",
+              ".ci/run",
+              "< <(./dev/guest packages)"),
+          by("\\./dev/guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
+          by("\\./dev/guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
+          by(
+              "\\./dev/guest run --nodes 2 -- bash -c .*rping.*",
+              "GuestToolIT.java",
+              "\"rping -s -C 3"),
+          by("\\./dev/guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
+          by("\\./dev/guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
+          by("\\./dev/guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(LostMessage.REQ)"),
+          by("\\./dev/guest ctl NAME kill 2", "GuestToolIT.java", "running.kill(2)"),
+          by(
+              "\\./dev/guest ctl NAME exec 1 'rdma link delete rxe0'",
               "MatrixCell.java",
               "rdma link delete rxe0"),
           by("\\./card DEVICE", "CardIT.java", "card rxe0 "),
@@ -104,7 +110,7 @@ class CommandsDocumentationTest {
           by(
               "java -cp \"\\$CP\" org\\.sparkrdma\\.examples\\.\\w+ (server|client) soft .*",
               "ExamplesTest.java",
-              "with the arguments of docs/verbs.md"));
+              "Runs both ends of each example"));
 
   /** Forms of commands that no test runs, because they need hardware, root or a cluster. */
   private static final List<Pattern> NOT_RUN =

@@ -19,6 +19,11 @@ import org.sparkrdma.launch.Script.Outcome;
 /** Scripts that run jobs, as a user runs them, on the jars as packaged. */
 @Timeout(400)
 class JobScriptsIT {
+  /** Runs this short are noisy; a fetch that waits for a time-out takes longer than this. */
+  private static final double MAX_RECOVERY_RATIO = 2;
+
+  private static final double MORE_SECONDS = 10;
+
   @TempDir private Path directory;
 
   @Test
@@ -53,14 +58,8 @@ class JobScriptsIT {
     assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
     assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
     assertThat(runs.get(2).at("/fallbacks/unavailable").asLong()).isPositive();
-    assertThat(outcome.output()).contains("longest GC pause ms");
-    runs.forEach(run -> assertThat(run.at("/gcPauses")).as(run.toString()).hasSize(2));
-    assertThat(directory.resolve("new/groupby.html")).content().contains("Chart.js v");
-
-    Path page = directory.resolve("compared.html");
-    Outcome comparison = run("bench compare %s %s --page %s".formatted(report, report, page));
+    Outcome comparison = run("bench compare %s %s".formatted(report, report));
     Script.assertSucceeded(comparison, "too few rounds");
-    assertThat(page).content().contains("Chart.js v");
   }
 
   @ParameterizedTest
@@ -110,11 +109,24 @@ class JobScriptsIT {
 
   /** Executors that reach no external shuffle service end, and the run fails. */
   @Test
-  void shouldGetTheSameAnswerFromTheExternalShuffleServiceWithTwoJobsAtOnce() throws Exception {
+  void shouldGetTheSameAnswerFromTheExternalShuffleService() throws Exception {
     Outcome outcome =
-        run(
-            "bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0 --concurrent 2");
+        run("bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0");
     Script.assertSucceeded(outcome, "All answers are equal.");
+  }
+
+  /** An executor is killed in each run while the shuffle is read. */
+  @Test
+  void shouldRecoverFromALostExecutorInAboutTheTimeOfSparksOwnShuffle() throws Exception {
+    Path report = directory.resolve("report.json");
+    Outcome outcome =
+        run("quickstart --size 8m --modes vanilla,rdma --kill-executor --report " + report);
+    Script.assertSucceeded(outcome, "Every run gave the right answer");
+    assertThat(outcome.output()).contains("killed an executor");
+    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+    double vanilla = runs.get(0).at("/seconds").asDouble();
+    assertThat(runs.get(1).at("/seconds").asDouble())
+        .isLessThan(MAX_RECOVERY_RATIO * vanilla + MORE_SECONDS);
   }
 
   private Outcome run(String command) throws IOException, InterruptedException {

@@ -66,7 +66,7 @@ public final class Script {
    */
   static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
     CheckedExecutors executors = CheckedExecutors.in(work.getParent());
-    boolean startsExecutors = !command.matches("bench (compare|serve)\\b.*");
+    boolean startsExecutors = !command.matches("bench compare\\b.*");
     Outcome outcome =
         run(
             executors.variables(SHORT_LIVED + archive()),

@@ -17,7 +17,7 @@ class MatrixCommandTest {
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
+    ScriptHelp.assertExplains("dev/matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
   }
 
   @Test

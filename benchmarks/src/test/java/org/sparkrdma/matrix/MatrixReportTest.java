@@ -10,17 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MatrixReportTest {
   private static final Cell OLDEST = Cell.all().get(0);
-  private static final HistoryReplay REPLAY =
-      new HistoryReplay(true, Optional.empty(), List.of(), List.of());
-  private static final TabCheck NO_TAB =
-      new TabCheck(Optional.empty(), 0, List.of(), REPLAY, REPLAY);
-
   private static final MatrixRun RUN = new MatrixRun("2026-11-21", "0123456789", "Linux amd64");
 
   @TempDir private Path directory;
@@ -69,7 +63,7 @@ class MatrixReportTest {
   }
 
   private static CellResult result(Map<String, Long> counters, String difference) {
-    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, 0, counters, null);
-    return CellResult.compared(OLDEST, soft, 60, difference, NO_TAB);
+    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, 0, counters);
+    return CellResult.compared(OLDEST, soft, 60, difference);
   }
 }

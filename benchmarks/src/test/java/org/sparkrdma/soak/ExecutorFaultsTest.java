@@ -60,7 +60,6 @@ class ExecutorFaultsTest {
     for (int second = 0; second < SECONDS; second++) {
       faults.apply(second);
       long stopped = count("STOP") - count("CONT");
-      assertThat(faults.isAnyStopped()).as("second %d", second).isEqualTo(stopped > 0);
       stoppedSeconds += stopped > 0 ? 1 : 0;
     }
     assertThat(stoppedSeconds).isBetween(1, SECONDS - 1);

@@ -56,17 +56,6 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldPrintTheNativeMemoryOfEachJudgedExecutorBelowTheVerdict() {
-    List<Sample> all = new ArrayList<>();
-    for (int second = 0; second < SECONDS; second += INTERVAL) {
-      all.add(sample(second, "1", 100));
-      all.add(sample(second, "2", 100));
-    }
-    assertThat(SoakTable.of(report(all, null)))
-        .containsSubsequence("flat", "\nexecutor 1: no two snapshots", "\nexecutor 2: no two snap");
-  }
-
-  @Test
   void shouldPassWhenOnlySparksStorageThreadsGrowAndPrintThem() {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {
@@ -93,13 +82,12 @@ class LongLivedExecutorTest {
         new SoakResult(
             Map.of(),
             List.of(
-                new SoakResult.Reading(1, "1", 0, Map.of("a", 1L, "b", 0L)),
-                new SoakResult.Reading(1, "2", 0, Map.of("a", 5L, "b", 0L)),
-                new SoakResult.Reading(2, "1", 0, Map.of("a", 3L, "b", 0L))),
+                new SoakResult.Reading(1, "1", Map.of("a", 1L, "b", 0L)),
+                new SoakResult.Reading(1, "2", Map.of("a", 5L, "b", 0L)),
+                new SoakResult.Reading(2, "1", Map.of("a", 3L, "b", 0L))),
             null);
     assertThat(
-            new SoakReport(
-                    1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of(), List.of())
+            new SoakReport(1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
                 .counters())
         .containsExactlyEntriesOf(Map.of("a", 8L));
   }
@@ -114,7 +102,6 @@ class LongLivedExecutorTest {
         Map.of(),
         new SoakResult(Map.of(), List.of(), objection),
         LongLivedExecutor.of(samples, SECONDS),
-        List.of(),
         samples);
   }
 

@@ -22,7 +22,7 @@ class SoakTest {
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("soak", Soak.commandLine(), "default "::concat);
+    ScriptHelp.assertExplains("dev/soak", Soak.commandLine(), "default "::concat);
   }
 
   @Test
@@ -56,7 +56,7 @@ class SoakTest {
 
   @Test
   void shouldListEveryJobInTheScriptsHelp() throws Exception {
-    String help = Script.run(Map.of(), "soak", "--help").output();
+    String help = Script.run(Map.of(), "dev/soak", "--help").output();
     assertThat(help.replaceAll("\\s+", "")).contains(names());
   }
 

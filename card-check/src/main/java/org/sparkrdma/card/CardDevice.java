@@ -6,9 +6,14 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /**
  * The device to test.
@@ -18,24 +23,57 @@ import org.sparkrdma.verbs.device.PortState;
  * @param addresses of that port, by which the engine finds this device and no other; never empty
  */
 record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
+  static final String ENGINE = "ibverbs";
+
+  /**
+   * The devices of this host, in the order of the engine.
+   *
+   * @throws NotUsableException when the engine cannot run here
+   */
+  static List<DeviceInfo> list() {
+    VerbsProvider provider =
+        Verbs.providers().stream()
+            .filter(one -> one.name().equals(ENGINE))
+            .findFirst()
+            .orElseThrow(
+                () -> new NotUsableException("the plug-in's jar is not in the folder lib"));
+    try (VerbsEngine engine = provider.load(EngineSettings.none())) {
+      return engine.devices();
+    } catch (VerbsException e) {
+      throw new NotUsableException(
+          "RDMA cannot be used on this host: "
+              + e.getMessage()
+              + "; what to do says: java -jar shuffle-plugin.jar doctor");
+    }
+  }
+
   /**
    * Finds a device by its name.
    *
    * @param devices of this host
    * @throws NotUsableException when there is no such device or no active port with an address
    */
-  static CardDevice find(List<DeviceInfo> devices, String name) throws NotUsableException {
+  static CardDevice find(List<DeviceInfo> devices, String name) {
     DeviceInfo info =
         devices.stream()
             .filter(device -> device.name().equals(name))
             .findFirst()
-            .orElseThrow(() -> unknown(devices, name));
-    List<PortInfo> active = info.ports().stream().filter(CardDevice::isActive).toList();
+            .orElseThrow(
+                () ->
+                    new NotUsableException(
+                        "there is no RDMA device %s on this host; found: %s; give the name of one of these"
+                            .formatted(name, found(devices))));
+    List<PortInfo> active =
+        info.ports().stream().filter(port -> port.state() == PortState.ACTIVE).toList();
     if (active.isEmpty()) {
+      String states =
+          info.ports().stream()
+              .map(port -> "port " + port.number() + " is " + port.state())
+              .collect(Collectors.joining(", "));
       throw new NotUsableException(
-          ("device %s has no active port (%s); found: %s; connect it, or on InfiniBand start a subnet"
-                  + " manager, until ibv_devinfo shows PORT_ACTIVE")
-              .formatted(name, states(info), found(devices)));
+          ("device %s has no active port (%s); connect it, or on InfiniBand start a subnet manager,"
+                  + " until ibv_devinfo shows PORT_ACTIVE")
+              .formatted(name, states));
     }
     for (PortInfo port : active) {
       List<InetAddress> own =
@@ -47,33 +85,11 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
         return new CardDevice(info, port, own);
       }
     }
-    throw new NotUsableException(withoutAddress(devices, name, active));
-  }
-
-  private static NotUsableException unknown(List<DeviceInfo> devices, String name) {
-    return new NotUsableException(
-        devices.isEmpty()
-            ? ("there is no RDMA device %s on this host, and no other; load the driver of the card, then"
-                    + " see ibv_devices")
-                .formatted(name)
-            : "there is no RDMA device %s on this host; found: %s; give the name of one of these"
-                .formatted(name, found(devices)));
-  }
-
-  private static String withoutAddress(
-      List<DeviceInfo> devices, String name, List<PortInfo> active) {
-    int port = active.get(0).number();
-    boolean shared =
-        active.stream()
-            .flatMap(one -> one.addresses().stream())
-            .anyMatch(address -> !address.isLinkLocalAddress());
-    return shared
-        ? ("the addresses of device %s port %d belong to another RDMA device as well; found: %s;"
-                + " remove the other one, or give that name")
-            .formatted(name, port, found(devices))
-        : ("device %s has no IPv4 or IPv6 address on its active port %d; found: %s; give its network"
-                + " interface an address: ip addr add ADDRESS/PREFIX dev INTERFACE")
-            .formatted(name, port, found(devices));
+    throw new NotUsableException(
+        ("device %s has no IPv4 or IPv6 address of its own on an active port; found: %s; give its"
+                + " network interface an address that no other device has: ip addr add"
+                + " ADDRESS/PREFIX dev INTERFACE")
+            .formatted(name, found(devices)));
   }
 
   /** The suite opens the first device that has the address. */
@@ -87,18 +103,10 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
         .orElse(false);
   }
 
-  private static boolean isActive(PortInfo port) {
-    return port.state() == PortState.ACTIVE;
-  }
-
-  private static String states(DeviceInfo info) {
-    return info.ports().stream()
-        .map(port -> "port " + port.number() + " is " + port.state())
-        .collect(Collectors.joining(", "));
-  }
-
   private static String found(List<DeviceInfo> devices) {
-    return devices.stream().map(DeviceInfo::name).collect(Collectors.joining(", "));
+    return devices.isEmpty()
+        ? "none"
+        : devices.stream().map(DeviceInfo::name).collect(Collectors.joining(", "));
   }
 
   String name() {

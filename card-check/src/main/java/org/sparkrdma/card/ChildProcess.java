@@ -5,7 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -13,80 +13,55 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A process whose lines are handed on as they come, on threads of their own. {@link #close} kills
- * it and all processes that it has started, also at the end of this JVM. Confined to its creator,
- * who closes it.
+ * A process whose lines of standard output are handed on as they come, on a thread of their own;
+ * its errors go to those of this process. {@link #close} kills it and all processes that it has
+ * started. Confined to its creator, who closes it.
  */
 final class ChildProcess implements AutoCloseable {
   /** A process that hangs in the kernel may not end even when it is killed. */
   private static final Duration KILL_LIMIT = Duration.ofSeconds(10);
 
-  private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(5);
-
   private final Process process;
-  private final List<Thread> readers = new ArrayList<>();
-  private final Thread atExit = new Thread(this::kill, "end of child process");
-
-  private ChildProcess(Process process) {
-    this.process = process;
-  }
+  private final Thread reader;
 
   /**
    * Starts a program.
    *
    * @param environment variables that are added to those of this process
-   * @param lines receives each line of its standard output
-   * @param errors receives each line of its error stream
    */
-  static ChildProcess start(
-      List<String> command,
-      Map<String, String> environment,
-      Consumer<String> lines,
-      Consumer<String> errors)
+  ChildProcess(List<String> command, Map<String, String> environment, Consumer<String> lines)
       throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putAll(environment);
-    ChildProcess child = new ChildProcess(builder.start());
-    Runtime.getRuntime().addShutdownHook(child.atExit);
-    child.process.getOutputStream().close();
-    child.read(child.process.inputReader(StandardCharsets.UTF_8), lines);
-    child.read(child.process.errorReader(StandardCharsets.UTF_8), errors);
-    return child;
-  }
-
-  private void read(BufferedReader output, Consumer<String> lines) {
-    Thread reader =
-        new Thread(
-            () -> {
-              try {
-                for (String line = output.readLine(); line != null; line = output.readLine()) {
-                  lines.accept(line);
-                }
-              } catch (IOException e) {
-                // The process was killed.
-                lines.accept("");
-              }
-            },
-            "output of child process");
+    process = builder.start();
+    process.getOutputStream().close();
+    reader = new Thread(() -> read(lines), "output of child process");
     reader.setDaemon(true);
     reader.start();
-    readers.add(reader);
+  }
+
+  private void read(Consumer<String> lines) {
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = output.readLine(); line != null; line = output.readLine()) {
+        lines.accept(line);
+      }
+    } catch (IOException e) {
+      // The process was killed.
+      lines.accept("");
+    }
   }
 
   /**
    * Waits for the end of the process and of its output.
    *
-   * @return its exit code; empty when it did not end in time, and was killed
+   * @return its exit code; empty when it did not end before {@code end}, and was killed
    */
-  OptionalInt await(Duration limit) throws InterruptedException {
-    boolean ended = process.waitFor(limit.toNanos(), TimeUnit.NANOSECONDS);
-    if (!ended) {
-      kill();
-    }
-    for (Thread reader : readers) {
-      // A process that was started by the child may still have the stream open.
-      reader.join(OUTPUT_LIMIT.toMillis());
-    }
+  OptionalInt await(Instant end) throws InterruptedException {
+    long leftMs = Duration.between(Instant.now(), end).toMillis();
+    boolean ended = process.waitFor(leftMs, TimeUnit.MILLISECONDS);
+    close();
+    reader.join(KILL_LIMIT.toMillis());
     return ended ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
   }
 
@@ -94,25 +69,15 @@ final class ChildProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  private void kill() {
+  @Override
+  public void close() {
     List<ProcessHandle> started = process.descendants().toList();
     process.destroyForcibly();
     started.forEach(ProcessHandle::destroyForcibly);
     try {
-      process.waitFor(KILL_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+      process.waitFor(KILL_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  @Override
-  public void close() {
-    kill();
-    try {
-      Runtime.getRuntime().removeShutdownHook(atExit);
-    } catch (IllegalStateException e) {
-      // The JVM is ending, and the hook has run or runs.
-      return;
     }
   }
 }

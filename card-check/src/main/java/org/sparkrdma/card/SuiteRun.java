@@ -3,58 +3,69 @@ package org.sparkrdma.card;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.sparkrdma.card.CaseResult.Outcome;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * One run of the contract suite in a process of its own.
- *
- * @param cases results in their order
- * @param notRun number of selected cases without a result, at least 1 when the process did not end
- *     by itself after its last case
- * @param seconds duration
+ * One run of the contract suite in a process of its own, from the lines that ContractMain prints.
+ * All lines go to the user. Of failures the results keep only the type of the error and the call
+ * with its errno: messages may have addresses and keys. Safe for any thread.
  */
-record SuiteRun(List<CaseResult> cases, int notRun, long seconds) {
-  private static final int PASSED = 0;
+final class SuiteRun {
+  private static final String TOTAL = "tests: ";
+  private static final Pattern ENDED =
+      Pattern.compile("(passed|FAILED)  (?:\\w+#)?(\\S.*?)(?: (\\d+) ms|: (does not end .*))");
+  private static final Pattern SKIPPED =
+      Pattern.compile("SKIPPED (?:\\w+#)?(\\S.*?): (?:Assumption failed: )?(.*)");
+
+  /** Reasons of skips are words; others may have an address. */
+  private static final Pattern WORDS = Pattern.compile("[A-Za-z_,:' -]{1,120}");
+
+  private static final Pattern ERROR =
+      Pattern.compile("([\\w.$]+(?:Error|Exception|Failure))(?::.*)?");
+  private static final Pattern FACT =
+      Pattern.compile("\\b((?:call|status)=[A-Za-z_]+|errno=\\d{1,3}|(?:ibv|rdma)_\\w+ failed)");
+
+  private final Consumer<String> output;
+  private final List<Case> cases = new ArrayList<>();
+  private int total;
+  private boolean ended;
+
+  /** Result of one case: passed, failed or skipped, and facts of a failure or a skip. */
+  record Case(String name, String result, long ms, List<String> facts) {}
+
+  /**
+   * @param output receives the lines for the user
+   */
+  SuiteRun(Consumer<String> output) {
+    this.output = output;
+  }
 
   /**
    * Runs the suite until its end or the time limit, which kills it.
    *
    * @param tests arguments of ContractMain
-   * @param output receives the lines for the user
    */
-  static SuiteRun run(
-      Programs programs,
-      CardDevice card,
-      String driver,
-      List<String> tests,
-      TimeLimit limit,
-      Consumer<String> output)
+  void run(Programs programs, CardDevice card, String driver, List<String> tests, Instant end)
       throws IOException, InterruptedException {
-    CaseLog log = new CaseLog(output, System::nanoTime);
-    long startNs = System.nanoTime();
-    boolean ended;
     try (ChildProcess suite =
-        ChildProcess.start(
-            programs.contract(tests), environment(card, driver), log::accept, log::accept)) {
-      OptionalInt code = suite.await(limit.left());
+        new ChildProcess(programs.contract(tests), environment(card, driver), this::accept)) {
+      OptionalInt code = suite.await(end);
       if (code.isEmpty()) {
         output.accept(
             "The suite did not end within the time limit and was killed: the case after the last line"
                 + " hangs, or --minutes is too short.");
       }
       // A failed case makes the exit code 1, too.
-      ended = code.isPresent() && (code.getAsInt() == PASSED || log.count(Outcome.FAILED) > 0);
+      ended = code.isPresent() && (code.getAsInt() == 0 || count("failed") > 0);
     }
-    return new SuiteRun(
-        log.results(),
-        ended ? log.notRun() : Math.max(1, log.notRun()),
-        Duration.ofNanos(System.nanoTime() - startNs).toSeconds());
   }
 
   /** The device, for IbverbsUnderTest. */
@@ -70,13 +81,67 @@ record SuiteRun(List<CaseResult> cases, int notRun, long seconds) {
     return environment;
   }
 
-  /** The number of cases with this outcome. */
-  long count(Outcome outcome) {
-    return cases.stream().filter(one -> one.outcome() == outcome).count();
+  /** Takes the next line. */
+  synchronized void accept(String line) {
+    Matcher end = ENDED.matcher(line);
+    Matcher skipped = SKIPPED.matcher(line);
+    if (line.startsWith(TOTAL)) {
+      total = Integer.parseInt(line.substring(TOTAL.length()));
+    } else if (end.matches()) {
+      String result = end.group(1).equals("passed") ? "passed" : "failed";
+      long ms = end.group(3) == null ? 0 : Long.parseLong(end.group(3));
+      cases.add(new Case(end.group(2), result, ms, new ArrayList<>()));
+      if (end.group(4) != null) {
+        addFact(end.group(4));
+      }
+    } else if (skipped.matches()) {
+      cases.add(new Case(skipped.group(1), "skipped", 0, new ArrayList<>()));
+      if (WORDS.matcher(skipped.group(2)).matches()) {
+        addFact(skipped.group(2));
+      }
+    } else if (!cases.isEmpty() && last().result().equals("failed")) {
+      addFactsOfTrace(line);
+    }
+    String number = end.matches() || skipped.matches() ? cases.size() + "/" + total + " " : "";
+    output.accept(number + line);
+  }
+
+  private Case last() {
+    return cases.get(cases.size() - 1);
+  }
+
+  private void addFact(String fact) {
+    last().facts().add(fact);
+  }
+
+  private void addFactsOfTrace(String line) {
+    Matcher error = ERROR.matcher(line);
+    if (error.matches() && last().facts().isEmpty()) {
+      addFact(error.group(1));
+    }
+    FACT.matcher(line).results().map(found -> found.group(1)).forEach(this::addFact);
+  }
+
+  /** All results so far. */
+  synchronized List<Case> cases() {
+    return List.copyOf(cases);
+  }
+
+  /** The number of cases with this result. */
+  synchronized long count(String result) {
+    return cases.stream().filter(one -> one.result().equals(result)).count();
+  }
+
+  /**
+   * The number of selected cases without a result, at least 1 when the process did not end by
+   * itself.
+   */
+  synchronized int notRun() {
+    return Math.max(ended ? 0 : 1, total - cases.size());
   }
 
   /** Whether all selected cases ended, at least one passed and none failed. */
   boolean passed() {
-    return notRun == 0 && count(Outcome.FAILED) == 0 && count(Outcome.PASSED) > 0;
+    return notRun() == 0 && count("failed") == 0 && count("passed") > 0;
   }
 }

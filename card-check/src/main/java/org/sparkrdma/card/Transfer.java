@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.card;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.io.IOException;
 import java.net.Inet6Address;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,115 +17,74 @@ import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Measures READ and TCP by the command {@code perf} of the plug-in's jar: between two processes of
- * this host, and with another host. Confined to the thread of the command.
+ * RDMA READ and TCP between two processes of this host, measured by the command {@code perf} of the
+ * plug-in's jar.
+ *
+ * @param rows an object for each length, with the rates of both and their ratio
+ * @param error a sentence; empty after a measurement
  */
-final class Transfer {
+record Transfer(ArrayNode rows, String error) {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   /** The lengths of the columns in docs/cards.md. */
-  static final String SIZES = "4k,64k,1m";
+  private static final String SIZES = "4k,64k,1m";
 
-  private static final String NOT_RUN = "not run, because the time limit was reached";
   private static final Pattern PORT = Pattern.compile("\"port\": ?(\\d+)");
-  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+  private static final long START_LIMIT_SECONDS = 60;
 
-  private final Programs programs;
-  private final CardDevice card;
-  private final TimeLimit limit;
-  private final Consumer<String> output;
-
-  /**
-   * @param output receives lines for the user
-   */
-  Transfer(Programs programs, CardDevice card, TimeLimit limit, Consumer<String> output) {
-    this.programs = programs;
-    this.card = card;
-    this.limit = limit;
-    this.output = output;
+  private static Transfer failed(String sentence) {
+    return new Transfer(JSON.createArrayNode(), sentence);
   }
 
-  /** Measures between two processes on this device. */
-  TransferResult ownLoop() throws IOException, InterruptedException {
-    if (limit.left().isZero()) {
-      return TransferResult.failed(NOT_RUN);
+  /** Measures until {@code end} at most. */
+  static Transfer measure(Programs programs, CardDevice card, Instant end)
+      throws IOException, InterruptedException {
+    if (Instant.now().isAfter(end)) {
+      return failed("not run, because the time limit was reached");
     }
-    Path settings = settings();
+    String address = card.address().getHostAddress();
+    Path settings = settings(card, address);
     BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-    List<String> server = command(settings, "perf", "server", "--port", "0", "--json");
-    server.addAll(List.of("--listen-for", Long.toString(limit.left().toSeconds() + 1)));
-    try (ChildProcess process =
-        ChildProcess.start(programs.plugin(server), Map.of(), lines::add, output)) {
-      String address = card.address().getHostAddress();
-      Matcher port = PORT.matcher(firstLine(process, lines));
-      return port.find()
-          ? client(settings, hostPort(address, port.group(1)))
-          : TransferResult.failed("perf server does not listen");
+    List<String> common = List.of("--json", "--conf", settings.toString(), "--host", address);
+    List<String> server = new ArrayList<>(List.of("perf", "server", "--port", "0"));
+    server.addAll(common);
+    try (ChildProcess process = new ChildProcess(programs.plugin(server), Map.of(), lines::add)) {
+      String first = lines.poll(START_LIMIT_SECONDS, TimeUnit.SECONDS);
+      Matcher port = PORT.matcher(first == null ? "" : first);
+      if (!port.find()) {
+        return failed(
+            process.isAlive() ? "perf server does not name its port" : "perf server has ended");
+      }
+      String host = card.address() instanceof Inet6Address ? "[" + address + "]" : address;
+      List<String> client = new ArrayList<>(List.of("perf", "client", host + ":" + port.group(1)));
+      client.addAll(common);
+      client.addAll(List.of("--sizes", SIZES));
+      return client(programs.plugin(client), end);
     } finally {
       Files.delete(settings);
     }
   }
 
-  /**
-   * Measures with a host where {@code perf server} runs.
-   *
-   * @param peer its address, or HOST:PORT
-   */
-  TransferResult peer(String peer) throws IOException, InterruptedException {
-    if (limit.left().isZero()) {
-      return TransferResult.failed(NOT_RUN);
-    }
-    Path settings = settings();
-    try {
-      return client(settings, peer);
-    } finally {
-      Files.delete(settings);
-    }
-  }
-
-  private String hostPort(String host, String port) {
-    return card.address() instanceof Inet6Address ? "[" + host + "]:" + port : host + ":" + port;
-  }
-
-  private String firstLine(ChildProcess process, BlockingQueue<String> lines)
-      throws InterruptedException {
-    long endNs = System.nanoTime() + START_LIMIT.toNanos();
-    String line = null;
-    while (line == null && System.nanoTime() < endNs && (process.isAlive() || !lines.isEmpty())) {
-      line = lines.poll(100, TimeUnit.MILLISECONDS);
-    }
-    return line == null ? "" : line;
-  }
-
-  private TransferResult client(Path settings, String peer)
+  private static Transfer client(List<String> command, Instant end)
       throws IOException, InterruptedException {
     List<String> json = Collections.synchronizedList(new ArrayList<>());
-    List<String> client = command(settings, "perf", "client", peer, "--json", "--sizes", SIZES);
-    try (ChildProcess process =
-        ChildProcess.start(programs.plugin(client), Map.of(), json::add, output)) {
-      OptionalInt code = process.await(limit.left());
+    try (ChildProcess process = new ChildProcess(command, Map.of(), json::add)) {
+      OptionalInt code = process.await(end);
       if (code.isEmpty()) {
-        return TransferResult.failed("perf client did not end within the time limit");
+        return failed("perf client did not end within the time limit");
       }
       return code.getAsInt() == 0
-          ? TransferResult.of(String.join("\n", json))
-          : TransferResult.failed("perf client ended with exit code " + code.getAsInt());
+          ? of(String.join("\n", json))
+          : failed("perf client ended with exit code " + code.getAsInt());
     }
-  }
-
-  private List<String> command(Path settings, String... words) {
-    List<String> command = new ArrayList<>(List.of(words));
-    command.addAll(
-        List.of("--conf", settings.toString(), "--host", card.address().getHostAddress()));
-    return command;
   }
 
   /** The file of settings with which the plug-in chooses this device and address. */
-  private Path settings() throws IOException {
-    InetAddress address = card.address();
+  private static Path settings(CardDevice card, String address) throws IOException {
     return Files.writeString(
         Files.createTempFile("card-", ".conf"),
         """
@@ -133,6 +94,39 @@ final class Transfer {
         spark.shuffle.rdma.listen.address %s
         spark.shuffle.rdma.fabric.trusted true
         """
-            .formatted(IbverbsDevices.ENGINE, card.name(), address.getHostAddress()));
+            .formatted(CardDevice.ENGINE, card.name(), address));
+  }
+
+  /** Takes the numbers, and no address, from the output of {@code perf client --json}. */
+  static Transfer of(String json) {
+    try {
+      ArrayNode rows = JSON.createArrayNode();
+      for (JsonNode row : JSON.readTree(json).path("rows")) {
+        long read = row.at("/read/bytesPerSecond").asLong();
+        long tcp = row.at("/tcp/bytesPerSecond").asLong();
+        rows.addObject()
+            .put("bytes", row.path("bytes").asInt())
+            .put("readBytesPerSecond", read)
+            .put("tcpBytesPerSecond", tcp)
+            .put("ratio", tcp > 0 ? Math.round(100.0 * read / tcp) / 100.0 : 0);
+      }
+      return rows.isEmpty() ? failed("perf printed no figures") : new Transfer(rows, "");
+    } catch (IOException e) {
+      return failed("perf printed no JSON");
+    }
+  }
+
+  boolean succeeded() {
+    return error.isEmpty();
+  }
+
+  /** The ratios as one text, or the error. */
+  String ratios() {
+    if (!succeeded()) {
+      return "failed: " + error;
+    }
+    List<String> ratios = new ArrayList<>();
+    rows.forEach(row -> ratios.add(row.path("ratio").asText()));
+    return String.join(", ", ratios);
   }
 }

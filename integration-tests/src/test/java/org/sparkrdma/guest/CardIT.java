@@ -56,28 +56,22 @@ final class CardIT {
         run(
             "rocev2",
             "./card nosuch0 2>&1; echo exit $?; "
-                + ("(ulimit -l 64; "
-                    + GuestTests.AS_NOBODY
-                    + "./card rxe0 --report /tmp/r.json 2>&1); ")
-                + "echo exit $?; "
                 + (GuestTests.AS_NOBODY + "./card rxe0 --report /tmp/report.json; echo exit $?; ")
                 + "cp /tmp/report.json $GUEST_SHARE/; "
                 + "ip link set wire1 down; ./card rxe0 2>&1; echo exit $?");
 
     List<String> lines = result.node(1).lines();
     assertThat(lines.stream().filter(line -> line.startsWith("exit ")))
-        .containsExactly("exit 2", "exit 2", "exit 0", "exit 2");
+        .containsExactly("exit 2", "exit 0", "exit 2");
     assertThat(lines.stream().filter(line -> line.startsWith("card: ")))
         .satisfiesExactly(
             line ->
                 assertThat(line)
                     .isEqualTo(
                         "card: there is no RDMA device nosuch0 on this host; found: rxe0; give the name of one of these"),
-            line -> assertThat(line).contains("may lock 65536 bytes of memory (RLIMIT_MEMLOCK)"),
             line -> assertThat(line).contains("device rxe0 has no active port (port 1 is DOWN)"));
     assertThat(lines)
-        .anyMatch(line -> line.matches("The suite has 1\\d\\d cases\\."))
-        .anyMatch(line -> line.matches(" 3\\d/1\\d\\d passed .* ms, about \\d+:\\d\\d min left"))
+        .anyMatch(line -> line.matches("3\\d/1\\d\\d passed .* ms"))
         .contains("Everything passed.");
 
     JsonNode report = report("report.json");
@@ -96,27 +90,9 @@ final class CardIT {
         .isEqualTo(report.at("/suite/passed").asInt() + report.at("/suite/skipped").asInt());
     assertThat(report.at("/loop/rows")).hasSize(3);
     assertThat(report.at("/loop/rows/0/ratio").asDouble()).isPositive();
-    assertCosts(report);
     assertThat(Files.readString(shared.resolve("report.json")))
         .doesNotContain(
             "10.99.", "fd99", "node1", "127.0.0.1", "this-host", "address-1", "link-local-1");
-  }
-
-  /** Each length has the time of a registration and of a copy, for cold and for warm pages. */
-  private static void assertCosts(JsonNode report) {
-    JsonNode costs = report.path("costs");
-    assertThat(costs.path("fileSystem").asText()).isNotEmpty();
-    assertThat(costs.path("rows").findValuesAsText("bytes"))
-        .containsExactly("65536", "1048576", "16777216");
-    for (JsonNode row : costs.path("rows")) {
-      for (String pages : List.of("cold", "warm")) {
-        for (String way : List.of("registerUs", "copyUs")) {
-          assertThat(row.path(pages).path(way).path("median").asDouble())
-              .as("%s %s %s", row.path("bytes"), pages, way)
-              .isPositive();
-        }
-      }
-    }
   }
 
   @Test
@@ -141,7 +117,6 @@ final class CardIT {
     assertThat(selected.at("/suite/complete").asBoolean()).isFalse();
     assertThat(selected.path("passed").asBoolean()).isTrue();
     assertThat(selected.at("/loop/rows")).hasSize(3);
-    assertCosts(selected);
     JsonNode hanging = report("hang.json");
     assertThat(hanging.path("passed").asBoolean()).isFalse();
     assertThat(hanging.at("/suite/notRun").asInt()).isPositive();

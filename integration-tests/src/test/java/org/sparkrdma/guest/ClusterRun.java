@@ -91,7 +91,7 @@ final class ClusterRun {
             .env("JAVA_HOME", GuestJdk.home()));
   }
 
-  /** One more option of {@code ./guest run}. */
+  /** One more option of {@code ./dev/guest run}. */
   ClusterRun with(String option, String value) {
     guest = guest.with(option, value);
     return this;

@@ -57,7 +57,6 @@ final class ExamplesIT {
       example PingPong 7471 "" ""
       attempts=1
       example ReadFile 7472 $GUEST_SHARE/FILE $GUEST_SHARE/COPY
-      example KeyValueGet 7474 "" key-42
       if [[ $1 == rocev2 ]]; then
         example WriteWithImmediate 7473 "" hello
       fi
@@ -87,8 +86,7 @@ final class ExamplesIT {
     String server = String.join("\n", result.node(2).lines());
     assertThat(client)
         .contains("PingPong client: round trip of 1000 pings, median us: ")
-        .contains("ReadFile client: read bytes: " + FILE_BYTES)
-        .contains("KeyValueGet client: key-42 = value-42");
+        .contains("ReadFile client: read bytes: " + FILE_BYTES);
     assertThat(server)
         .contains("PingPong server: answered 1000 pings")
         .contains("ReadFile server: served " + FILE_BYTES + " bytes");

@@ -54,7 +54,7 @@ final class Guest {
     return with("--env", name + "=" + value);
   }
 
-  /** One more option of {@code ./guest run}. */
+  /** One more option of {@code ./dev/guest run}. */
   Guest with(String option, String value) {
     List<String> more = new ArrayList<>(options);
     more.add(option);
@@ -80,7 +80,7 @@ final class Guest {
     return new Guest(nodes, options, more);
   }
 
-  /** The value of an option of {@code ./guest run}; the last one counts. */
+  /** The value of an option of {@code ./dev/guest run}; the last one counts. */
   String valueOf(String option) {
     int at = options.lastIndexOf(option);
     return at < 0 ? "" : options.get(at + 1);

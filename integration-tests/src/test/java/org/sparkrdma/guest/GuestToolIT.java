@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Behaviour of {@code ./guest} on the machine of the test. */
+/** Behaviour of {@code ./dev/guest} on the machine of the test. */
 @Isolated("It takes both processors.")
 @Timeout(120)
 final class GuestToolIT {
@@ -26,12 +26,12 @@ final class GuestToolIT {
   private static final Guest TWO = Guest.nodes(2);
 
   /**
-   * Tries of rping, which can hang over siw: docs/dev/testing.md. No code of this project
-   * takes part. Only a hang is tried again.
+   * Tries of rping, which can hang over siw: docs/dev/testing.md. No code of this project takes
+   * part. Only a hang is tried again.
    */
   private static final int RPING_TRIES = 3;
 
-  /** Exit code of {@code ./guest run} when its time limit ends it. */
+  /** Exit code of {@code ./dev/guest run} when its time limit ends it. */
   private static final int TIMED_OUT = 124;
 
   /** A command that prints a line when it runs and does not end by itself. */

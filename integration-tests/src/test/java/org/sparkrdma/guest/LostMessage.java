@@ -19,7 +19,7 @@ enum LostMessage {
     this.application = application;
   }
 
-  /** The word of {@code ./guest ctl NAME lose}. */
+  /** The word of {@code ./dev/guest ctl NAME lose}. */
   String word() {
     return name().replace('_', '-');
   }

@@ -55,7 +55,7 @@ final class RunningGuest implements AutoCloseable {
     return running;
   }
 
-  /** The name that {@code ./guest ctl} takes. */
+  /** The name that {@code ./dev/guest ctl} takes. */
   String name() {
     return name;
   }

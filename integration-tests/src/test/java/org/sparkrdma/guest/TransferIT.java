@@ -43,12 +43,12 @@ final class TransferIT {
   }
 
   private static String spread(JsonNode one, String ratio) {
-    JsonNode spread = one.path("ratios").path(ratio);
+    JsonNode spread = one.path("figures").path(ratio);
     return String.format(
         Locale.ROOT,
         "%.2f (%.2f..%.2f)",
         spread.path("median").asDouble(),
-        spread.path("min").asDouble(),
-        spread.path("max").asDouble());
+        spread.path("lower").asDouble(),
+        spread.path("upper").asDouble());
   }
 }

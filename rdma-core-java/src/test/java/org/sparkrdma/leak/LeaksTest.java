@@ -158,9 +158,7 @@ class LeaksTest {
     Leaks leaks = Leaks.snapshot();
     Device left = engine.open(engine.devices().get(0).name());
     left.allocate(PAGE);
-    assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("device acquired by thread")
-        .hasMessageContaining("descriptors: ");
+    assertThatThrownBy(leaks::checkNow).hasMessageContaining("device acquired by thread");
     assertThatThrownBy(leaks::checkMappingsNow).hasMessageContaining("mappings: ");
     left.close();
     assertThatCode(leaks::check).doesNotThrowAnyException();

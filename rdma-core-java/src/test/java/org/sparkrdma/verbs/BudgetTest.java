@@ -120,7 +120,7 @@ class BudgetTest {
         .count();
   }
 
-  /** As {@code git ls-files} has them; a file that is deleted but still listed is left out. */
+  /** Files that {@code git ls-files} has; a file that is deleted but still listed is left out. */
   private static List<String> trackedFiles() throws IOException, InterruptedException {
     Process git =
         new ProcessBuilder("git", "ls-files", "-z")

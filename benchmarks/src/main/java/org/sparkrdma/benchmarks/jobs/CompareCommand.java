@@ -7,20 +7,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.Comparison;
 import org.sparkrdma.launch.ClusterCommand;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
-import org.sparkrdma.launch.ReportFile;
 import org.sparkrdma.launch.TextTable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -45,9 +41,6 @@ public final class CompareCommand implements Callable<Integer> {
   @Parameters(index = "1", paramLabel = "SECOND")
   private Path second;
 
-  @Option(names = "--page")
-  private Path page;
-
   @Spec private CommandSpec spec;
 
   private CompareCommand() {}
@@ -61,12 +54,9 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, LaunchException {
+  public Integer call() {
     Comparison comparison = new Comparison(read(first), read(second));
     comparison.objection().ifPresent(this::refuse);
-    if (page != null) {
-      new ReportFile(page).objection("--page").ifPresent(this::refuse);
-    }
     if (options.checkOnly()) {
       return 0;
     }
@@ -82,12 +72,6 @@ public final class CompareCommand implements Callable<Integer> {
     if (differences.size() > 1) {
       System.out.println();
       System.out.print(TextTable.of(differences, column -> true));
-    }
-    if (page != null) {
-      Optional<String> notWritten = new ReportFile(page).writeText(comparison.page());
-      if (notWritten.isPresent()) {
-        throw new LaunchException(notWritten.get());
-      }
     }
     return 0;
   }

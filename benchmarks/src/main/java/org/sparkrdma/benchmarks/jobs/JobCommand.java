@@ -3,13 +3,15 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
 import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.run.LaunchedRuns;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.launch.ClusterCommand;
@@ -74,7 +76,6 @@ public final class JobCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     // Each cluster has a directory of its own; LaunchedRuns names it when it exists.
     BenchmarkPlan plan = job.plan("", command);
-    options.report().check(BenchmarkFiles::objection);
     new NumberLimits(spec).check("--threads", threads, 1, MAX_THREADS);
     ExecutorSize size = new ExecutorSize(threads);
     options.check();
@@ -90,7 +91,8 @@ public final class JobCommand implements Callable<Integer> {
             settings -> workers(settings, size, plan),
             (cluster, directory) -> {
               MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
-              LaunchedRuns.publish(LaunchedRuns.run(plan, runs, size, step -> {}), options);
+              BenchmarkReport report = LaunchedRuns.run(plan, runs, size, step -> {});
+              options.publish(BenchmarkTable.of(report), report, Optional.empty());
               System.out.println("All answers are equal.");
             });
   }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.environment.JarVersions;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.run.BenchmarkRuns;
-import org.sparkrdma.benchmarks.jobs.run.RunProgress;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
@@ -29,7 +25,6 @@ import picocli.CommandLine.Spec;
     name = "shuffle-benchmark",
     sortOptions = false,
     mixinStandardHelpOptions = true,
-    versionProvider = JarVersions.class,
     usageHelpWidth = 100,
     description = {
       "Runs a job under Spark's own shuffle, under the plug-in, and under the plug-in without RDMA,",
@@ -85,23 +80,17 @@ public final class ShuffleBenchmark implements Callable<Integer> {
           spec.commandLine(),
           "--deploy-mode is cluster; this class starts several applications: use client");
     }
-    report.check(BenchmarkFiles::objection);
+    report.check();
     ProgressLog log = new ProgressLog(System.out, false, System::nanoTime);
-    RunProgress progress =
-        new RunProgress(plan.runs(), line -> log.step("benchmark", line), System::nanoTime);
     BenchmarkReport result;
     try {
-      result = new BenchmarkRuns(plan, progress).run();
+      result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
     } catch (BenchmarkException e) {
       throw new LaunchException(e.getMessage());
     }
     System.out.println();
     System.out.println(BenchmarkTable.of(result));
-    Optional<String> notWritten =
-        report.file().flatMap(file -> new BenchmarkFiles(file).write(result));
-    if (notWritten.isPresent()) {
-      throw new LaunchException(notWritten.get());
-    }
+    report.write(result);
     return 0;
   }
 }

@@ -22,8 +22,8 @@ import scala.collection.Iterator$;
 import scala.reflect.ClassTag$;
 
 /**
- * CPU time, time of garbage collections and memory of one executor process since its start, its
- * pauses since the first usage, and the plug-in's counters if it is the shuffle manager. Immutable.
+ * CPU time, time of garbage collections and memory of one executor process since its start, and the
+ * plug-in's counters if it is the shuffle manager. Immutable.
  */
 public final class ExecutorUsage implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -32,8 +32,6 @@ public final class ExecutorUsage implements Serializable {
   private final String executorId;
   private final long cpuNs;
   private final long gcMs;
-  private final PauseHistory pauses;
-  private final long nonHeapBytes;
   private final long peakResidentBytes;
   private final Map<String, Long> counters;
 
@@ -41,15 +39,11 @@ public final class ExecutorUsage implements Serializable {
       String executorId,
       long cpuNs,
       long gcMs,
-      PauseHistory pauses,
-      long nonHeapBytes,
       long peakResidentBytes,
       Map<String, Long> counters) {
     this.executorId = executorId;
     this.cpuNs = cpuNs;
     this.gcMs = gcMs;
-    this.pauses = pauses;
-    this.nonHeapBytes = nonHeapBytes;
     this.peakResidentBytes = peakResidentBytes;
     this.counters = counters;
   }
@@ -93,8 +87,6 @@ public final class ExecutorUsage implements Serializable {
         ManagementFactory.getGarbageCollectorMXBeans().stream()
             .mapToLong(GarbageCollectorMXBean::getCollectionTime)
             .sum(),
-        PauseRecorder.ofThisJvm().history(),
-        ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted(),
         readPeakResidentBytes(Path.of("/proc/self/status")),
         counters);
   }
@@ -128,19 +120,9 @@ public final class ExecutorUsage implements Serializable {
     return gcMs / 1e3;
   }
 
-  /** Pauses of the JVM for garbage collections since its usage was asked for the first time. */
-  public PauseHistory pauses() {
-    return pauses;
-  }
-
   /** Largest resident memory of the process since it started; 0 where it is not known. */
   public long peakResidentBytes() {
     return peakResidentBytes;
-  }
-
-  /** Memory of the JVM for classes and compiled code. */
-  public long nonHeapBytes() {
-    return nonHeapBytes;
   }
 
   public Map<String, Long> counters() {

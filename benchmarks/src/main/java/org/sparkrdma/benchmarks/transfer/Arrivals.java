@@ -15,7 +15,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
  * <p>The benchmarks measure the client, so a block costs little here: no object, and the task's
  * thread takes all blocks that wait with one lock and reads no clock for them.
  */
-public final class Arrivals implements BlockFetchingListener, AutoCloseable {
+final class Arrivals implements BlockFetchingListener, AutoCloseable {
   private static final long TIMEOUT_SECONDS = 120;
 
   /** The name of each block, followed by its buffer or its failure. Synchronized on this. */

@@ -4,7 +4,6 @@ package org.sparkrdma.benchmarks.transfer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Iterator;
-import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
@@ -13,9 +12,9 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * queues the blocks for the task's thread, which reads them and sends more requests. Created for
  * one {@link #fetch}, confined to one task's thread.
  */
-public final class BlockFetcher {
+final class BlockFetcher {
   private final BlockStoreClient client;
-  private final List<ExecutorAddress> servers;
+  private final Peers.Address server;
   private final int blockBytes;
   private final BlockReader reader;
   private final Arrivals arrivals = new Arrivals();
@@ -25,54 +24,33 @@ public final class BlockFetcher {
   /** The next request; null at the end. */
   private String[] nextRequest;
 
-  private int nextServer;
   private long bytesInFlight;
   private long blocksInFlight;
 
   /**
-   * Reads every byte.
-   *
-   * @param blockBytes length of each block
-   * @param sum sum over the bytes read
-   */
-  BlockFetcher(BlockStoreClient client, ExecutorAddress server, int blockBytes, BlockSum sum) {
-    this(client, List.of(server), blockBytes, new SummingReader(sum, blockBytes));
-  }
-
-  /**
-   * @param servers requests go to one after the other
    * @param blockBytes length of each block
    * @param reader reads each block
    */
-  public BlockFetcher(
-      BlockStoreClient client, List<ExecutorAddress> servers, int blockBytes, BlockReader reader) {
+  BlockFetcher(BlockStoreClient client, Peers.Address server, int blockBytes, BlockReader reader) {
     this.client = client;
-    this.servers = List.copyOf(servers);
+    this.server = server;
     this.blockBytes = blockBytes;
     this.reader = reader;
   }
 
   /** Reads one block on the task's thread. */
-  public interface BlockReader {
+  interface BlockReader {
     /** Reads a block; the stream is closed afterwards. */
     void read(String blockId, InputStream in) throws IOException;
   }
 
   /**
-   * Returns when all blocks are read and released.
-   *
-   * @throws IOException if a block failed, timed out or has another length
-   */
-  void fetch(List<String[]> plan) throws IOException, InterruptedException {
-    fetch(plan.iterator());
-  }
-
-  /**
    * Fetches the blocks of requests that the iterator makes when they are due.
    *
-   * @return number of blocks
+   * @return number of blocks, all of which are read and released
+   * @throws IOException if a block failed, timed out or has another length
    */
-  public long fetch(Iterator<String[]> plan) throws IOException, InterruptedException {
+  long fetch(Iterator<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
     nextRequest = following();
     try (arrivals) {
@@ -100,8 +78,6 @@ public final class BlockFetcher {
       nextRequest = following();
       bytesInFlight += requestBytes;
       blocksInFlight += request.length;
-      ExecutorAddress server = servers.get(nextServer);
-      nextServer = (nextServer + 1) % servers.size();
       client.fetchBlocks(
           server.host(), server.port(), server.executorId(), request, arrivals, null);
     }

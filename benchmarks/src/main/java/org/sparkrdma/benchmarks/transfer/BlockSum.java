@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -12,7 +14,7 @@ import java.nio.ByteOrder;
  * <p>It covers every byte, or eight of each 64 bytes where its own cost would disturb a
  * measurement.
  */
-public final class BlockSum {
+final class BlockSum {
   /** Length of a chunk of a block; only the last chunk may be shorter. */
   static final int CHUNK_BYTES = 64 << 10;
 
@@ -22,14 +24,35 @@ public final class BlockSum {
   private static final int SPARSE_BYTES = 64;
 
   private final int strideBytes;
+  private final byte[] buffer = new byte[CHUNK_BYTES];
   private long blockSum;
   private long total;
 
   /**
    * @param everyByte whether to add every byte, or one long of each 64 bytes
    */
-  public BlockSum(boolean everyByte) {
+  BlockSum(boolean everyByte) {
     this.strideBytes = everyByte ? Long.BYTES : SPARSE_BYTES;
+  }
+
+  /**
+   * Reads and adds a block.
+   *
+   * @throws IOException if it has another length
+   */
+  void addBlock(String blockId, InputStream in, int blockBytes) throws IOException {
+    long lengthBytes = 0;
+    int count = in.readNBytes(buffer, 0, buffer.length);
+    while (count > 0) {
+      add(buffer, count);
+      lengthBytes += count;
+      count = in.readNBytes(buffer, 0, buffer.length);
+    }
+    if (lengthBytes != blockBytes) {
+      throw new IOException(
+          "block %s has %d bytes, not %d".formatted(blockId, lengthBytes, blockBytes));
+    }
+    endBlock(blockId);
   }
 
   /** Adds the next chunk of the current block. */
@@ -48,7 +71,7 @@ public final class BlockSum {
   }
 
   /** The sum over all blocks. */
-  public long total() {
+  long total() {
     return total;
   }
 }

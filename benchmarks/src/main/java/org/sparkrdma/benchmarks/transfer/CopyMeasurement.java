@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -13,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures the {@link CopyCost} of map outputs: copies their blocks into memory in the order in
- * which a round fetches them, and reads them there as the task does. Confined to one thread.
+ * Measures the {@link Cost} of map outputs: copies their blocks into memory in the order in which a
+ * round fetches them, and reads them there as the task does. Confined to one thread.
  */
 final class CopyMeasurement {
   /** Memory for the copies, used again and again: as much as is in flight at once. */
@@ -25,6 +26,26 @@ final class CopyMeasurement {
 
   private static final double NS_PER_SECOND = 1e9;
   private static final double GB = 1e9;
+
+  /**
+   * CPU time of the two copies without which no client of the loopback engine can deliver a block:
+   * from the map-output file into memory, by the device's thread, and from there by the task that
+   * reads it.
+   *
+   * @param copySecondsPerGb of the first one, with a positioned read for each block
+   * @param readSecondsPerGb of the second one, with what the task does to the bytes
+   */
+  record Cost(double copySecondsPerGb, double readSecondsPerGb) implements Serializable {
+    /** The rate in GB/s, of 10⁹ bytes, when two threads do nothing else. */
+    double gbPerSecond() {
+      return 1 / Math.max(copySecondsPerGb, readSecondsPerGb);
+    }
+
+    /** CPU time of both. */
+    double secondsPerGb() {
+      return copySecondsPerGb + readSecondsPerGb;
+    }
+  }
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_BYTES);
@@ -48,11 +69,11 @@ final class CopyMeasurement {
    *
    * @param dataFiles one for each map
    */
-  static CopyCost of(List<Path> dataFiles, Layout layout, BlockSum sum) throws IOException {
+  static Cost of(List<Path> dataFiles, Layout layout, BlockSum sum) throws IOException {
     return new CopyMeasurement(layout, sum).measure(dataFiles);
   }
 
-  private CopyCost measure(List<Path> dataFiles) throws IOException {
+  private Cost measure(List<Path> dataFiles) throws IOException {
     try {
       for (Path file : dataFiles) {
         files.add(FileChannel.open(file, StandardOpenOption.READ));
@@ -64,7 +85,7 @@ final class CopyMeasurement {
       }
     }
     double gb = layout.totalBytes() / GB;
-    return new CopyCost(copyNs / NS_PER_SECOND / gb, readNs / NS_PER_SECOND / gb);
+    return new Cost(copyNs / NS_PER_SECOND / gb, readNs / NS_PER_SECOND / gb);
   }
 
   private void copyAll() throws IOException {

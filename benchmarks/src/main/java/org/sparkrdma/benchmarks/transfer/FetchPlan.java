@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
  * other, each with its block of every map output. A request has a fifth of the bytes that may be in
  * flight.
  */
-public final class FetchPlan {
+final class FetchPlan {
   /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
   static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
 
@@ -18,12 +18,8 @@ public final class FetchPlan {
 
   private FetchPlan() {}
 
-  static List<String[]> of(Layout layout, int shuffleId) {
-    return of(layout, shuffleId, REQUESTS_IN_FLIGHT);
-  }
-
   /** One request for each reducer, with its block of every map output. */
-  public static List<String[]> ofReducers(Layout layout, int shuffleId) {
+  static List<String[]> ofReducers(Layout layout, int shuffleId) {
     return IntStream.range(0, layout.reducers())
         .mapToObj(
             reducer ->
@@ -33,14 +29,8 @@ public final class FetchPlan {
         .toList();
   }
 
-  /**
-   * The same as {@link #of(Layout, int)} with smaller requests, so that more of them are in flight.
-   *
-   * @param requestsInFlight least number of requests that fit in {@link #MAX_BYTES_IN_FLIGHT},
-   *     unless a block is larger than its share
-   */
-  public static List<String[]> of(Layout layout, int shuffleId, int requestsInFlight) {
-    long targetBytes = MAX_BYTES_IN_FLIGHT / Math.max(REQUESTS_IN_FLIGHT, requestsInFlight);
+  static List<String[]> of(Layout layout, int shuffleId) {
+    long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
     int perRequest = Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
     List<String[]> requests = new ArrayList<>();
     List<String> open = new ArrayList<>();

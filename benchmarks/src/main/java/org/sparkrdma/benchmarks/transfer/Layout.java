@@ -9,9 +9,9 @@ import org.apache.spark.storage.ShuffleBlockId;
  *
  * @param blockBytes a multiple of 1 KiB
  */
-public record Layout(int blockBytes, int maps, int reducers) implements Serializable {
+record Layout(int blockBytes, int maps, int reducers) implements Serializable {
   /** Map outputs that hold at least {@code totalBytes} together. */
-  public static Layout of(long totalBytes, int maps, long blockBytes) {
+  static Layout of(long totalBytes, int maps, long blockBytes) {
     long perReducer = maps * blockBytes;
     return new Layout(
         Math.toIntExact(blockBytes),
@@ -20,7 +20,7 @@ public record Layout(int blockBytes, int maps, int reducers) implements Serializ
   }
 
   /** Number of blocks. */
-  public int blocks() {
+  int blocks() {
     return Math.multiplyExact(maps, reducers);
   }
 

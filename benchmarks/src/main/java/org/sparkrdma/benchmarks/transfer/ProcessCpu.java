@@ -23,12 +23,12 @@ import java.util.regex.Pattern;
  * @param compilers those of the threads that are the JIT compiler's
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
  */
-public record ProcessCpu(Map<String, Long> nsByThread, Set<String> compilers) {
+record ProcessCpu(Map<String, Long> nsByThread, Set<String> compilers) {
   /** Names of HotSpot's compiler threads, as the kernel has them: it cuts them off. */
   private static final Pattern COMPILER = Pattern.compile("C[12] Compiler.*");
 
   /** The CPU time until now. */
-  public static ProcessCpu of(long pid) throws IOException {
+  static ProcessCpu of(long pid) throws IOException {
     return read(Path.of("/proc", Long.toString(pid), "task"));
   }
 
@@ -69,11 +69,6 @@ public record ProcessCpu(Map<String, Long> nsByThread, Set<String> compilers) {
     } catch (NoSuchFileException e) {
       return false;
     }
-  }
-
-  /** CPU time of the process since the earlier sample, in nanoseconds. */
-  public long nsSince(ProcessCpu earlier) {
-    return since(earlier).ns();
   }
 
   CpuTime since(ProcessCpu earlier) {

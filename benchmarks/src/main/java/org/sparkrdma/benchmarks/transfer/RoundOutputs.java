@@ -3,6 +3,9 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,7 +23,10 @@ import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
  * Map outputs of one shuffle (data, index and checksums), written by Spark's own writer for this
  * executor's resolver. Confined to one task's thread.
  */
-public final class RoundOutputs {
+final class RoundOutputs {
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
   private final ShuffleManager manager;
   private final IndexShuffleBlockResolver resolver;
   private final LocalDiskShuffleExecutorComponents writers;
@@ -33,7 +39,7 @@ public final class RoundOutputs {
    *
    * @param env of this executor
    */
-  public RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
+  RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
     this.manager = env.shuffleManager();
     this.resolver = (IndexShuffleBlockResolver) manager.shuffleBlockResolver();
     this.writers = new LocalDiskShuffleExecutorComponents(env.conf(), env.blockManager(), resolver);
@@ -43,8 +49,8 @@ public final class RoundOutputs {
   }
 
   /** Writes all map outputs and adds up the bytes of all blocks. */
-  public void write(long seed, BlockSum sum) throws IOException {
-    BlockContent content = new BlockContent(seed);
+  void write(long seed, BlockSum sum) throws IOException {
+    long state = seed;
     byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
     for (int map = 0; map < layout.maps(); map++) {
       ShuffleMapOutputWriter writer =
@@ -56,7 +62,7 @@ public final class RoundOutputs {
           int leftBytes = layout.blockBytes();
           while (leftBytes > 0) {
             int lengthBytes = Math.min(leftBytes, chunk.length);
-            content.fill(chunk, lengthBytes);
+            state = fill(chunk, lengthBytes, state);
             out.write(chunk, 0, lengthBytes);
             checksum.update(chunk, 0, lengthBytes);
             sum.add(chunk, lengthBytes);
@@ -68,6 +74,21 @@ public final class RoundOutputs {
       }
       writer.commitAllPartitions(checksums);
     }
+  }
+
+  /**
+   * Fills the first {@code lengthBytes}, a multiple of eight, with bytes that do not compress and
+   * that differ from block to block (SplitMix64). Returns the next state.
+   */
+  static long fill(byte[] chunk, int lengthBytes, long state) {
+    long next = state;
+    for (int i = 0; i < lengthBytes; i += Long.BYTES) {
+      next += 0x9E3779B97F4A7C15L;
+      long mixed = (next ^ (next >>> 30)) * 0xBF58476D1CE4E5B9L;
+      mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
+      LONGS.set(chunk, i, mixed ^ (mixed >>> 31));
+    }
+    return next;
   }
 
   private static Checksum newChecksum(String algorithm) {
@@ -87,7 +108,7 @@ public final class RoundOutputs {
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */
-  public void remove() {
+  void remove() {
     for (int map = 0; map < layout.maps(); map++) {
       resolver.removeDataByMap(shuffleId, map);
     }

@@ -5,10 +5,9 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
@@ -19,78 +18,96 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * result.
  *
  * @param warmUp whether the round compares every byte and is not measured
- * @param seed seed of the content; the content differs between engines
  * @param cpu scope of the CPU time that each task measures
  */
-record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope cpu)
+record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, CpuScope cpu)
     implements Serializable {
+  private static final long SEED = 20_261_120;
+
+  /** Least duration of a fetch from a device without cost. */
+  private static final long CEILING_NS = TimeUnit.SECONDS.toNanos(1);
+
   /** Runs the round; returns this task's measurements of each engine. */
-  List<EngineShare> run() throws IOException, InterruptedException {
+  List<Share> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
-    RoundPeers peers = RoundPeers.exchange(env, context);
-    List<EngineShare> shares = new ArrayList<>();
+    Peers peers = Peers.exchange(env, context);
+    List<Share> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       int shuffleId = round * TransferEngine.values().length + engine.ordinal();
-      if (peers.isServer()) {
-        serve(env, context, engine, shuffleId, shares);
-      } else {
-        shares.add(fetch(env, context, engine, peers.server(), shuffleId));
-      }
+      shares.add(
+          peers.isServer()
+              ? serve(env, context, engine, shuffleId)
+              : fetch(env, context, engine, peers.server(), shuffleId));
     }
     return shares;
   }
 
-  private void serve(
-      SparkEnv env,
-      BarrierTaskContext context,
-      TransferEngine engine,
-      int shuffleId,
-      List<EngineShare> shares)
+  /** Requests of one at a time are few, so every byte of their blocks is compared. */
+  private boolean comparesEveryByte() {
+    return warmUp || kind == TransferKind.LATENCY;
+  }
+
+  private Share serve(
+      SparkEnv env, BarrierTaskContext context, TransferEngine engine, int shuffleId)
       throws IOException {
-    CounterDelta counters = new CounterDelta(env);
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
     try {
-      BlockSum sum = new BlockSum(warmUp);
-      outputs.write(seed + shuffleId, sum);
+      BlockSum sum = new BlockSum(comparesEveryByte());
+      outputs.write(SEED + shuffleId, sum);
       // Before the other task begins: a barrier ends up to a second late here.
-      CpuScope.Usage used = cpu.begin();
+      Meter meter = new Meter(env, cpu);
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      shares.add(new EngineShare.Served(engine, sum.total(), used.time(), counters.now()));
-      if (engine == TransferEngine.RDMA) {
-        // The other task waits for the map outputs of the next engine, or for this one's end.
-        CopyCost copies = CopyMeasurement.of(outputs.dataFiles(), layout, new BlockSum(warmUp));
-        shares.add(new EngineShare.Copied(engine, copies));
+      Share served = meter.end(engine, true, new Share.Work(0, sum.total(), List.of(), null));
+      if (kind != TransferKind.THROUGHPUT || engine != TransferEngine.RDMA) {
+        return served;
       }
+      // The other task waits for the map outputs of the next engine, or for this one's end.
+      CopyMeasurement.Cost copies =
+          CopyMeasurement.of(outputs.dataFiles(), layout, new BlockSum(warmUp));
+      return served.with(copies);
     } finally {
       outputs.remove();
     }
   }
 
-  private EngineShare fetch(
+  private Share fetch(
       SparkEnv env,
       BarrierTaskContext context,
       TransferEngine engine,
-      ExecutorAddress server,
+      Peers.Address server,
       int shuffleId)
       throws IOException, InterruptedException {
-    BlockSum sum = new BlockSum(warmUp);
-    BlockStoreClient client = engine.client(env);
-    BlockFetcher fetcher = new BlockFetcher(client, server, layout.blockBytes(), sum);
-    List<String[]> plan = FetchPlan.of(layout, shuffleId);
+    BlockSum sum = new BlockSum(comparesEveryByte());
+    BlockFetcher.BlockReader reader =
+        kind == TransferKind.CEILING
+            ? (blockId, in) -> {}
+            : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
+    List<String[]> plan =
+        kind == TransferKind.LATENCY
+            ? FetchPlan.ofReducers(layout, shuffleId)
+            : FetchPlan.of(layout, shuffleId);
+    BlockFetcher fetcher =
+        new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader);
+    TimedFetches requests = new TimedFetches(engine.client(env), server, reader, System::nanoTime);
     context.barrier();
-    CounterDelta counters = new CounterDelta(env);
-
-    CpuScope.Usage used = cpu.begin();
-    long startNs = System.nanoTime();
-    fetcher.fetch(plan);
-    long ns = System.nanoTime() - startNs;
-    CpuTime cpuTime = used.time();
-
-    Map<String, Long> grown = counters.now();
+    Meter meter = new Meter(env, cpu);
+    List<Long> requestNs = new ArrayList<>();
+    long blocks = 0;
+    switch (kind) {
+      case THROUGHPUT -> blocks = fetcher.fetch(plan.iterator());
+      case CEILING -> blocks = fetcher.fetch(new TimedRequests(plan, CEILING_NS, System::nanoTime));
+      case LATENCY -> {
+        for (String[] request : plan) {
+          requestNs.add(requests.fetch(request));
+          blocks += request.length;
+        }
+      }
+    }
+    Share share = meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs, null));
     context.barrier();
-    return new EngineShare.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuTime, grown);
+    return share;
   }
 }

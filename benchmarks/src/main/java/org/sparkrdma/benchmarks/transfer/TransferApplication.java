@@ -4,20 +4,27 @@ package org.sparkrdma.benchmarks.transfer;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ProgressLine;
+import scala.Function1;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.reflect.ClassTag$;
 
 /**
  * The application to submit: runs all rounds of all block lengths, one job after the other. Its
  * arguments are the files of the {@link TransferPlan} and of the {@link TransferResult}.
  */
 public final class TransferApplication {
-  private static final int MAPS = 4;
-  private static final long SEED = 20_261_120;
+  private static final int EXECUTORS = 2;
 
   private TransferApplication() {}
 
@@ -31,61 +38,75 @@ public final class TransferApplication {
   }
 
   /**
-   * Measures on a running application whose two executors have a machine each, without
-   * verification.
+   * Measures the throughput on a running application whose two executors have a machine each,
+   * without verification.
    *
    * @param engine under the plug-in, for the report
    * @param totalBytes that each client fetches in each round, at least
-   * @return {@link CaseReport}s as JSON
+   * @return {@link TransferCase}s as JSON
    * @throws IllegalStateException when a byte was wrong or came another way
    */
   public static String compareMachines(
       JavaSparkContext spark, String engine, List<Integer> blockBytes, int rounds, long totalBytes)
       throws IOException {
     TransferPlan plan =
-        new TransferPlan(blockBytes, 1, rounds, totalBytes, MAPS, SEED, CpuScope.MACHINE);
+        new TransferPlan(
+            TransferKind.THROUGHPUT, blockBytes, 1, 1, rounds, totalBytes, CpuScope.MACHINE);
     TransferResult result = measure(spark, plan);
     if (result.objection() != null) {
       throw new IllegalStateException(result.objection());
     }
     return new ObjectMapper()
-        .writeValueAsString(CaseReport.all(engine, VerifyMode.OFF, plan, result));
+        .writeValueAsString(TransferCase.all(plan, engine, VerifyMode.OFF, result));
   }
 
   private static TransferResult measure(JavaSparkContext spark, TransferPlan plan) {
-    List<RoundPair> measured = new ArrayList<>();
-    int round = 0;
-    for (Layout layout : plan.layouts()) {
-      int warmUps = plan.warmUps(layout);
-      for (int i = 0; i < warmUps + plan.rounds(); i++) {
-        boolean warmUp = i < warmUps;
-        RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed(), plan.cpu());
-        RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
-        if (pair.objection().isPresent()) {
+    List<Map<String, Double>> measured = new ArrayList<>();
+    int number = 0;
+    for (int blockBytes : plan.blockBytes()) {
+      Layout layout = plan.layout(blockBytes);
+      String phase = "blocks of " + new DataSize(blockBytes);
+      int rounds = plan.warmUps(blockBytes) + plan.rounds();
+      for (int i = 1; i <= rounds; i++) {
+        boolean warmUp = i <= plan.warmUps(blockBytes);
+        RoundTask task = new RoundTask(plan.kind(), layout, number++, warmUp, plan.cpu());
+        Round round = new Round(blockBytes, layout.blocks(), run(spark, task));
+        Optional<String> objection = round.objection(plan.kind());
+        if (objection.isPresent()) {
           return new TransferResult(
-              measured,
-              "blocks of %s, round %d: %s"
-                  .formatted(new DataSize(layout.blockBytes()), i + 1, pair.objection().get()));
+              measured, "%s, round %d: %s".formatted(phase, i, objection.get()));
         }
         if (!warmUp) {
-          measured.add(pair);
+          measured.add(round.figures(plan.kind()));
         }
-        printProgress(plan, layout, i + 1);
+        System.out.println(new ProgressLine(phase, i, rounds, "rounds"));
       }
     }
     return new TransferResult(measured, null);
   }
 
-  private static List<EngineShare> run(JavaSparkContext spark, RoundTask task) {
-    return BarrierRound.run(spark, task.round(), task::run, EngineShare.class);
+  /** A barrier job of two tasks, one in each executor. Returns the results of both. */
+  private static List<Share> run(JavaSparkContext spark, RoundTask task) {
+    return spark
+        .parallelize(List.of(0, 1), EXECUTORS)
+        .rdd()
+        .barrier()
+        .mapPartitions(
+            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
+            false,
+            ClassTag$.MODULE$.<Share>apply(Share.class))
+        .toJavaRDD()
+        .collect();
   }
 
-  private static void printProgress(TransferPlan plan, Layout layout, int roundsDone) {
-    System.out.println(
-        new ProgressLine(
-            "blocks of " + new DataSize(layout.blockBytes()),
-            roundsDone,
-            plan.warmUps(layout) + plan.rounds(),
-            "rounds"));
+  private static Iterator<Share> shares(RoundTask task) {
+    try {
+      return CollectionConverters.asScala(task.run().iterator());
+    } catch (IOException e) {
+      throw new UncheckedIOException("round %d failed".formatted(task.round()), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted in round " + task.round(), e);
+    }
   }
 }

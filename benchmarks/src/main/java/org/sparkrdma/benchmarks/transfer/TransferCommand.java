@@ -2,12 +2,15 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
@@ -28,24 +31,50 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind {@code ./bench transfer}: measures both clients in turn and compares them. The
- * script's help describes the options.
+ * The command behind {@code ./bench transfer}: fetches the same blocks by both clients in turn and
+ * compares them. The script's help describes the options.
  */
 @Command(name = "transfer")
 public final class TransferCommand implements Callable<Integer> {
-  private static final int TIMES_PINNED = 4;
-  private static final int MAX_MAPS = 10_000;
-  private static final long SEED = 20_261_120;
+  private static final String ENGINE = "soft";
+
+  /** A quarter of the default of --total, so that windows are evicted. */
+  private static final DataSize PINNED = new DataSize(256L << 20);
+
+  /** A device without cost must not wait for pinned memory. */
+  private static final DataSize CEILING_PINNED = new DataSize(1L << 30);
+
+  /** Limit of bytes in flight; a larger block would not fit in one request. */
+  private static final DataSize LARGEST_BLOCK = new DataSize(FetchPlan.MAX_BYTES_IN_FLIGHT);
+
+  /** Spark requests at most a fifth of 48 MiB at once. */
+  private static final DataSize MAX_REQUEST = new DataSize(8L << 20);
+
+  private static final int MAX_BATCH = 2_000;
 
   /** Logs, copies of jars, index and checksum files. */
   private static final long OTHER_BYTES = 300L << 20;
 
   @Mixin private ClusterOptions options;
 
-  @Mixin private FetchOptions fetches;
+  @Option(names = "--latency")
+  private boolean latency;
 
-  @Option(names = "--verify", split = ",", defaultValue = "off,adler32,crc32c")
+  @Option(names = "--ceiling")
+  private boolean ceiling;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,64k,1m,16m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--verify", split = ",", defaultValue = "off")
   private List<VerifyMode> verify;
+
+  @Option(names = "--batch", defaultValue = "1")
+  private int batch;
 
   @Option(names = "--rounds", defaultValue = "3")
   private int rounds;
@@ -53,14 +82,11 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--warm-ups", defaultValue = "4")
   private int warmUps;
 
-  @Option(names = "--pinned", defaultValue = "256m", converter = DataSize.Converter.class)
-  private DataSize pinned;
-
-  @Option(names = "--total", converter = DataSize.Converter.class)
+  @Option(names = "--total", defaultValue = "1g", converter = DataSize.Converter.class)
   private DataSize total;
 
-  @Option(names = "--maps", defaultValue = "4")
-  private int maps;
+  @Option(names = "--jfr")
+  private Path flightRecordings;
 
   @Spec private CommandSpec spec;
 
@@ -82,44 +108,66 @@ public final class TransferCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     check();
+    options.check();
     if (options.checkOnly()) {
       return 0;
     }
     TransferPlan plan =
         new TransferPlan(
-            fetches.blockBytes(), warmUps, rounds, totalBytes(), maps, SEED, CpuScope.PROCESS);
-    MachineFacts facts = MachineFacts.now();
+            kind(),
+            sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
+            batch,
+            warmUps,
+            rounds,
+            total.bytes(),
+            CpuScope.PROCESS);
+    if (flightRecordings != null) {
+      flightRecordings = Files.createDirectories(flightRecordings).toRealPath();
+    }
+    Environment environment = Environment.now();
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
-    Path recordings = fetches.recordingDirectory();
     return options
         .command("bench", installation, progress)
         .run(
-            new DataSize(largestRoundBytes(plan) + OTHER_BYTES),
+            new DataSize(plan.largestRoundBytes() + OTHER_BYTES),
             settings -> settings,
             (cluster, directory) ->
-                measureAll(
-                    new TransferRuns(
-                        new MeasuringRuns(cluster, installation, directory, progress),
-                        plan,
-                        pinned,
-                        recordings),
-                    facts));
+                measure(
+                    new MeasuringRuns(cluster, installation, directory, progress),
+                    plan,
+                    environment));
   }
 
-  private void check() throws IOException {
-    options.check();
-    fetches.check();
+  private TransferKind kind() {
+    if (latency) {
+      return TransferKind.LATENCY;
+    }
+    return ceiling ? TransferKind.CEILING : TransferKind.THROUGHPUT;
+  }
+
+  private void check() {
+    if (latency && ceiling) {
+      throw misuse("--latency and --ceiling measure different things: give one of them");
+    }
+    if (ceiling && !verify.equals(List.of(VerifyMode.OFF))) {
+      throw misuse("--verify needs bytes, which no block has with --ceiling: give off");
+    }
     NumberLimits limits = new NumberLimits(spec);
     limits.checkRounds(rounds, warmUps);
-    limits.check("--maps", maps, 1, MAX_MAPS);
-    if (totalBytes() < TIMES_PINNED * pinned.bytes()) {
-      throw misuse(
-          "--total is '%s': give at least %d times --pinned, %s, so that windows are evicted"
-              .formatted(
-                  new DataSize(totalBytes()),
-                  TIMES_PINNED,
-                  new DataSize(TIMES_PINNED * pinned.bytes())));
+    limits.check("--batch", batch, 1, MAX_BATCH);
+    if (batch > 1 && !latency) {
+      throw misuse("--batch is the number of blocks of a request of --latency: give that too");
+    }
+    for (DataSize size : sizes) {
+      if (size.bytes() > LARGEST_BLOCK.bytes()) {
+        throw misuse("--sizes has '%s': give sizes of at most %s".formatted(size, LARGEST_BLOCK));
+      }
+      if (batch > 1 && batch * size.bytes() > MAX_REQUEST.bytes()) {
+        throw misuse(
+            "--batch is '%d': give a number whose blocks of %s have at most %s together"
+                .formatted(batch, size, MAX_REQUEST));
+      }
     }
   }
 
@@ -127,25 +175,58 @@ public final class TransferCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), sentence);
   }
 
-  private long totalBytes() {
-    return total == null ? TIMES_PINNED * pinned.bytes() : total.bytes();
-  }
-
-  private static long largestRoundBytes(TransferPlan plan) {
-    return plan.layouts().stream().mapToLong(Layout::totalBytes).max().orElseThrow();
-  }
-
-  private void measureAll(TransferRuns runs, MachineFacts facts)
+  private void measure(MeasuringRuns runs, TransferPlan plan, Environment environment)
       throws LaunchException, ClusterException, IOException, InterruptedException {
-    List<CaseReport> cases = new ArrayList<>();
+    List<TransferCase> cases = new ArrayList<>();
     for (VerifyMode mode : verify) {
-      cases.addAll(runs.measure(mode));
+      TransferResult result =
+          runs.run(
+              plan.kind() + "-verify-" + mode,
+              TransferApplication.class,
+              plan,
+              conf(mode),
+              TransferResult.class);
+      cases.addAll(TransferCase.all(plan, ENGINE, mode, result));
     }
-    TransferReport report = new TransferReport(cases);
     options.publish(
-        TransferTable.of(report), new RecordedReport<>(command, facts, report), Optional.empty());
+        TransferTable.of(cases),
+        new RecordedReport<>(command, environment, new TransferReport(cases)),
+        Optional.empty());
     System.out.println(
-        "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it covers"
-            + " every byte in warm-up rounds and an eighth of them in measured rounds.");
+        switch (plan.kind()) {
+          case CEILING ->
+              "No byte of RDMA's blocks moved: these are costs of the plug-in, not speeds of a network.";
+          case LATENCY ->
+              "All bytes of RDMA came by READ on the soft engine, and every byte read was compared.";
+          case THROUGHPUT ->
+              "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it"
+                  + " covers every byte in warm-up rounds and an eighth of them in measured rounds.";
+        });
+  }
+
+  /** Settings of an application that fetches by both clients. */
+  private Map<String, String> conf(VerifyMode mode) {
+    Map<String, String> conf = new HashMap<>(mode.conf());
+    // A round that fails ends the benchmark without a retry.
+    conf.put("spark.task.maxFailures", "1");
+    conf.put("spark.stage.maxConsecutiveAttempts", "1");
+    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.put("spark.shuffle.rdma.mode", "required");
+    conf.put("spark.shuffle.rdma.fabric.trusted", "true");
+    conf.put("spark.shuffle.rdma.engine", ENGINE);
+    conf.put("spark.shuffle.rdma.pinned.max", Long.toString(PINNED.bytes()));
+    if (ceiling) {
+      conf.put("spark.shuffle.rdma.engine", NoCopyProvider.NAME);
+      conf.put("spark.shuffle.rdma.pinned.max", Long.toString(CEILING_PINNED.bytes()));
+      conf.put("spark.shuffle.rdma.soft.latency", "10us");
+      conf.put("spark.shuffle.rdma.soft.depth.max", "16384");
+      conf.putAll(NoCopyProvider.conf());
+    }
+    if (flightRecordings != null) {
+      conf.put(
+          "spark.executor.extraJavaOptions",
+          "-XX:StartFlightRecording:filename=" + flightRecordings + ",settings=profile");
+    }
+    return conf;
   }
 }

@@ -4,4 +4,4 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.List;
 
 /** All cases, in the order of time. */
-record TransferReport(List<CaseReport> cases) {}
+record TransferReport(List<TransferCase> cases) {}

@@ -2,11 +2,14 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.util.List;
+import java.util.Map;
 import org.sparkrdma.launch.MeasuredResult;
 
 /**
  * Result of one application, as JSON.
  *
- * @param objection the reason why the pairs are invalid, in one sentence; null when they are valid
+ * @param rounds figures of the measured rounds in the order of time
+ * @param objection the reason why they are invalid, in one sentence; null when they are valid
  */
-record TransferResult(List<RoundPair> pairs, String objection) implements MeasuredResult {}
+record TransferResult(List<Map<String, Double>> rounds, String objection)
+    implements MeasuredResult {}

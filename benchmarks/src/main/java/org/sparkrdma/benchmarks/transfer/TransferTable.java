@@ -4,136 +4,104 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 
-/** The cases as tables: ratios with their spread, absolute values, and what they are made of. */
+/** The cases of one kind as a table. Stateless. */
 final class TransferTable {
-  private static final List<String> RATIOS =
-      List.of("block", "verify", "throughput ratio", "server CPU ratio", "client CPU ratio");
-  private static final List<String> SPEEDS =
-      List.of(
-          "block",
-          "verify",
-          "RDMA GB/s",
-          "netty GB/s",
-          "RDMA server s/GB",
-          "netty server s/GB",
-          "RDMA client s/GB",
-          "netty client s/GB",
-          "windows",
-          "evicted");
-
-  private static final List<String> COPIES =
-      List.of("block", "verify", "copy s/GB", "read s/GB", "throughput ratio", "client CPU ratio");
-
-  private static final List<String> COMPILERS =
-      List.of(
-          "block",
-          "verify",
-          "RDMA server s/GB",
-          "netty server s/GB",
-          "RDMA client s/GB",
-          "netty client s/GB",
-          "server CPU ratio without it",
-          "client CPU ratio without it");
-
   private TransferTable() {}
 
-  static String of(TransferReport report) {
-    List<List<List<String>>> tables = tables(report);
-    return "ratios, RDMA / netty: median (min..max) of the rounds\n"
-        + text(tables.get(0))
-        + "\nmedians of the rounds; windows registered and evicted in a round\n"
-        + text(tables.get(1))
-        + "\nCPU time of the JVMs' compiler, which is part of the above and ends when the code is"
-        + " compiled\n"
-        + text(tables.get(2))
-        + "\ncopies alone, CPU time measured in the same rounds: one thread copies blocks from their"
-        + " files into\n48 MiB of memory, another one reads them there; ratios to netty, computed for a"
-        + " client that does\nnothing else\n"
-        + text(tables.get(3));
+  /**
+   * A column.
+   *
+   * @param spread whether it has the quartiles beside the median
+   */
+  private record Column(String heading, String figure, int decimals, boolean spread) {}
+
+  private static final List<Column> THROUGHPUT =
+      List.of(
+          new Column("throughput ratio", "throughput", 2, true),
+          new Column("server CPU ratio", "serverCpu", 3, true),
+          new Column("client CPU ratio", "clientCpu", 3, true),
+          new Column("RDMA GB/s", "rdmaGbPerSecond", 2, false),
+          new Column("RDMA server s/GB", "rdmaServerSecondsPerGb", 3, false),
+          new Column("RDMA client s/GB", "rdmaClientSecondsPerGb", 3, false),
+          new Column("copies: throughput", "copiesThroughput", 2, false),
+          new Column("client CPU", "copiesClientCpu", 3, false));
+
+  private static final List<Column> LATENCY =
+      List.of(
+          new Column("p50 ratio", "p50", 2, true),
+          new Column("p99 ratio", "p99", 2, true),
+          new Column("RDMA p50 us", "rdmaP50Us", 0, false),
+          new Column("RDMA p99 us", "rdmaP99Us", 0, false),
+          new Column("netty p50 us", "nettyP50Us", 0, false),
+          new Column("netty p99 us", "nettyP99Us", 0, false),
+          new Column("RDMA B/block", "rdmaBytesPerBlock", 0, false));
+
+  private static final List<Column> CEILING =
+      List.of(
+          new Column("CPU ratio", "cpu", 3, true),
+          new Column("both us", "rdmaBothUs", 2, true),
+          new Column("client us", "clientUs", 2, false),
+          new Column("server us", "serverUs", 2, false),
+          new Column("agent us", "agentUs", 2, false),
+          new Column("task us", "taskUs", 2, false),
+          new Column("device us", "deviceUs", 2, false),
+          new Column("netty both us", "nettyBothUs", 1, false),
+          new Column("client B", "clientBytesPerBlock", 0, false),
+          new Column("agent B", "agentBytesPerBlock", 1, false),
+          new Column("server B", "serverBytesPerBlock", 0, false));
+
+  /**
+   * @param cases of one kind, at least one
+   */
+  static String of(List<TransferCase> cases) {
+    TransferKind kind = cases.get(0).kind();
+    List<Column> columns =
+        switch (kind) {
+          case THROUGHPUT -> THROUGHPUT;
+          case LATENCY -> LATENCY;
+          case CEILING -> CEILING;
+        };
+    String second = kind == TransferKind.LATENCY ? "batch" : "verify";
+    List<List<String>> rows = new ArrayList<>();
+    List<String> headings = new ArrayList<>(List.of("block", second));
+    columns.forEach(column -> headings.add(column.heading()));
+    rows.add(headings);
+    for (TransferCase one : cases) {
+      List<String> row = new ArrayList<>(List.of(new DataSize(one.blockBytes()).toString()));
+      row.add(
+          kind == TransferKind.LATENCY ? Integer.toString(one.batch()) : one.verify().toString());
+      columns.forEach(column -> row.add(cell(one, column)));
+      rows.add(row);
+    }
+    return explanation(kind) + TextTable.of(rows, column -> column == 1);
   }
 
-  /** The rows of each table, the headings first: ratios, speeds, compilers, copies. */
-  static List<List<List<String>>> tables(TransferReport report) {
-    return List.of(
-        table(RATIOS, report, TransferTable::ratios),
-        table(SPEEDS, report, TransferTable::speeds),
-        table(COMPILERS, report, TransferTable::compilers),
-        table(COPIES, report, TransferTable::copies));
+  private static String explanation(TransferKind kind) {
+    String ratios =
+        "ratios are RDMA / netty; medians of the rounds, with quartiles where there are brackets;\n";
+    return ratios
+        + switch (kind) {
+          case THROUGHPUT ->
+              "s/GB is CPU time; copies: a client computed that only copies each byte twice, with"
+                  + " the costs\nof this round: from the file into 48 MiB of memory, and there as the"
+                  + " task reads it\n";
+          case LATENCY ->
+              "one request at a time, until the task has all its blocks; B is what task and plug-in"
+                  + " of the reader\nallocated on the heap\n";
+          case CEILING ->
+              "CPU time and bytes allocated for each block, on a device whose READs move no bytes;"
+                  + " the device's own\nthread is in no figure but its own\n";
+        };
   }
 
-  private static List<List<String>> table(
-      List<String> headings, TransferReport report, Function<CaseReport, List<String>> row) {
-    List<List<String>> rows = new ArrayList<>(List.of(headings));
-    report.cases().stream().map(row).forEach(rows::add);
-    return rows;
-  }
-
-  private static String text(List<List<String>> rows) {
-    return TextTable.of(rows, TransferTable::isText);
-  }
-
-  private static boolean isText(int column) {
-    return column == 1;
-  }
-
-  private static List<String> ratios(CaseReport one) {
-    return List.of(
-        block(one),
-        one.verify().toString(),
-        one.ratios().get("throughput").format(2),
-        one.ratios().get("serverCpu").format(3),
-        one.ratios().get("clientCpu").format(3));
-  }
-
-  private static List<String> compilers(CaseReport one) {
-    return List.of(
-        block(one),
-        one.verify().toString(),
-        number(one.rdma().serverCompilerSecondsPerGb()),
-        number(one.netty().serverCompilerSecondsPerGb()),
-        number(one.rdma().clientCompilerSecondsPerGb()),
-        number(one.netty().clientCompilerSecondsPerGb()),
-        one.ratios().get("serverCpuWithoutCompiler").format(3),
-        one.ratios().get("clientCpuWithoutCompiler").format(3));
-  }
-
-  private static List<String> copies(CaseReport one) {
-    return List.of(
-        block(one),
-        one.verify().toString(),
-        number(one.copies().copySecondsPerGb()),
-        number(one.copies().readSecondsPerGb()),
-        one.copies().throughputRatio().format(2),
-        one.copies().clientCpuRatio().format(3));
-  }
-
-  private static List<String> speeds(CaseReport one) {
-    return List.of(
-        block(one),
-        one.verify().toString(),
-        number(one.rdma().gbPerSecond()),
-        number(one.netty().gbPerSecond()),
-        number(one.rdma().serverCpuSecondsPerGb()),
-        number(one.netty().serverCpuSecondsPerGb()),
-        number(one.rdma().clientCpuSecondsPerGb()),
-        number(one.netty().clientCpuSecondsPerGb()),
-        count(one, "serve.windows.registered"),
-        count(one, "serve.windows.evicted"));
-  }
-
-  private static String block(CaseReport one) {
-    return new DataSize(one.blockBytes()).toString();
-  }
-
-  private static String number(Spread spread) {
-    return String.format(Locale.ROOT, "%.3f", spread.median());
-  }
-
-  private static String count(CaseReport one, String label) {
-    return Long.toString(one.counters().getOrDefault(label, 0L));
+  private static String cell(TransferCase one, Column column) {
+    Quartiles value = one.figures().get(column.figure());
+    return column.spread() && one.rounds() > 1
+        ? value.format(column.decimals())
+        : String.format(Locale.ROOT, "%." + column.decimals() + "f", value.median());
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Measures throughput and CPU time of block transfer between two executors: the plug-in's block
- * client on the loopback engine and Spark's own, in one run, over the same kind of files.
+ * Measures block transfer between two executors: the plug-in's block client on the loopback engine
+ * and Spark's own, in one run, over the same kind of files. {@link
+ * org.sparkrdma.benchmarks.transfer.TransferKind} has what is measured.
  *
  * <p>Entry: {@link org.sparkrdma.benchmarks.transfer.TransferCommand}, behind {@code ./bench
  * transfer}. It submits {@link org.sparkrdma.benchmarks.transfer.TransferApplication} once per kind

@@ -2,7 +2,6 @@
 package org.sparkrdma.soak.jobs;
 
 import java.util.Optional;
-import java.util.SplittableRandom;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -17,13 +16,6 @@ final class KnownData {
   static long value(long seed, long number) {
     long mixed = (number ^ seed) * ODD;
     return mixed ^ (mixed >>> 29);
-  }
-
-  /** Bytes that no codec compresses. */
-  static byte[] bytes(long seed, long number, int length) {
-    byte[] bytes = new byte[length];
-    new SplittableRandom(value(seed, number)).nextBytes(bytes);
-    return bytes;
   }
 
   /** The numbers below {@code count}, as an RDD. */

@@ -101,9 +101,7 @@ public final class SoakApplication {
         .forEach(usage -> answers.put(usage.executorId(), usage));
     answers.forEach(
         (executor, usage) ->
-            readings.add(
-                new SoakResult.Reading(
-                    seconds(), executor, usage.nonHeapBytes(), usage.counters())));
+            readings.add(new SoakResult.Reading(seconds(), executor, usage.counters())));
   }
 
   /** Called once for each job: the launcher counts these lines. */

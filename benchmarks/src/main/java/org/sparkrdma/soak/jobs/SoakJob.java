@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
+import org.sparkrdma.benchmarks.jobs.workload.GroupBy;
+import org.sparkrdma.benchmarks.jobs.workload.NoiseBlocks;
 
 /** A kind of job whose answer is known without running it. */
 public enum SoakJob {
@@ -29,6 +32,7 @@ public enum SoakJob {
   STREAMING_AGGREGATION;
 
   private static final String ALL = "all";
+  private static final int RECORD_BYTES = 64 << 10;
 
   /**
    * Returns the jobs with these names, in upper or lower case; {@code all} stands for all of them.
@@ -61,26 +65,33 @@ public enum SoakJob {
     SplittableRandom random = new SplittableRandom(seed);
     return switch (this) {
       case SORT_BY_KEY -> SortByKey.run(spark, random);
-      case GROUP_BY_KEY -> GroupByKey.run(spark, random);
+      case GROUP_BY_KEY ->
+          groupBy(spark, random, random.nextInt(3, 9), random.nextInt(10, 200), 16 << 10);
       case JOIN -> Join.run(spark, random);
-      case LARGE_BLOCKS -> largeBlocks(spark, random);
-      case SMALL_BLOCKS -> smallBlocks(spark, random);
+      case LARGE_BLOCKS ->
+          groupBy(spark, random, random.nextInt(2, 5), 3, random.nextInt(8, 160) * RECORD_BYTES);
+      case SMALL_BLOCKS ->
+          groupBy(
+              spark,
+              random,
+              random.nextInt(6, 30),
+              random.nextInt(20, 120),
+              random.nextInt(8, 200));
       case SQL_AGGREGATION -> SqlAggregation.run(spark, random);
       case CONCURRENT_SQL -> ConcurrentSql.run(spark, random);
       case STREAMING_AGGREGATION -> StreamingAggregation.run(spark, random);
     };
   }
 
-  private static Optional<String> largeBlocks(JavaSparkContext spark, SplittableRandom random) {
-    int maps = random.nextInt(2, 5);
-    int records = random.nextInt(8, 160);
-    return new UniformBlocks(maps, 3, records, 64 << 10, random.nextLong()).compare(spark);
-  }
-
-  private static Optional<String> smallBlocks(JavaSparkContext spark, SplittableRandom random) {
-    int maps = random.nextInt(6, 30);
-    int reducers = random.nextInt(20, 120);
-    return new UniformBlocks(maps, reducers, 1, random.nextInt(8, 200), random.nextLong())
-        .compare(spark);
+  /** Blocks of one length, whose records are generated again and compared. */
+  private static Optional<String> groupBy(
+      JavaSparkContext spark, SplittableRandom random, int maps, int reducers, int blockBytes)
+      throws Exception {
+    int recordBytes = Math.min(RECORD_BYTES, blockBytes);
+    NoiseBlocks blocks =
+        new NoiseBlocks(maps, reducers, blockBytes, recordBytes, random.nextLong());
+    // A wrong answer is an exception.
+    ComputedAnswer right = new GroupBy(blocks).run(spark, "").call();
+    return right.summary().rows() > 0 ? Optional.empty() : Optional.of("no records");
   }
 }

@@ -18,9 +18,7 @@ public record SoakResult(Map<String, Integer> jobs, List<Reading> readings, Stri
    * Counters of one executor at one time.
    *
    * @param seconds time since the start of the application
-   * @param nonHeapBytes memory of the JVM for classes and compiled code
    * @param counters counters of the plug-in
    */
-  public record Reading(
-      double seconds, String executor, long nonHeapBytes, Map<String, Long> counters) {}
+  public record Reading(double seconds, String executor, Map<String, Long> counters) {}
 }

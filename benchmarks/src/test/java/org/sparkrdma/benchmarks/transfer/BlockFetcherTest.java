@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BlockFetcherTest {
   private static final int BLOCK_BYTES = 1 << 20;
-  private static final ExecutorAddress SERVER = new ExecutorAddress("0", "127.0.0.1", 7_777);
+  private static final Peers.Address SERVER = new Peers.Address("0", "127.0.0.1", 7_777);
 
   private final BlockSum sum = new BlockSum(true);
   private final AnsweringClient client = new AnsweringClient();
@@ -27,7 +27,7 @@ class BlockFetcherTest {
   @Test
   void shouldReadEveryBlockAndKeepTheInFlightLimit() throws Exception {
     List<String[]> plan = FetchPlan.of(new Layout(BLOCK_BYTES, 2, 64), 0);
-    new BlockFetcher(client, SERVER, BLOCK_BYTES, sum).fetch(plan);
+    fetch(plan, BLOCK_BYTES);
 
     assertThat(client.asked).hasSize(plan.size());
     // The block that is being read is not in flight any more, as in Spark's fetcher.
@@ -45,18 +45,14 @@ class BlockFetcherTest {
   @Test
   void shouldAskForABlockLargerThanAllThatMayBeInFlight() throws Exception {
     client.answerBytes = 64 << 20;
-    new BlockFetcher(client, SERVER, 64 << 20, sum)
-        .fetch(List.of(new String[] {"a"}, new String[] {"b"}));
+    fetch(List.of(new String[] {"a"}, new String[] {"b"}), 64 << 20);
     assertThat(client.asked).hasSize(2);
   }
 
   @Test
   void shouldFailWithTheCauseWhenABlockFails() {
     client.failure = new IOException("no route");
-    assertThatThrownBy(
-            () ->
-                new BlockFetcher(client, SERVER, BLOCK_BYTES, sum)
-                    .fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+    assertThatThrownBy(() -> fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
         .isInstanceOf(IOException.class)
         .hasMessage("block shuffle_0_0_0 failed")
         .hasCause(client.failure);
@@ -65,11 +61,13 @@ class BlockFetcherTest {
   @Test
   void shouldFailWhenABlockIsShort() {
     client.answerBytes = BLOCK_BYTES - 8;
-    assertThatThrownBy(
-            () ->
-                new BlockFetcher(client, SERVER, BLOCK_BYTES, sum)
-                    .fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+    assertThatThrownBy(() -> fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"}), BLOCK_BYTES))
         .hasMessage("block shuffle_0_0_0 has 1048568 bytes, not 1048576");
+  }
+
+  private void fetch(List<String[]> plan, int blockBytes) throws Exception {
+    new BlockFetcher(client, SERVER, blockBytes, (id, in) -> sum.addBlock(id, in, blockBytes))
+        .fetch(plan.iterator());
   }
 
   /** Answers at once, on the caller's thread. */

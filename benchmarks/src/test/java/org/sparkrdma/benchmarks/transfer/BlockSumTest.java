@@ -49,7 +49,7 @@ class BlockSumTest {
 
   private static byte[] block(long seed) {
     byte[] bytes = new byte[LENGTH];
-    new BlockContent(seed).fill(bytes, LENGTH);
+    RoundOutputs.fill(bytes, LENGTH, seed);
     return bytes;
   }
 }

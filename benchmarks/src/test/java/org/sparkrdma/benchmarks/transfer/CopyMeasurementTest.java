@@ -58,7 +58,7 @@ class CopyMeasurementTest {
     List<Path> files = write(layout);
     BlockSum sum = new BlockSum(true);
 
-    CopyCost cost = CopyMeasurement.of(files, layout, sum);
+    CopyMeasurement.Cost cost = CopyMeasurement.of(files, layout, sum);
 
     sum.endBlock("all");
     assertThat(sum.total()).isEqualTo(expected(files, layout));

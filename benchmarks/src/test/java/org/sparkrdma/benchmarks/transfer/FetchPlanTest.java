@@ -40,9 +40,20 @@ class FetchPlanTest {
 
   @Test
   void shouldWarmUpOnceMoreWithTheFirstBlockLength() {
-    TransferPlan plan =
-        new TransferPlan(List.of(4_096, 65_536), 1, 5, 1 << 20, 2, 0, CpuScope.PROCESS);
-    assertThat(plan.layouts()).extracting(plan::warmUps).containsExactly(2, 1);
+    TransferPlan plan = plan(TransferKind.THROUGHPUT, 1);
+    assertThat(plan.warmUps(4_096)).isEqualTo(2);
+    assertThat(plan.warmUps(65_536)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldGiveEachRequestOfALatencyABlockOfEveryMapOutput() {
+    TransferPlan plan = plan(TransferKind.LATENCY, 128);
+    assertThat(plan.layout(4_096)).isEqualTo(new Layout(4_096, 128, 15));
+    assertThat(plan.layout(16 << 20)).isEqualTo(new Layout(16 << 20, 128, 1));
+  }
+
+  private static TransferPlan plan(TransferKind kind, int batch) {
+    return new TransferPlan(kind, List.of(4_096, 65_536), batch, 1, 5, 1 << 20, CpuScope.PROCESS);
   }
 
   @ParameterizedTest

@@ -20,7 +20,7 @@ class ProcessCpuTest {
     ProcessCpu before = ProcessCpu.read(tasks);
     thread("11", "1250 9 4");
     thread("13", "40 1 1");
-    assertThat(ProcessCpu.read(tasks).nsSince(before)).isEqualTo(290);
+    assertThat(ProcessCpu.read(tasks).since(before).ns()).isEqualTo(290);
   }
 
   @Test
@@ -30,7 +30,7 @@ class ProcessCpuTest {
     ProcessCpu before = ProcessCpu.read(tasks);
     Files.delete(tasks.resolve("12/schedstat"));
     thread("11", "1001 7 3");
-    assertThat(ProcessCpu.read(tasks).nsSince(before)).isEqualTo(1);
+    assertThat(ProcessCpu.read(tasks).since(before).ns()).isEqualTo(1);
   }
 
   @Test

@@ -4,6 +4,8 @@ package org.sparkrdma.benchmarks.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,8 +30,8 @@ class TransferCommandTest {
           --sizes=x        | 'x'
           --rounds=1001    | --rounds is '1001': give a whole number from 1 to 1000
           --warm-ups=-1    | --warm-ups is '-1': give a whole number from 0 to 1000
-          --maps=0         | --maps is '0': give a whole number from 1 to 10000
-          --total=1023m    | --total is '1023 MiB': give at least 4 times --pinned, 1 GiB,
+          --batch=2        | --batch is the number of blocks of a request of --latency
+          --batch=2001     | --batch is '2001': give a whole number from 1 to 2000
           --verify=md5     | md5
           """)
   void shouldRefuseMisuseBeforeAnythingIsStarted(String option, String sentence) {
@@ -43,6 +45,21 @@ class TransferCommandTest {
                 option))
         .contains(sentence);
     assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldRefuseOptionsThatDoNotFitTogether() {
+    assertThat(refusal("--latency", "--ceiling")).contains("give one of them");
+    assertThat(refusal("--ceiling", "--verify=crc32c")).contains("--verify needs bytes");
+    assertThat(refusal("--latency", "--batch=2"))
+        .contains("--batch is '2': give a number whose blocks of 16 MiB have at most 8 MiB");
+  }
+
+  private String refusal(String... options) {
+    List<String> all =
+        new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
+    all.addAll(List.of(options));
+    return Refusal.of(TransferCommand.commandLine(), all.toArray(new String[0]));
   }
 
   @Test

@@ -23,7 +23,7 @@ public final class HostControl {
     this.share = share;
   }
 
-  /** Requests a command of {@code ./guest ctl NAME} and returns when it is done. */
+  /** Requests a command of {@code ./dev/guest ctl NAME} and returns when it is done. */
   public synchronized void ask(String line) throws IOException {
     asked++;
     put(share, "ask-" + asked, line);

@@ -37,14 +37,14 @@ import org.sparkrdma.verbs.soft.wire.SelectionHandler;
  *
  * <p><b>Sockets.</b> One thread at a time is in the selector: the sleeper. It is a thread in {@link
  * #sleep}, or the helper. Others in {@link #sleep} park; the sleeper wakes one of them when it
- * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more.
- * Who adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees the
- * other. The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer that
- * delivers a message sends a byte on the socket only when it has cleared that flag.
+ * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more. A
+ * thread that adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees
+ * the other. The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer
+ * that delivers a message sends a byte on the socket only when it has cleared that flag.
  *
  * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
- * still is, and parks when a sleeper sleeps for long. When nobody has polled for a millisecond, it
- * makes the progress itself until somebody polls again.
+ * still is, and parks when a sleeper sleeps for long. When no thread has polled for a millisecond,
+ * it makes the progress itself until somebody polls again.
  */
 final class DeviceLoop {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceLoop.class);
@@ -337,7 +337,12 @@ final class DeviceLoop {
     boolean complete = false;
     try {
       nowNs = System.nanoTime();
-      boolean worked = copying == null && (runCommands() | timers.fire(nowNs) | takeArrivals());
+      boolean worked = false;
+      if (copying == null) {
+        worked = runCommands();
+        worked |= timers.fire(nowNs);
+        worked |= takeArrivals();
+      }
       worked |= doorbells.answer(activation);
       // The owners of what was received work while answers and READs are on their way.
       signalNow();
@@ -441,6 +446,7 @@ final class DeviceLoop {
    *
    * @param channel ends the rest when it is signalled; null for the helper
    */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only under the lock
   private void rest(long limitNs, SoftChannel channel) {
     long waitNs = 0;
     lock.lock();

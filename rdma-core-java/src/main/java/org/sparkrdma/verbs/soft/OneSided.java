@@ -103,7 +103,7 @@ final class OneSided {
     }
   }
 
-  /** Of receives the memory must be writable; the access of the queue pair is for the others. */
+  /** Memory of receives must be writable; the access of the queue pair is for the others. */
   private static boolean isAllowed(SharedTable table, int queuePair, int region, int access) {
     int granted = table.regionAccess(region) & access;
     return access == AccessBits.LOCAL_WRITE

@@ -15,11 +15,6 @@ public enum Deviation {
    */
   TRUNCATION_IS_AN_ERROR,
   /**
-   * A SEND to a stopped process waits until the process runs, without time-out. A card completes
-   * the posted receive without the process.
-   */
-  SEND_NEEDS_THE_PEER_TO_RUN,
-  /**
    * Deregistration waits for a reading process that was stopped during a copy. A card reads without
    * the process.
    */
@@ -62,7 +57,6 @@ public enum Deviation {
   public static final Set<Deviation> OF_SOFT =
       Set.of(
           TRUNCATION_IS_AN_ERROR,
-          SEND_NEEDS_THE_PEER_TO_RUN,
           STOPPED_READER_DELAYS_DEREGISTERING,
           QUEUE_PAIRS_END_THEIR_CONNECTION);
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -36,10 +37,18 @@ class WatcherTest {
   }
 
   @Test
-  void shouldRunATaskBetweenTurnsAndOnTheCallersThreadAfterItsEnd() {
-    Watcher watcher = start(WatcherTest::pause);
-    watcher.runBetweenTurns(this::run);
-    assertThat(ranOn).hasValue(NAME);
+  void shouldRunATaskBetweenTurnsAndAfterItsEnd() {
+    AtomicBoolean inTurn = new AtomicBoolean();
+    Watcher watcher =
+        start(
+            () -> {
+              inTurn.set(true);
+              pause();
+              inTurn.set(false);
+            });
+    for (int i = 0; i < 20; i++) {
+      watcher.runBetweenTurns(() -> assertThat(inTurn).isFalse());
+    }
     watcher.close();
     watcher.runBetweenTurns(this::run);
     assertThat(ranOn).hasValue(Thread.currentThread().getName());
@@ -64,7 +73,7 @@ class WatcherTest {
                       }))
           .isInstanceOf(OutOfMemoryError.class);
       watcher.runBetweenTurns(this::run);
-      assertThat(ranOn).hasValue(NAME);
+      assertThat(ranOn).hasValue(Thread.currentThread().getName());
     }
   }
 

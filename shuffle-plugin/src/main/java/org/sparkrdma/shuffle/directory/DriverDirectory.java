@@ -57,7 +57,7 @@ public final class DriverDirectory implements AutoCloseable {
     }
   }
 
-  /** From now on removes executors when Spark removes them. */
+  /** Removes executors from now on when Spark removes them. */
   public void watch(SparkContext context) {
     context.addSparkListener(
         new SparkListener() {

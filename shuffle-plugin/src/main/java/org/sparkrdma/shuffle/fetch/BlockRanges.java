@@ -28,7 +28,7 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
   }
 
   /** The same blocks in arrays. */
-  public static BlockRanges of(List<BlockRange> blocks) {
+  static BlockRanges of(List<BlockRange> blocks) {
     if (blocks instanceof BlockRanges ranges) {
       return ranges;
     }
@@ -63,19 +63,22 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
     return new BlockRange(shuffleId(i), mapId(i), startReduceId(i), endReduceId(i));
   }
 
-  /** Part of the {@code i}-th {@link BlockRange}; the next three, too. */
+  /** Shuffle of block {@code i}. */
   public int shuffleId(int i) {
     return others[3 * check(i)];
   }
 
+  /** Map id of block {@code i}. */
   public long mapId(int i) {
     return mapIds[check(i)];
   }
 
+  /** First reduce partition of block {@code i}. */
   public int startReduceId(int i) {
     return others[3 * check(i) + 1];
   }
 
+  /** One past the last reduce partition of block {@code i}. */
   public int endReduceId(int i) {
     return others[3 * check(i) + 2];
   }

@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.runtime;
 import java.util.List;
 
 /**
- * What an {@link RdmaRuntime} is at one moment.
+ * State of an {@link RdmaRuntime} at one moment.
  *
  * @param reasons why RDMA is not up, or why no task waits for the first start any more
  * @param parts null unless it is {@link State#UP}; after a stop those that were up, to be closed

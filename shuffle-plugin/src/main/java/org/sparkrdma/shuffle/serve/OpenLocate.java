@@ -58,7 +58,7 @@ final class OpenLocate {
     return before;
   }
 
-  /** What an earlier walk has held. */
+  /** Entries that an earlier walk has held. */
   record Held(OpenLocate locate, Lease lease, List<CacheEntry> awaited) {
     void release(long nowNs) {
       if (lease != null) {

@@ -46,7 +46,7 @@ public record ConnectionBinding(
    * The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. A
    * mark follows GIDs, so that a proof between IPv6 addresses of the same bytes is another one.
    */
-  byte[] encode() {
+  public byte[] encode() {
     ByteBuffer out =
         ByteBuffer.allocate(Integer.BYTES + 2 * ADDRESS_BYTES + (byGid ? 1 : 0))
             .order(ByteOrder.LITTLE_ENDIAN);

@@ -6,13 +6,13 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /** HMAC-SHA-256 (RFC 2104) of the JDK. Stateless. */
-final class Hmac {
+public final class Hmac {
   private static final String ALGORITHM = "HmacSHA256";
 
   private Hmac() {}
 
   /** Returns an HMAC with this key, which must not be empty. */
-  static Mac withKey(byte[] key) {
+  public static Mac withKey(byte[] key) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(key, ALGORITHM));

@@ -103,7 +103,7 @@ public final class Locate {
     return in.getLong(REQUEST_ID_AT);
   }
 
-  /** How long the reader waits for the answer, in milliseconds. */
+  /** Maximum wait of the reader for the answer, in milliseconds. */
   public int timeoutMs() {
     return in.getInt(TIMEOUT_AT);
   }

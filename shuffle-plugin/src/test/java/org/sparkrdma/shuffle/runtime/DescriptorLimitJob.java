@@ -32,7 +32,7 @@ final class DescriptorLimitJob {
 
   private DescriptorLimitJob() {}
 
-  /** What a task of an executor has seen. */
+  /** Observation of a task of an executor. */
   private record Seen(String executor, long pid, long openFiles, long blocksRead)
       implements java.io.Serializable {}
 

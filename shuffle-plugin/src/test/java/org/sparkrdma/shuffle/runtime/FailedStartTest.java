@@ -35,7 +35,7 @@ class FailedStartTest extends RuntimeFixture {
     runtime.close();
   }
 
-  /** As while file descriptors are short; the JVM may have the class later. */
+  /** File descriptors may be short at first; the JVM may have the class later. */
   @Test
   void shouldStartAgainWhenAClassCouldNotBeInitialisedAtTheFirstStart() {
     firstRestart = Duration.ofMillis(1);

@@ -38,7 +38,7 @@ import org.sparkrdma.verbs.device.Transport;
 
 /** A proven executor that then breaks the protocol; plain verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
-  /** As the default of a reader. */
+  /** Same as the default of a reader. */
   private static final int TIMEOUT_MS = 30_000;
 
   private static final long POLL_NS = 1_000_000;

@@ -178,7 +178,7 @@ class HostilePeerTest extends HostilePeerFixture {
     return located;
   }
 
-  /** What it keeps is shared, and the rest uses TCP until its connection ends. */
+  /** Others share its windows, and use TCP for the rest until its connection ends. */
   private void assertOthersAreServedAfter(int hoarded) throws Exception {
     assertThat(hoarded).isBetween(1, MAPS);
     assertHonestPeerReads(0);

@@ -96,7 +96,7 @@ class PausedReaderTest {
 
   /** More READs complete meanwhile than the agent takes at once. */
   @Test
-  void shouldQuarantineNobodyAfterAPauseLongerThanTheRequestTimeout() throws Exception {
+  void shouldQuarantineNoPeerAfterAPauseLongerThanTheRequestTimeout() throws Exception {
     Map<String, String> settings =
         Map.of("reads.bytes.max", "1g", "chunk.size", "256k", "request.timeout", "5s");
     long wholeNs = fetchAll(start(12, settings), 0, Duration.ZERO);

@@ -12,7 +12,6 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Simulated shuffles of several sizes: how each quantity of one executor grows with their number.
- * {@code ./bench growth} reads what {@link #write} writes, and makes tables and plots of it.
  *
  * @param growth the same shuffle on more and more executors
  * @param incast many servers and one reader with many tasks

@@ -15,28 +15,28 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * names, on the only device of a guest. With {@code soft-limited} it is the loopback engine as a
  * {@link LimitedEngine}.
  */
-final class TestEngine {
+public final class TestEngine {
   private static final String SOFT = "soft";
   private static final String SOFT_LIMITED = "soft-limited";
   private static final String NAME = System.getProperty("test.engine", SOFT);
 
   private TestEngine() {}
 
-  static boolean isSoft() {
+  public static boolean isSoft() {
     return NAME.equals(SOFT) || NAME.equals(SOFT_LIMITED);
   }
 
   /** Whether the engine is used only where every host of the fabric is trusted. */
-  static boolean needsTrust() {
+  public static boolean needsTrust() {
     return !NAME.equals(SOFT);
   }
 
   /** Whether request and answer of a connection's set-up are messages. */
-  static boolean isHelloBySend() {
+  public static boolean isHelloBySend() {
     return NAME.equals(SOFT_LIMITED) || NAME.equals("disni");
   }
 
-  static VerbsEngine load(Map<String, String> settings) {
+  public static VerbsEngine load(Map<String, String> settings) {
     Verbs.Choice choice = Verbs.choose(isSoft() ? SOFT : NAME, EngineSettings.of(settings));
     if (choice.engine() == null) {
       throw new IllegalStateException("no engine: name=" + NAME + " reasons=" + choice.reasons());
@@ -44,12 +44,12 @@ final class TestEngine {
     return NAME.equals(SOFT_LIMITED) ? LimitedEngine.over(choice.engine()) : choice.engine();
   }
 
-  static Device open(VerbsEngine engine) throws VerbsException {
+  public static Device open(VerbsEngine engine) throws VerbsException {
     return engine.open(engine.devices().get(0).name());
   }
 
   /** Address on which the device listens. */
-  static InetAddress address() {
+  public static InetAddress address() {
     if (isSoft()) {
       return InetAddress.getLoopbackAddress();
     }

@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
 /** Map outputs of random bytes in real files, by default with right checksums. */
-final class TestOutputs implements MapOutputs {
+public final class TestOutputs implements MapOutputs {
   private static final int CRC32C_KIND = 3;
 
   private final Path directory;
@@ -32,7 +32,7 @@ final class TestOutputs implements MapOutputs {
   /**
    * @param second another directory, thus perhaps another disk; null without one
    */
-  TestOutputs(Path directory, Path second) {
+  public TestOutputs(Path directory, Path second) {
     this.directory = directory;
     directories = second == null ? List.of(directory) : List.of(directory, second);
   }
@@ -59,12 +59,12 @@ final class TestOutputs implements MapOutputs {
   }
 
   /** Writes a map output whose partitions have these lengths. */
-  void write(long mapId, Random random, int... partitionBytes) throws IOException {
+  public void write(long mapId, Random random, int... partitionBytes) throws IOException {
     writeIn(directory, mapId, random, partitionBytes);
   }
 
   /** Likewise, in this directory. */
-  synchronized void writeIn(Path folder, long mapId, Random random, int... partitionBytes)
+  public synchronized void writeIn(Path folder, long mapId, Random random, int... partitionBytes)
       throws IOException {
     long[] offsets = new long[partitionBytes.length + 1];
     long[] sums = new long[partitionBytes.length];
@@ -84,7 +84,7 @@ final class TestOutputs implements MapOutputs {
   }
 
   /** Removes its recorded checksums. */
-  synchronized void forgetSums(long mapId) {
+  public synchronized void forgetSums(long mapId) {
     MapOutput with = outputs.get(mapId);
     long[] offsets = new long[with.partitions() + 1];
     for (int i = 0; i < offsets.length; i++) {
@@ -94,7 +94,7 @@ final class TestOutputs implements MapOutputs {
   }
 
   /** Changes one byte in the file, so that its checksum is wrong. */
-  synchronized void corrupt(long mapId, int at) throws IOException {
+  public synchronized void corrupt(long mapId, int at) throws IOException {
     try (FileChannel file =
         FileChannel.open(outputs.get(mapId).dataFile(), StandardOpenOption.WRITE)) {
       byte changed = (byte) (contents.get(mapId)[at] + 1);
@@ -103,7 +103,7 @@ final class TestOutputs implements MapOutputs {
   }
 
   /** The expected bytes of a block. */
-  synchronized byte[] expected(BlockRange block) {
+  public synchronized byte[] expected(BlockRange block) {
     MapOutput output = outputs.get(block.mapId());
     int from = (int) output.offset(block.startReduceId());
     int to = (int) output.offset(block.endReduceId());
@@ -111,7 +111,7 @@ final class TestOutputs implements MapOutputs {
   }
 
   /** Delays each opening of a map output until the latch opens, as a hanging disk does. */
-  synchronized CountDownLatch blockUntil(long mapId) {
+  public synchronized CountDownLatch blockUntil(long mapId) {
     blockedMapId = mapId;
     blocked = new CountDownLatch(1);
     return blocked;

@@ -45,7 +45,7 @@ class TurnTimeTest {
     int run(ScriptedReader reader, long laterNs);
   }
 
-  /** Time of a poll that finds nothing, as {@code ./bench verbs} measures it. */
+  /** Time of a poll that finds nothing. */
   private static final class PollCost implements Runnable {
     private static final int TRIAL_STEPS = 1_000;
     private static final int TRIALS = 20_000;

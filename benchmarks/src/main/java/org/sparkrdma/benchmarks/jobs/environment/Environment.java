@@ -7,44 +7,35 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
-import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.package$;
 import org.sparkrdma.benchmarks.jobs.plan.FixedSettings;
-import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
+import scala.util.Properties;
 
 /**
- * Host, versions and settings of a benchmark.
+ * Machine, versions and settings of a measurement.
  *
- * @param date start of the first application
+ * @param date start of the measurement
  * @param version version and commit of the plug-in's jar, and of the benchmarks' if it differs;
  *     null in older reports
- * @param jvm collectors and flags of an executor; null in older reports
  * @param host the driver's host: processor, number of processors, memory, kernel
- * @param load load average of the driver's host in the last minute
- * @param settings the user's settings that affect a shuffle; in older reports with those of the
- *     first shuffle
- * @param fixedSettings settings that every benchmark has
- * @param shuffleSettings settings of single shuffles, which replace the user's, by the shuffle's
- *     name; empty in older reports
+ * @param load load average of that host in the minute before the start
+ * @param settings the user's settings that affect a shuffle, without those that every benchmark
+ *     has; null in older reports of commands that run no jobs
  */
 public record Environment(
     String date,
     String version,
     String spark,
     String java,
-    String jvm,
-    String master,
     String host,
     double load,
-    Map<String, String> settings,
-    Map<String, String> fixedSettings,
-    Map<String, Map<String, String>> shuffleSettings) {
+    Map<String, String> settings) {
   private static final Pattern REPORTED =
       Pattern.compile(
           "spark\\.(shuffle|reducer|executor|network|cores|task|memory|io|local|sql\\.shuffle"
@@ -54,42 +45,32 @@ public record Environment(
   private static final Pattern SECRET =
       Pattern.compile("(?i).*(secret|password|token|credential|accesskey|env|options).*");
 
-  public Environment {
-    shuffleSettings = shuffleSettings == null ? Map.of() : shuffleSettings;
+  /** The environment of this JVM at this moment. */
+  public static Environment now() {
+    return of(new SparkConf(false));
   }
 
   /**
-   * Runs a job that reads the flags of an executor.
+   * The same with settings of the user.
    *
-   * @param user settings of the user, without those of a shuffle
+   * @param user without the settings of a shuffle
    */
-  public static Environment of(JavaSparkContext spark, SparkConf user, List<ShuffleMode> modes) {
-    spark.sc().setJobDescription("read the executors' JVM");
+  public static Environment of(SparkConf user) {
     return new Environment(
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
         versions(),
-        spark.version() + ", Scala " + scala.util.Properties.versionNumberString(),
+        package$.MODULE$.SPARK_VERSION() + ", Scala " + Properties.versionNumberString(),
         javaVersion(),
-        spark.parallelize(List.of(0), 1).map(ignored -> JvmFlags.ofThisJvm()).first(),
-        spark.master(),
         describeHost(),
-        loadAverage(),
-        reported(user),
-        FixedSettings.all(),
-        settingsOf(modes));
+        Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),
+        reported(user));
   }
 
-  /** The version of this JVM. */
-  static String javaVersion() {
+  private static String javaVersion() {
     return (System.getProperty("java.vendor.version", "")
             + " "
             + System.getProperty("java.version"))
         .strip();
-  }
-
-  /** The load average of the last minute; 0 where the system has none. */
-  static double loadAverage() {
-    return Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
   }
 
   /** Version and commit of the jars, as the record has them. */
@@ -97,12 +78,6 @@ public record Environment(
     String plugIn = JarBuild.of(RdmaShuffleManager.class);
     String benchmarks = JarBuild.of(Environment.class);
     return plugIn.equals(benchmarks) ? plugIn : plugIn + "; benchmarks " + benchmarks;
-  }
-
-  private static Map<String, Map<String, String>> settingsOf(List<ShuffleMode> modes) {
-    Map<String, Map<String, String>> settings = new TreeMap<>();
-    modes.forEach(mode -> settings.put(mode.toString(), new TreeMap<>(mode.conf())));
-    return settings;
   }
 
   public static Map<String, String> reported(SparkConf conf) {
@@ -114,12 +89,12 @@ public record Environment(
     }
     settings.remove("spark.shuffle.manager");
     settings.remove("spark.executor.id");
-    FixedSettings.all().keySet().forEach(settings::remove);
+    FixedSettings.keys().forEach(settings::remove);
     return settings;
   }
 
   /** This host, as the record has it. */
-  static String describeHost() {
+  private static String describeHost() {
     var system =
         (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     return "%s, %d processors, %d GiB, %s %s %s"

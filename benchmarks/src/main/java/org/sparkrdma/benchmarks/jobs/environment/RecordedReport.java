@@ -3,8 +3,8 @@ package org.sparkrdma.benchmarks.jobs.environment;
 
 /**
  * Content of the JSON file of a command that runs no jobs: its results, and what they were measured
- * on. Reports of jobs have an {@link Environment} of their own.
+ * on.
  *
  * @param command as the user gave it, without files
  */
-public record RecordedReport<T>(String command, MachineFacts environment, T results) {}
+public record RecordedReport<T>(String command, Environment environment, T results) {}

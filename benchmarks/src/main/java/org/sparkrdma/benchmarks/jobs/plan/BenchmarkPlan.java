@@ -14,7 +14,6 @@ import org.sparkrdma.launch.DataSize;
  * @param modes shuffles to compare; ratios are to the first
  * @param rounds measured runs under each shuffle
  * @param warmUps runs before each measured one, in the same executors
- * @param concurrent number of jobs that run at once
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
  * @param command as the user gave it, for the report
  */
@@ -24,28 +23,10 @@ public record BenchmarkPlan(
     List<ShuffleMode> modes,
     int rounds,
     int warmUps,
-    int concurrent,
     String data,
     String command) {
   /** Logs and copies of jars. */
   private static final long OTHER_BYTES = 300L << 20;
-
-  /** Reports of older versions have no number of jobs at once. */
-  public BenchmarkPlan {
-    concurrent = Math.max(1, concurrent);
-  }
-
-  /** A plan in which one job runs at a time. */
-  public BenchmarkPlan(
-      ShuffleJob job,
-      List<String> shapes,
-      List<ShuffleMode> modes,
-      int rounds,
-      int warmUps,
-      String data,
-      String command) {
-    this(job, shapes, modes, rounds, warmUps, 1, data, command);
-  }
 
   /**
    * The shuffles in the order of one round. Each round begins with another shuffle than the one
@@ -75,13 +56,12 @@ public record BenchmarkPlan(
 
   /** The same with another directory. */
   public BenchmarkPlan withData(String newData) {
-    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, concurrent, newData, command);
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, command);
   }
 
-  /** The job in one shape, as often at once as the plan has it. */
+  /** The job in one shape. */
   public Workload workload(String shape) {
-    Workload one = job.workload(shape);
-    return concurrent == 1 ? one : new ConcurrentRuns(one, concurrent);
+    return job.workload(shape);
   }
 
   /** Disk space for the largest shape, with the shuffle files of its warm-ups. */

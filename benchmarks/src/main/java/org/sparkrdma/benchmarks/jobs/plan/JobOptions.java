@@ -12,8 +12,6 @@ import picocli.CommandLine.Spec;
 
 /** Options of a job that {@code ./bench} and {@code spark-submit} share. */
 public final class JobOptions {
-  private static final int MAX_CONCURRENT = 16;
-
   // A script prints its own help; spark-submit's class prints these descriptions.
   @Parameters(
       paramLabel = "JOB",
@@ -38,9 +36,8 @@ public final class JobOptions {
           "Shuffles to compare, by default ${DEFAULT-VALUE}; ratios are to the first. vanilla: Spark's"
               + " own with your settings; control: the same once more, so its ratio is chance; tuned:"
               + " Spark's own with more connections, threads and bytes in flight; service: Spark's own"
-              + " with its external shuffle service; rdma: the plug-in with your settings; pool-1g and"
-              + " pool-64m: the plug-in with receive memory of that size; fallback: the plug-in without"
-              + " RDMA.")
+              + " with its external shuffle service; rdma: the plug-in with your settings; fallback: the"
+              + " plug-in without RDMA.")
   private List<ShuffleMode> modes;
 
   @Option(
@@ -59,15 +56,6 @@ public final class JobOptions {
               + " ${DEFAULT-VALUE}.")
   private int warmUps;
 
-  @Option(
-      names = "--concurrent",
-      paramLabel = "N",
-      defaultValue = "1",
-      description =
-          "Jobs that run at once in one application, 1 to 16, by default ${DEFAULT-VALUE}; not"
-              + " terasort. Executors need several task threads then.")
-  private int concurrent;
-
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
@@ -83,14 +71,7 @@ public final class JobOptions {
         ShuffleJob.named(job)
             .orElseThrow(
                 () -> misuse("no job '%s'; the jobs are %s".formatted(job, ShuffleJob.names())));
-    NumberLimits limits = new NumberLimits(command);
-    limits.checkRounds(rounds, warmUps);
-    limits.check("--concurrent", concurrent, 1, MAX_CONCURRENT);
-    if (concurrent > 1 && known == ShuffleJob.TERASORT) {
-      throw misuse(
-          "--concurrent is '%d': give 1, because %s writes one output directory"
-              .formatted(concurrent, known));
-    }
+    new NumberLimits(command).checkRounds(rounds, warmUps);
     List<String> wanted = shapes.isEmpty() ? known.shapes() : shapes;
     try {
       wanted.forEach(known::workload);
@@ -106,7 +87,6 @@ public final class JobOptions {
         modes.stream().distinct().toList(),
         rounds,
         warmUps,
-        concurrent,
         data == null ? "" : data,
         commandLine);
   }

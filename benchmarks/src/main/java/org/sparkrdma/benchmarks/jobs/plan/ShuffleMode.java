@@ -21,10 +21,6 @@ public enum ShuffleMode {
   SERVICE,
   /** The plug-in with the engine and device that the other settings choose. */
   RDMA,
-  /** The plug-in with receive memory of 1 GiB. */
-  POOL_1G,
-  /** The plug-in with receive memory that is smaller than what Spark has in flight. */
-  POOL_64M,
   /** The plug-in where no device can be used: every block goes by TCP. */
   FALLBACK;
 
@@ -36,17 +32,12 @@ public enum ShuffleMode {
 
   private static final String NO_LIMIT = Integer.toString(Integer.MAX_VALUE);
 
-  /** Memory for serving and for messages, the same for each receive pool. */
-  private static final long BESIDE_POOL_BYTES = 512L << 20;
-
   public Map<String, String> conf() {
     return switch (this) {
       case VANILLA, CONTROL -> Map.of(MANAGER, "sort");
       case TUNED -> tuned();
       case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
       case RDMA -> Map.of(MANAGER, PLUG_IN);
-      case POOL_1G -> pool(1L << 30);
-      case POOL_64M -> pool(64L << 20);
       case FALLBACK ->
           Map.of(
               MANAGER,
@@ -84,31 +75,16 @@ public enum ShuffleMode {
         NO_LIMIT);
   }
 
-  private static Map<String, String> pool(long bytes) {
-    return Map.of(
-        MANAGER,
-        PLUG_IN,
-        "spark.shuffle.rdma.pool.max",
-        Long.toString(bytes),
-        "spark.shuffle.rdma.pinned.max",
-        Long.toString(bytes + BESIDE_POOL_BYTES));
-  }
-
   /** Whether a run without any RDMA READ means that something is wrong. */
   public boolean mustRead() {
-    return this == RDMA || this == POOL_1G || this == POOL_64M;
-  }
-
-  /** Whether a run without any lack of receive memory means that the job is too small. */
-  public boolean mustLackMemory() {
-    return this == POOL_64M;
+    return this == RDMA;
   }
 
   /** The name in options, progress, table and report. */
   @JsonValue
   @Override
   public String toString() {
-    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    return name().toLowerCase(Locale.ROOT);
   }
 
   /** Converts options of the command line. */

@@ -23,34 +23,34 @@ record MeasuredRatio(
   private static final String TRANSFER_RATIO = "rdma / netty";
 
   /**
-   * The ratios in the report of a job, of {@code transfer} or of a latency measurement. Reports of
-   * transfers of older versions name neither command nor machine and begin with the cases.
+   * The ratios in the report of a job, of transfers or of latencies. Older reports have each ratio
+   * of a latency under a name of its own, and still older ones of transfers name neither command
+   * nor machine and begin with the cases.
    */
   static List<MeasuredRatio> of(JsonNode report) throws IOException {
     JsonNode cases = report.has("results") ? report.at("/results/cases") : report.path("cases");
     List<MeasuredRatio> ratios = new ArrayList<>();
     for (JsonNode one : cases) {
-      if (one.has("p50Ratio")) {
-        addLatency(one, ratios);
-      } else if (one.has("throughputRatio")) {
-        addTransfer(one, ratios);
+      JsonNode figures = one.has("figures") ? one.path("figures") : one.path("ratios");
+      if (figures.has("p50")) {
+        addLatency(one, figures.path("p50"), figures.path("p99"), ratios);
+      } else if (one.has("p50Ratio")) {
+        addLatency(one, one.path("p50Ratio"), one.path("p99Ratio"), ratios);
+      } else if (figures.has("throughput")) {
+        String shape = blocks(one) + ", verify " + one.path("verify").asText();
+        ratios.add(ofBlocks(shape, "throughput", false, figures.path("throughput")));
+        ratios.add(ofBlocks(shape, "server CPU", true, figures.path("serverCpu")));
+        ratios.add(ofBlocks(shape, "client CPU", true, figures.path("clientCpu")));
       }
     }
     return ratios.isEmpty() ? ofJob(report) : ratios;
   }
 
-  private static void addTransfer(JsonNode one, List<MeasuredRatio> ratios) {
-    String shape = blocks(one) + ", verify " + one.path("verify").asText();
-    JsonNode values = one.path("ratios");
-    ratios.add(ofBlocks(shape, "throughput", false, values.path("throughput")));
-    ratios.add(ofBlocks(shape, "server CPU", true, values.path("serverCpu")));
-    ratios.add(ofBlocks(shape, "client CPU", true, values.path("clientCpu")));
-  }
-
-  private static void addLatency(JsonNode one, List<MeasuredRatio> ratios) {
+  private static void addLatency(
+      JsonNode one, JsonNode p50, JsonNode p99, List<MeasuredRatio> ratios) {
     String shape = blocks(one) + ", batch " + one.path("batch").asInt();
-    ratios.add(ofBlocks(shape, "p50", true, one.path("p50Ratio")));
-    ratios.add(ofBlocks(shape, "p99", true, one.path("p99Ratio")));
+    ratios.add(ofBlocks(shape, "p50", true, p50));
+    ratios.add(ofBlocks(shape, "p99", true, p99));
   }
 
   private static String blocks(JsonNode one) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.transfer.VerifyMode;
@@ -121,7 +121,7 @@ public final class RegressCommand implements Callable<Integer> {
     ProgressLog progress = options.progress();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
-    MachineFacts facts = MachineFacts.now();
+    Environment facts = Environment.now();
     WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
     Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
     Runtime.getRuntime().addShutdownHook(endHook);

@@ -3,7 +3,7 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.environment.MachineFacts;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.launch.git.Commit;
@@ -15,11 +15,7 @@ import org.sparkrdma.launch.git.Commit;
  * @param changes one for each ratio
  */
 record RegressReport(
-    String command,
-    MachineFacts environment,
-    Commit base,
-    Commit head,
-    List<PairedChange> changes) {
+    String command, Environment environment, Commit base, Commit head, List<PairedChange> changes) {
   private static final int TEXT_COLUMNS = 3;
   private static final int VERDICT_COLUMN = 6;
 

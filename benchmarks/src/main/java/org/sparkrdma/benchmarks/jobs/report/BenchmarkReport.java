@@ -3,10 +3,8 @@ package org.sparkrdma.benchmarks.jobs.report;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.List;
-import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
-import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 
 /** Content of a benchmark's JSON file. */
 public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<CaseReport> cases) {
@@ -20,12 +18,6 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
         && !plan.modes().isEmpty()
         && cases != null
         && cases.stream().allMatch(each -> each != null && each.isComplete());
-  }
-
-  /** Settings of one shuffle, as the report has them. */
-  Map<String, String> shuffleSettings(ShuffleMode mode) {
-    Map<String, String> recorded = environment.shuffleSettings().get(mode.toString());
-    return recorded == null ? mode.conf() : recorded;
   }
 
   /** The same without the directory of the data, which is one of this run alone. */

@@ -23,7 +23,7 @@ public record CaseReport(
   /**
    * The runs under one shuffle.
    *
-   * @param values median and quartiles of the rounds, without what older versions did not measure
+   * @param values median and quartiles of the rounds
    * @param ratios to the first shuffle, of each round, median and quartiles; empty for the first
    */
   public record Summary(
@@ -48,11 +48,9 @@ public record CaseReport(
       Map<Metric, Quartiles> values = new EnumMap<>(Metric.class);
       Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
       for (Metric metric : Metric.values()) {
-        if (results.stream().noneMatch(run -> Double.isNaN(metric.of(run)))) {
-          values.put(metric, Quartiles.of(results, metric::of));
-        }
+        values.put(metric, Quartiles.of(results, metric::of));
         List<Double> pairs = ratios(metric, results, baseline);
-        if (mode != modes.get(0) && metric.hasRatio() && !pairs.isEmpty()) {
+        if (mode != modes.get(0) && !pairs.isEmpty()) {
           ratios.put(metric, Quartiles.of(pairs, Double::doubleValue));
         }
       }

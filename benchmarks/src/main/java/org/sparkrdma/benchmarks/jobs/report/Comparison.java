@@ -4,7 +4,13 @@ package org.sparkrdma.benchmarks.jobs.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.Quartiles;
 
@@ -21,6 +27,10 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
           + " verdict; with fewer rounds in one, the other needs more.";
 
   private static final int DECIMALS = 2;
+  private static final String NONE = "-";
+
+  /** Differs between any two runs. */
+  private static final String SERVICE_PORT = "spark.shuffle.service.port";
 
   /**
    * One ratio in both reports.
@@ -126,38 +136,40 @@ public record Comparison(BenchmarkReport first, BenchmarkReport second) {
     return rows;
   }
 
-  /** Rows of a table, the headings first: other differences that may change a ratio. */
+  /**
+   * Rows of a table, the headings first: other differences that may change a ratio, of options,
+   * versions and settings.
+   */
   public List<List<String>> differences() {
-    return Differences.of(first, second);
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("difference", "first", "second"));
+    Map<String, String> one = facts(first);
+    Map<String, String> other = facts(second);
+    Set<String> names = new TreeSet<>(one.keySet());
+    names.addAll(other.keySet());
+    for (String name : names) {
+      String before = one.getOrDefault(name, NONE);
+      String after = other.getOrDefault(name, NONE);
+      if (!before.equals(after)) {
+        rows.add(List.of(name, before, after));
+      }
+    }
+    return rows;
   }
 
-  /** An HTML page of it. */
-  public String page() {
-    HtmlPage page = new HtmlPage("Comparison of two shuffle benchmarks: " + first.plan().job());
-    page.paragraph(
-        "Ratios to the shuffle "
-            + first.plan().modes().get(0)
-            + " of the same report: median and quartiles of the rounds. "
-            + RULE);
-    if (differences().size() > 1) {
-      page.paragraph("Other differences between the reports, each of which may change a ratio:");
-      page.textTable(differences());
+  private static Map<String, String> facts(BenchmarkReport report) {
+    Environment environment = report.environment();
+    Map<String, String> facts = new TreeMap<>();
+    if (environment.settings() != null) {
+      facts.putAll(environment.settings());
+      facts.remove(SERVICE_PORT);
     }
-    page.beginCharts();
-    for (Line line : lines()) {
-      page.chart(
-          "%s, %s, %s".formatted(line.shape(), line.of(), line.metric()),
-          "ratio",
-          List.of(
-              new HtmlPage.Bar("first", line.first(), List.of()),
-              new HtmlPage.Bar("second", line.second(), List.of())));
-    }
-    page.endCharts();
-    page.table(rows());
-    page.heading("First report");
-    page.textTable(BenchmarkPage.environment(first));
-    page.heading("Second report");
-    page.textTable(BenchmarkPage.environment(second));
-    return page.render();
+    facts.put("--warm-ups", Integer.toString(report.plan().warmUps()));
+    facts.put("Spark", environment.spark());
+    facts.put("Java", environment.java());
+    facts.put("driver's host", environment.host());
+    facts.put("plug-in", environment.version());
+    facts.values().removeIf(Objects::isNull);
+    return facts;
   }
 }

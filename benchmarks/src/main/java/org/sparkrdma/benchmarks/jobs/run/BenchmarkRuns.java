@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -18,6 +19,7 @@ import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
+import org.sparkrdma.launch.ProgressLine;
 
 /**
  * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
@@ -25,21 +27,26 @@ import org.sparkrdma.benchmarks.tera.TaskProgress;
  */
 public final class BenchmarkRuns {
   private final BenchmarkPlan plan;
-  private final RunProgress progress;
+  private final Consumer<ProgressLine> progress;
   private final Function<String, Workload> workloads;
   private Environment environment;
+  private int runsDone;
 
   /** The first answer of the present shape, with which all others are compared; null before it. */
   private ComputedAnswer firstAnswer;
 
-  public BenchmarkRuns(BenchmarkPlan plan, RunProgress progress) {
+  /**
+   * @param progress is given each step
+   */
+  public BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLine> progress) {
     this(plan, progress, plan::workload);
   }
 
   /**
    * @param workloads the job in a shape
    */
-  BenchmarkRuns(BenchmarkPlan plan, RunProgress progress, Function<String, Workload> workloads) {
+  BenchmarkRuns(
+      BenchmarkPlan plan, Consumer<ProgressLine> progress, Function<String, Workload> workloads) {
     this.plan = plan;
     this.progress = progress;
     this.workloads = workloads;
@@ -96,38 +103,40 @@ public final class BenchmarkRuns {
   private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
       throws Exception {
     String run = "%s, round %d, %s".formatted(shape, round, mode);
-    progress.report(run + ", start");
+    progress.accept(new ProgressLine(run + ", start", runsDone, plan.runs(), "runs"));
     return application(
         mode,
         spark -> {
           for (int i = 1; i <= plan.warmUps(); i++) {
             String warmUp = run + ", warm-up";
-            spark.sc().setJobDescription(progress.describe(warmUp));
+            spark.sc().setJobDescription(describe(warmUp));
             requireSameAnswer(workload.run(spark, plan.data()).call(), warmUp);
-            progress.onRunDone();
+            runsDone++;
           }
-          String description = progress.describe(run);
+          String description = describe(run);
           MeasuredRun.Measured measured =
               new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
           requireSameAnswer(measured.answer(), run);
-          progress.onRunDone();
+          runsDone++;
           return measured.result();
         });
   }
 
+  /** Description of the next run, for the progress of its tasks. */
+  private String describe(String run) {
+    return "run %d of %d, %s".formatted(runsDone + 1, plan.runs(), run);
+  }
+
   private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
     SparkConf conf = FixedSettings.conf(mode);
-    if (plan.concurrent() > 1) {
-      conf.set("spark.scheduler.mode", "FAIR");
-    }
     conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      spark.sc().addSparkListener(new TaskProgress(progress.lines()));
+      spark.sc().addSparkListener(new TaskProgress(progress));
       // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
       spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
       if (environment == null) {
         // Not the settings of this application, which has those of its shuffle.
-        environment = Environment.of(spark, new SparkConf(), plan.modes());
+        environment = Environment.of(new SparkConf());
       }
       return work.run(spark);
     }

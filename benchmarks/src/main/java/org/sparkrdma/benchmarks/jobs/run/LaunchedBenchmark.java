@@ -17,9 +17,8 @@ public final class LaunchedBenchmark {
   public static void main(String[] files) throws Exception {
     ObjectMapper json = new ObjectMapper();
     BenchmarkPlan plan = json.readValue(new File(files[0]), BenchmarkPlan.class);
-    RunProgress progress = new RunProgress(plan.runs(), System.out::println, System::nanoTime);
     try {
-      json.writeValue(new File(files[1]), new BenchmarkRuns(plan, progress).run());
+      json.writeValue(new File(files[1]), new BenchmarkRuns(plan, System.out::println).run());
     } catch (BenchmarkException e) {
       System.err.println(e.getMessage());
       System.exit(1);

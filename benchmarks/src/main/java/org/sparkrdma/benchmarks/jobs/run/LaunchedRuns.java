@@ -4,15 +4,11 @@ package org.sparkrdma.benchmarks.jobs.run;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLine;
@@ -52,14 +48,5 @@ public final class LaunchedRuns {
             BenchmarkReport.class,
             onStep)
         .withoutData();
-  }
-
-  /** Prints the table and writes the files of {@code --report}. */
-  public static void publish(BenchmarkReport report, ClusterOptions options)
-      throws LaunchException {
-    Optional<BenchmarkFiles> files = options.report().file().map(BenchmarkFiles::new);
-    options.publish(
-        BenchmarkTable.of(report), report, files.flatMap(each -> each.writeBeside(report)));
-    files.ifPresent(each -> System.out.println("The page with plots is " + each.html()));
   }
 }

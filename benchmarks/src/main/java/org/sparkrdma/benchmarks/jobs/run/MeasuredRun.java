@@ -13,7 +13,6 @@ import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.PendingAnswer;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.benchmarks.tera.PauseHistory;
 import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
 /** One measured run in a running application. Used once. */
@@ -67,13 +66,10 @@ final class MeasuredRun {
             totals.fetchWaitSeconds(),
             difference(before, after, ExecutorUsage::cpuSeconds),
             difference(before, after, ExecutorUsage::gcSeconds),
-            gcPauses(before, after),
             after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
             paths.bytes(),
             paths.blocks(),
             paths.fallbacks(),
-            paths.memoryWaits(),
-            paths.copiedBlocks(),
             answer.summary(),
             pending.querySeconds());
     return new Measured(result, answer);
@@ -102,20 +98,6 @@ final class MeasuredRun {
                   - (earlier == null ? 0 : value.applyAsDouble(earlier));
             })
         .sum();
-  }
-
-  private static Map<String, RunResult.GcPauses> gcPauses(
-      Map<String, ExecutorUsage> before, Map<String, ExecutorUsage> after) {
-    Map<String, RunResult.GcPauses> pauses = new TreeMap<>();
-    after.forEach(
-        (id, usage) -> {
-          PauseHistory earlier =
-              before.containsKey(id) ? before.get(id).pauses() : PauseHistory.EMPTY;
-          PauseHistory all = usage.pauses();
-          pauses.put(
-              id, new RunResult.GcPauses(all.countSince(earlier), all.longestMsSince(earlier)));
-        });
-    return pauses;
   }
 
   private static Map<String, Long> counters(

@@ -13,18 +13,9 @@ import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
  * and of the plug-in.
  *
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
- * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time, and
- *     {@code late} where the agent did not run before the end of the wait
- * @param copiedBlocks blocks that were copied to the heap because receive memory was short
  */
-record PathTotals(
-    RunResult.ByPath bytes,
-    RunResult.ByPath blocks,
-    Map<String, Long> fallbacks,
-    Map<String, Long> memoryWaits,
-    long copiedBlocks) {
+record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
   private static final String FALLBACK_PREFIX = "fallback.";
-  private static final String WAIT_PREFIX = "receive.waits.";
 
   /** At most this part of the bytes that tasks have taken may be left; 0.02 % in all of TPC-DS. */
   private static final int MAX_LEFT_PART = 100;
@@ -35,7 +26,7 @@ record PathTotals(
    * @param counters counters of the plug-in, summed over executors; empty without the plug-in
    * @param complete whether no executor was lost and no task failed, so that no count is missing
    * @throws BenchmarkException if the plug-in and Spark count different remote bytes, or if a run
-   *     that must show RDMA READ did not use it, or if one with little receive memory had enough
+   *     that must show RDMA READ did not use it
    */
   static PathTotals of(
       ShuffleMode mode, Map<String, Long> counters, ShuffleReadTotals spark, boolean complete)
@@ -56,23 +47,13 @@ record PathTotals(
           "the plug-in and Spark count different remote bytes: mode=%s read=%d tcp=%d spark=%d"
               .formatted(mode, read, tcp, spark.remoteBytes()));
     }
-    Map<String, Long> waits = withPrefix(counters, WAIT_PREFIX);
-    long copied = counters.getOrDefault("receive.copied", 0L);
-    if (mode.mustLackMemory() && complete && waits.isEmpty() && copied == 0 && tcp == 0) {
-      throw new BenchmarkException(
-          ("no block was copied to the heap, waited for receive memory or used TCP with %s: the"
-                  + " job needs less than that; give larger partitions. remote bytes=%d")
-              .formatted(mode, spark.remoteBytes()));
-    }
     return new PathTotals(
         new RunResult.ByPath(read, plugInRead ? tcp : spark.remoteBytes(), spark.localBytes()),
         new RunResult.ByPath(
             counters.getOrDefault("rdma.blocks.read", 0L),
             plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks(),
             spark.localBlocks()),
-        fallbacks,
-        waits,
-        copied);
+        fallbacks);
   }
 
   /**

@@ -16,18 +16,7 @@ import scala.Option;
 
 class ShuffleModeTest {
   @Test
-  void shouldDifferInThePoolWithTheSameMemoryBesideIt() {
-    long small = poolBytes(ShuffleMode.POOL_64M);
-    long large = poolBytes(ShuffleMode.POOL_1G);
-    assertThat(small).isEqualTo(64L << 20);
-    assertThat(large).isEqualTo(1L << 30);
-    assertThat(pinnedBytes(ShuffleMode.POOL_64M) - small)
-        .isEqualTo(pinnedBytes(ShuffleMode.POOL_1G) - large);
-  }
-
-  @Test
   void shouldPrintTheNameThatTheOptionTakes() {
-    assertThat(ShuffleMode.POOL_64M).hasToString("pool-64m");
     assertThat(ShuffleMode.VANILLA).hasToString("vanilla");
   }
 
@@ -41,11 +30,11 @@ class ShuffleModeTest {
   @Test
   void shouldOfferEachNameOnceToWhoGivesAnother() {
     ShuffleMode.Converter converter = new ShuffleMode.Converter();
-    assertThat(converter.convert("Pool-1G")).isEqualTo(ShuffleMode.POOL_1G);
-    assertThatThrownBy(() -> converter.convert("pool_1g"))
+    assertThat(converter.convert("Tuned")).isEqualTo(ShuffleMode.TUNED);
+    assertThatThrownBy(() -> converter.convert("fast"))
         .hasMessage(
-            "'pool_1g' is not a shuffle: give names of vanilla, control, tuned, service, rdma,"
-                + " pool-1g, pool-64m, fallback");
+            "'fast' is not a shuffle: give names of vanilla, control, tuned, service, rdma,"
+                + " fallback");
   }
 
   @Test
@@ -105,19 +94,5 @@ class ShuffleModeTest {
   /** The settings of an executor with one core. */
   private static TransportConf shuffleTransport(SparkConf conf) {
     return SparkTransportConf.fromSparkConf(conf, "shuffle", 1, Option.empty(), Option.empty());
-  }
-
-  private static long pinnedBytes(ShuffleMode mode) {
-    return settings(mode).pinnedMaxBytes().orElseThrow();
-  }
-
-  private static long poolBytes(ShuffleMode mode) {
-    return settings(mode).transport(pinnedBytes(mode)).poolBytes();
-  }
-
-  private static ShuffleSettings settings(ShuffleMode mode) {
-    SparkConf conf = new SparkConf(false);
-    mode.conf().forEach(conf::set);
-    return ShuffleSettings.of(conf);
   }
 }

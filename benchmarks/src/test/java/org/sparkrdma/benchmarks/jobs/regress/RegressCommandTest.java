@@ -49,6 +49,12 @@ class RegressCommandTest {
         "p50Ratio": {"median": %1$d}, "p99Ratio": {"median": %1$d}}]}
       """;
 
+  private static final String FIGURES =
+      """
+      {"cases": [{"blockBytes": 4096, "batch": 1,
+        "figures": {"p50": {"median": 1}, "p99": {"median": 1}}}]}
+      """;
+
   private static final String RECORDED = "{\"results\": %s}";
 
   private static final String BUILD = "#!/bin/sh\ntouch built\n";
@@ -122,7 +128,7 @@ class RegressCommandTest {
         "bench",
         "#!/bin/sh\n: '\n  --latency  one request\n'\ntest \"$1 $2\" = 'transfer --latency' || exit 4\n"
             + BENCH);
-    commitReport("option", RECORDED.formatted(LATENCY.formatted(1)));
+    commitReport("option", RECORDED.formatted(FIGURES));
     assertThat(regress("command", "option", "--job", "latency")).isZero();
     assertThat(regress("option", "command", "--job", "latency")).isEqualTo(1);
     assertThat(regress("slow", "option", "--job", "latency")).isEqualTo(1);

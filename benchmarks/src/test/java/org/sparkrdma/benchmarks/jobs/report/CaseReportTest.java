@@ -44,28 +44,27 @@ class CaseReportTest {
             List.of(run(ShuffleMode.VANILLA, 1, 10, 0), run(ShuffleMode.RDMA, 1, 5, 1)));
 
     assertThat(report.summaries().get(1).ratios()).doesNotContainKey(Metric.FETCH_WAIT);
-    assertThat(BenchmarkTable.of(BenchmarkReports.of(1, report)))
-        .containsPattern("rdma / vanilla +0.50 +- ");
   }
 
   @Test
-  void shouldShowTheLongestPauseOfAnyExecutorWithoutARatio() {
-    CaseReport report =
-        CaseReport.of(
-            "2x2x4k",
-            "4 blocks",
-            MODES,
-            List.of(run(ShuffleMode.VANILLA, 1, 10, 2), run(ShuffleMode.RDMA, 1, 5, 1)));
-
-    CaseReport.Summary rdma = report.summaries().get(1);
-    assertThat(rdma.values().get(Metric.LONGEST_PAUSE).median()).isEqualTo(35);
-    assertThat(rdma.values().get(Metric.PAUSES).median()).isEqualTo(26);
-    assertThat(rdma.ratios())
-        .containsKey(Metric.GC)
-        .doesNotContainKeys(Metric.LONGEST_PAUSE, Metric.PAUSES);
-    assertThat(BenchmarkTable.of(BenchmarkReports.of(1, report)))
-        .containsPattern("GC s +longest GC pause ms +GC pauses +peak memory MiB")
+  void shouldPrintRatiosFromThreeRoundsOn() {
+    Map<String, Long> none = Map.of();
+    assertThat(BenchmarkTable.of(BenchmarkReports.of(2, rounds(none, none))))
+        .contains("GC s", "peak memory MiB")
+        .doesNotContain("ratio");
+    assertThat(BenchmarkTable.of(BenchmarkReports.of(3, rounds(none, none, none))))
         .containsPattern("ratio +wall +fetch wait +executor CPU +GC +peak memory\n");
+  }
+
+  @Test
+  void shouldPrintFiveColumnsAndTheFallbacksWithTheirUnitInTheQuickStart() {
+    String table =
+        BenchmarkTable.brief(
+            BenchmarkReports.of(1, rounds(Map.of("pool-empty", 3L, "unavailable", 2L))));
+    assertThat(table)
+        .containsPattern("shuffle +wall s +fetch wait s +executor CPU s +remote bytes\n")
+        .containsPattern("rdma +10.00 +1.00 +3.50 +4 MiB by READ\n")
+        .endsWith("rdma: fallbacks to TCP: 3 blocks (pool-empty), 2 reads (unavailable)");
   }
 
   @Test
@@ -73,14 +72,12 @@ class CaseReportTest {
     Map<String, Long> some = Map.of("pool-empty", 3L);
     String table = BenchmarkTable.of(BenchmarkReports.of(3, rounds(some, some, Map.of())));
     assertThat(table)
-        .contains("pool-empty=6 in rounds 1 2")
+        .contains("6 blocks (pool-empty) in rounds 1 2")
         .contains("1 MiB (1 MiB..4 MiB)")
-        .containsPattern("copied +waits for memory")
-        .containsPattern(" 21 +5ms=9 ")
-        .endsWith("sums over the rounds.");
+        .endsWith("fallbacks are sums of them.");
     assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
-        .containsPattern("pool-empty=3\n")
-        .doesNotContain("sums over the rounds");
+        .endsWith("  3 blocks (pool-empty)")
+        .doesNotContain("sums of them");
   }
 
   @Test
@@ -90,8 +87,6 @@ class CaseReportTest {
         .endsWith("For applications of more than a minute add --warm-ups 5.");
     assertThat(BenchmarkTable.of(BenchmarkReports.withWarmUps(4, 1, one)))
         .doesNotContain("--warm-ups");
-    assertThat(BenchmarkPage.of(BenchmarkReports.withWarmUps(1, 1, one)))
-        .contains("With --warm-ups 1 each run is one of the first of its executors");
   }
 
   /** Rounds of the plug-in with these fallbacks; in the first it reads 4 MiB, then 1 MiB. */

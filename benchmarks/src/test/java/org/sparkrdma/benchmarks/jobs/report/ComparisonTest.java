@@ -58,30 +58,24 @@ class ComparisonTest {
     BenchmarkReport second =
         new BenchmarkReport(
             new BenchmarkPlan(
-                plan.job(), plan.shapes(), plan.modes(), plan.rounds(), 2, 3, "", "another"),
+                plan.job(), plan.shapes(), plan.modes(), plan.rounds(), 2, "", "another"),
             new Environment(
                 "another date",
                 null,
                 environment.spark(),
                 environment.java(),
-                environment.jvm(),
-                "another master",
                 environment.host(),
                 7,
-                Map.of("spark.executor.cores", "8", "spark.shuffle.service.port", "7"),
-                Map.of(),
-                Map.of()),
+                Map.of("spark.executor.cores", "8", "spark.shuffle.service.port", "7")),
             first.cases());
+
     Comparison comparison = new Comparison(first, second);
+
     assertThat(comparison.differences().stream().skip(1))
         .containsExactly(
-            List.of("--concurrent", "1", "3"),
             List.of("--warm-ups", "5", "2"),
             List.of("plug-in", "1.0, commit 0123456789", "-"),
-            List.of("rdma: spark.a", "of this shuffle", "-"),
-            List.of("rdma: spark.shuffle.manager", "-", "org.sparkrdma.shuffle.RdmaShuffleManager"),
             List.of("spark.executor.cores", "1", "8"));
-    assertThat(comparison.page()).contains("<td>--concurrent</td><td>1</td><td>3</td>");
   }
 
   @Test
@@ -97,55 +91,6 @@ class ComparisonTest {
     assertThat(compare(report, directory.resolve("none.json"))).isEqualTo(MISUSE);
     assertThat(compare(report, other)).isEqualTo(MISUSE);
     assertThat(compare(report, report)).isZero();
-    assertThat(compare(report, report, "--page", directory.toString())).isEqualTo(MISUSE);
-  }
-
-  @Test
-  void shouldWriteAPageThatNeedsNoOtherFile() throws Exception {
-    Path report = directory.resolve("a.json");
-    Path page = directory.resolve("new/page.html");
-    new ObjectMapper().writeValue(report.toFile(), report(10, 5, 10, 5));
-    assertThat(compare(report, report, "--page", page.toString())).isZero();
-    assertSelfContained(Files.readString(page));
-  }
-
-  @Test
-  void shouldWriteJsonCsvAndAPageWithThePlots() throws Exception {
-    BenchmarkFiles files = new BenchmarkFiles(directory.resolve("a.json"));
-    assertThat(files.write(report(10, 5, 10, 5))).isEmpty();
-    assertThat(directory.resolve("a.csv"))
-        .content()
-        .startsWith("job,shape,shuffle,round,")
-        .contains(
-            "\ngroupby,2x2x4k,rdma,2,2,5.000,1.000,3.500,0.250,0=12 1=14,0=35 1=21,524288000,1048576,0,")
-        .contains(",16,ab,\"1.0, commit 0123456789\",\"G1, with commas; -Xmx1024M\",\n");
-    String page = Files.readString(files.html());
-    assertSelfContained(page);
-    assertThat(page)
-        .contains(
-            "Shuffle benchmark: groupby",
-            "./bench groupby",
-            "\"labels\":[\"vanilla\",\"rdma\"]",
-            "<td>1.0, commit 0123456789</td>",
-            "<td>G1, with commas; -Xmx1024M</td>",
-            "<td>rdma: spark.a</td><td>of this shuffle</td>");
-    assertThat(new ObjectMapper().readValue(files.json().toFile(), BenchmarkReport.class))
-        .isEqualTo(report(10, 5, 10, 5));
-  }
-
-  @Test
-  void shouldEscapeTextFromSettings() {
-    HtmlPage page = new HtmlPage("<b>");
-    page.table(List.of(List.of("a & b", "</script>")));
-    page.chart("</script>", "s", List.of());
-    assertThat(page.render())
-        .contains("<title>&lt;b&gt;</title>", "<th>a &amp; b</th>", "\"\\u003c/script>\"")
-        .containsOnlyOnce("const charts =");
-  }
-
-  private static void assertSelfContained(String page) {
-    assertThat(page).contains("Chart.js v", "<canvas id=\"chart0\">");
-    assertThat(page).doesNotContainPattern("(src|href)=\"");
   }
 
   private int compare(Path first, Path second, String... more) {

@@ -56,11 +56,10 @@ class QueryTableTest {
   }
 
   @Test
-  void shouldBeInTableAndCsv() {
+  void shouldBeInTheTable() {
     BenchmarkReport report = BenchmarkReports.of(3, report(3, 2.0, 1.0));
 
     assertThat(BenchmarkTable.of(report)).contains("\n14a  ", "\nrdma: queries with");
-    assertThat(BenchmarkCsv.of(report)).contains(",9=1.000 14a=10.000\n");
   }
 
   /**

@@ -84,8 +84,7 @@ class BenchmarkRunsTest {
   @Test
   void shouldNameTheClassThatAJobDoesNotFindAndTheOptionOfItsJar() {
     BenchmarkPlan plan = plan(ShuffleJob.TPCH, "0.01x2x1", 0);
-    RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
-    assertThatThrownBy(() -> new BenchmarkRuns(plan, progress, shape -> new WithoutJar()).run())
+    assertThatThrownBy(() -> new BenchmarkRuns(plan, line -> {}, shape -> new WithoutJar()).run())
         .isInstanceOf(BenchmarkException.class)
         .hasMessageStartingWith("tpch does not find all classes that it needs")
         .hasMessageContaining("io/trino/tpch/TpchTable")
@@ -104,8 +103,7 @@ class BenchmarkRunsTest {
    */
   private static void runAnswers(List<ComputedAnswer> answers) throws Exception {
     BenchmarkPlan plan = plan(ShuffleJob.GROUPBY, "2x2x4k", answers.size());
-    RunProgress progress = new RunProgress(plan.runs(), line -> {}, System::nanoTime);
-    new BenchmarkRuns(plan, progress, shape -> new Answers(answers)).run();
+    new BenchmarkRuns(plan, line -> {}, shape -> new Answers(answers)).run();
   }
 
   private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {

@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
@@ -49,43 +47,6 @@ class PathTotalsTest {
     assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(600, 100, 50));
     assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(6, 1, 5));
     assertThat(totals.fallbacks()).containsExactly(Map.entry("pool", 2L));
-  }
-
-  @Test
-  void shouldTakeTheWaitsForReceiveMemoryByTheirLength() throws Exception {
-    PathTotals totals =
-        PathTotals.of(
-            ShuffleMode.POOL_64M,
-            Map.of(
-                "rdma.bytes.read", 700L,
-                "receive.waits.5ms", 2L,
-                "receive.waits.100ms", 3L,
-                "receive.waits.late", 4L,
-                "receive.waits.longer", 0L,
-                "receive.copied", 9L),
-            spark(700, 7),
-            true);
-    assertThat(totals.memoryWaits())
-        .containsExactly(Map.entry("100ms", 3L), Map.entry("5ms", 2L), Map.entry("late", 4L));
-    assertThat(totals.copiedBlocks()).isEqualTo(9);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"receive.copied", "receive.waits.5ms", "tcp.bytes.read"})
-  void shouldRefuseARunWithLittleReceiveMemoryThatLacksNone(String sign) throws Exception {
-    Map<String, Long> enough = Map.of("rdma.bytes.read", 700L, "receive.waits.longer", 0L);
-    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.POOL_64M, enough, spark(700, 7), true))
-        .isInstanceOf(BenchmarkException.class)
-        .hasMessageContaining("give larger partitions. remote bytes=700");
-    assertThat(PathTotals.of(ShuffleMode.POOL_1G, enough, spark(700, 7), true).bytes().read())
-        .isEqualTo(700);
-    assertThat(PathTotals.of(ShuffleMode.POOL_64M, enough, spark(700, 7), false).bytes().read())
-        .as("an executor was lost")
-        .isEqualTo(700);
-    long read = sign.equals("tcp.bytes.read") ? 699 : 700;
-    Map<String, Long> lacking = Map.of("rdma.bytes.read", read, sign, 1L);
-    assertThat(PathTotals.of(ShuffleMode.POOL_64M, lacking, spark(700, 7), true).bytes().read())
-        .isEqualTo(read);
   }
 
   @Test

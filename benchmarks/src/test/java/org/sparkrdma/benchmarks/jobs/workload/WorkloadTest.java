@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.plan.ConcurrentRuns;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 
 @Tag("slow")
@@ -43,9 +42,6 @@ class WorkloadTest {
       assertThat(answer(spark, ShuffleJob.BROADCASTFREE, "300x5")).isEqualTo(orders);
 
       assertThat(answer(spark, ShuffleJob.GROUPBY, "3x5x3k").rows()).isEqualTo(3 * 5 * 3);
-
-      Workload twice = new ConcurrentRuns(ShuffleJob.BROADCASTFREE.workload("300x3"), 2);
-      assertThat(twice.run(spark, "").call().summary()).isEqualTo(orders);
     }
   }
 

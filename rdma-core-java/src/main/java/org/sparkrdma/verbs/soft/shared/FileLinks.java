@@ -146,7 +146,7 @@ public final class FileLinks implements AutoCloseable {
     return found;
   }
 
-  /** Names user, boot and namespace: only their processes can be told to be dead. */
+  /** Names user, boot and namespace: only their processes can be found to be dead. */
   private static String hiddenName(HostIdentity host) {
     long boot = host.bootId().getMostSignificantBits() ^ host.pidNamespace();
     return HIDDEN + host.userId() + "-" + Long.toHexString(boot);

@@ -155,7 +155,7 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  /** As far as possible: processes that start together do the same. */
+  /** Best effort: processes that start together do the same. */
   private static void removeLeftovers(Path user, HostIdentity host) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {

@@ -19,7 +19,6 @@ import org.sparkrdma.leak.LeakRecord;
 /** The binding of the packaged jar, on each Java version; jffi where the build selects it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BindingIT {
-  private static final int EPERM = 1;
   private static final int ENOENT = 2;
   private static final int LENGTH = 1 << 16;
 

@@ -47,6 +47,8 @@ final class CountersCheck {
 
     private final String title;
     private final String advice;
+
+    @SuppressWarnings("ImmutableEnumChecker") // of Set.of
     private final Set<String> names;
 
     Kind(String title, String advice, String... names) {

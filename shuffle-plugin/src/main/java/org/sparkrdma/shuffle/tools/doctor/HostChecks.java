@@ -180,7 +180,7 @@ final class HostChecks {
     return findings;
   }
 
-  /** Tells a missing card from a missing driver by the ids of PCI devices. */
+  /** Distinguishes a missing card from a missing driver by the ids of PCI devices. */
   private static Finding withoutDevice(Facts facts) {
     List<String> cards = new ArrayList<>();
     for (String slot : facts.files().names(PCI)) {

@@ -33,7 +33,7 @@ class HostChecksTest extends FakeMachineFixture {
   }
 
   @Test
-  void shouldTellAMissingDriverFromAMissingCardByTheIdsOfPciDevices() {
+  void shouldDistinguishAMissingDriverFromAMissingCardByTheIdsOfPciDevices() {
     pci("0000:00:03.0", "0x020000", "0x15ad", "0x07b0");
     pci("0000:00:04.0", "0x010802", "0x15b3", "0x1017");
     pci("0000:00:05.0", "0x020000", "0x1d0f", "0xec20");
@@ -149,7 +149,7 @@ class HostChecksTest extends FakeMachineFixture {
   }
 
   @Test
-  void shouldTellHowManyFilesAnExecutorHasOpen() {
+  void shouldReportHowManyFilesAnExecutorHasOpen() {
     String limits =
         "Max locked memory  unlimited  unlimited  bytes\nMax open files  %s  4096  files";
     machine.file("proc/self/limits", limits.formatted("1024"));

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class RoundTest {
+  private static final int BLOCK_BYTES = 1_024;
+  private static final int BLOCKS = 100;
+  private static final long SUM = 77;
+  private static final Map<String, Long> BY_READ =
+      Map.of("rdma.bytes.read", (long) BLOCKS * BLOCK_BYTES);
+  private static final CopyMeasurement.Cost COPIES = new CopyMeasurement.Cost(0.25, 0.5);
+
+  /** 1 to 100 us. */
+  private static final List<Long> TIMES =
+      LongStream.rangeClosed(1, 100).map(us -> us * 1_000).boxed().toList();
+
+  private static Share served(TransferEngine engine, CpuTime cpu) {
+    return new Share(
+        engine,
+        true,
+        new Share.Work(0, SUM, List.of(), COPIES),
+        1,
+        cpu,
+        Map.of(ThreadRole.AGENT, new ThreadCost(1_000, 500)),
+        Map.of());
+  }
+
+  private static Share fetched(
+      TransferEngine engine,
+      int blocks,
+      long ns,
+      long sum,
+      CpuTime cpu,
+      Map<String, Long> counters) {
+    List<Long> times =
+        engine == TransferEngine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
+    Map<ThreadRole, ThreadCost> threads =
+        Map.of(
+            ThreadRole.AGENT, new ThreadCost(2_000, 1_000),
+            ThreadRole.TASK, new ThreadCost(3_000, 4_000),
+            ThreadRole.DEVICE, new ThreadCost(10_000, 9_000));
+    return new Share(
+        engine, false, new Share.Work(blocks, sum, times, null), ns, cpu, threads, counters);
+  }
+
+  private static Share netty(long sum) {
+    return fetched(TransferEngine.NETTY, BLOCKS, 200_000, sum, new CpuTime(60_000, 0), Map.of());
+  }
+
+  private static Round round(Share rdma, Share netty) {
+    return new Round(
+        BLOCK_BYTES,
+        BLOCKS,
+        List.of(
+            served(TransferEngine.NETTY, new CpuTime(40_000, 4_000)),
+            served(TransferEngine.RDMA, new CpuTime(4_000, 400)),
+            netty,
+            rdma));
+  }
+
+  private static Round round(long rdmaSum, Map<String, Long> counters) {
+    return round(
+        fetched(
+            TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, new CpuTime(30_000, 15_000), counters),
+        netty(SUM));
+  }
+
+  @Test
+  void shouldDivideTheThroughputAndTheCpuTimesOfBothEngines() {
+    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.THROUGHPUT);
+    assertThat(figures).contains(entry("throughput", 4.0), entry("clientCpu", 0.5));
+    assertThat(figures.get("serverCpu")).isCloseTo(0.1, within(1e-9));
+    assertThat(figures.get("serverCpuWithoutCompiler")).isCloseTo(0.1, within(1e-9));
+    assertThat(figures.get("clientCpuWithoutCompiler")).isCloseTo(0.25, within(1e-9));
+    assertThat(figures.get("rdmaGbPerSecond")).isEqualTo(BLOCKS * BLOCK_BYTES / 50_000.0);
+  }
+
+  @Test
+  void shouldCompareCopiesOfTwoThreadsWithSparksOwnClient() {
+    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.THROUGHPUT);
+    double nettyGbPerSecond = BLOCKS * BLOCK_BYTES / 200_000.0;
+    assertThat(figures.get("copiesThroughput")).isCloseTo(2 / nettyGbPerSecond, within(1e-9));
+    assertThat(figures.get("copiesClientCpu"))
+        .isCloseTo(0.75 / (60_000.0 / (BLOCKS * BLOCK_BYTES)), within(1e-9));
+  }
+
+  @Test
+  void shouldTakePercentilesByNearestRankAndAllocationsWithoutTheDevice() {
+    assertThat(round(SUM, BY_READ).figures(TransferKind.LATENCY))
+        .contains(
+            entry("rdmaP50Us", 50.0),
+            entry("rdmaP99Us", 99.0),
+            entry("p50", 0.5),
+            entry("p99", 0.5),
+            entry("rdmaBytesPerBlock", 50.0));
+  }
+
+  @Test
+  void shouldCountNeitherTheDeviceNorThePlugInsTimersForSparksOwnClient() {
+    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.CEILING);
+    assertThat(figures)
+        .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("agentUs", 0.02))
+        .contains(entry("agentBytesPerBlock", 10.0), entry("deviceUs", 0.1));
+    assertThat(figures.get("nettyBothUs"))
+        .as("60 - 10 of the device - 2 of the agent, and 40 - 1")
+        .isCloseTo(0.87, within(1e-9));
+  }
+
+  @Test
+  void shouldAcceptARoundWhoseBytesCameByReadForThePlugInOnly() {
+    for (TransferKind kind : TransferKind.values()) {
+      assertThat(round(SUM, BY_READ).objection(kind)).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldObjectToWrongBytes() {
+    assertThat(round(SUM + 1, BY_READ).objection(TransferKind.THROUGHPUT))
+        .hasValue("bytes read differ from bytes written: engine=rdma");
+    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    assertThat(round(right, netty(SUM + 1)).objection(TransferKind.LATENCY))
+        .hasValue("bytes read differ from bytes written: engine=netty");
+  }
+
+  @Test
+  void shouldObjectToBytesThatCameAnotherWay() {
+    Map<String, Long> some = Map.of("rdma.bytes.read", 1L, "fallback.peer-busy", 5L);
+    assertThat(round(SUM, some).objection(TransferKind.THROUGHPUT).orElseThrow())
+        .startsWith("1 of 102400 bytes used RDMA READ, expected 102400: engine=rdma")
+        .contains("fallback.peer-busy=5");
+    Share byRead = fetched(TransferEngine.NETTY, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    assertThat(round(right, byRead).objection(TransferKind.CEILING).orElseThrow())
+        .startsWith("102400 of 102400 bytes used RDMA READ, expected 0: engine=netty");
+  }
+
+  @Test
+  void shouldObjectToAnotherNumberOfBlocks() {
+    Share fewer = fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, new CpuTime(1, 0), BY_READ);
+    assertThat(round(fewer, netty(SUM)).objection(TransferKind.LATENCY))
+        .hasValue("99 blocks instead of 100: engine=rdma");
+  }
+
+  @Test
+  void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
+    Round round = new Round(BLOCK_BYTES, BLOCKS, List.of(netty(SUM)));
+    assertThatThrownBy(() -> round.objection(TransferKind.THROUGHPUT))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("engine=rdma server=false count=0");
+  }
+
+  @Test
+  void shouldReportAndPrintTheMedianOfTheRoundsOfEachKind() throws Exception {
+    for (TransferKind kind : TransferKind.values()) {
+      TransferPlan plan =
+          new TransferPlan(kind, List.of(4_096), 1, 0, 3, 1 << 20, CpuScope.PROCESS);
+      Map<String, Double> figures = round(SUM, BY_READ).figures(kind);
+      TransferResult result = new TransferResult(List.of(figures, figures, figures), null);
+      ObjectMapper json = new ObjectMapper();
+      assertThat(json.readValue(json.writeValueAsString(result), TransferResult.class))
+          .isEqualTo(result);
+      List<TransferCase> cases = TransferCase.all(plan, "soft", VerifyMode.OFF, result);
+      assertThat(cases).hasSize(1);
+      assertThat(json.valueToTree(cases).at("/0/kind").asText()).isEqualTo(kind.toString());
+      assertThat(TransferTable.of(cases).lines())
+          .anySatisfy(line -> assertThat(line).contains("4 KiB").contains(".."));
+    }
+  }
+}

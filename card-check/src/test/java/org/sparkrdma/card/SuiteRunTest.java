@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.card;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The lines of ContractMain. */
+class SuiteRunTest {
+  private final List<String> shown = new ArrayList<>();
+  private final SuiteRun run = new SuiteRun(shown::add);
+
+  private void accept(String... lines) {
+    List.of(lines).forEach(run::accept);
+  }
+
+  @Test
+  void shouldTakeTheResultOfEachCase() {
+    accept(
+        "tests: 4",
+        "passed  IbverbsVerbsContractOnCard#Reads.shouldReadABlock() 12 ms",
+        "SKIPPED IbverbsVerbsContractOnCard#Sends.shouldSendInline(): Assumption failed: the device has no capability INLINE",
+        "FAILED  Writes.shouldWrite(): does not end within its time limit of 120 s");
+    assertThat(run.cases())
+        .containsExactly(
+            new SuiteRun.Case("Reads.shouldReadABlock()", "passed", 12, List.of()),
+            new SuiteRun.Case(
+                "Sends.shouldSendInline()",
+                "skipped",
+                0,
+                List.of("the device has no capability INLINE")),
+            new SuiteRun.Case(
+                "Writes.shouldWrite()",
+                "failed",
+                0,
+                List.of("does not end within its time limit of 120 s")));
+    assertThat(run.notRun()).isEqualTo(1);
+    assertThat(run.passed()).isFalse();
+    assertThat(shown.get(1)).startsWith("1/4 passed  ");
+  }
+
+  @Test
+  void shouldKeepTheKindOfAFailureAndNoValue() {
+    accept(
+        "tests: 2",
+        "FAILED  A#Memory.shouldRegister() 7 ms",
+        "org.sparkrdma.verbs.VerbsException: ibv_reg_mr failed: errno=12 (Cannot allocate memory) address=192.0.2.7 key=0x1234abcd",
+        "\tat org.sparkrdma.verbs.ibverbs.IbverbsDevice.register(IbverbsDevice.java:99)",
+        "passed  A#Memory.shouldAllocate() 1 ms");
+    assertThat(run.cases().get(0).facts())
+        .containsExactly("org.sparkrdma.verbs.VerbsException", "ibv_reg_mr failed", "errno=12");
+    assertThat(run.cases().get(1).facts()).isEmpty();
+    assertThat(shown).anyMatch(line -> line.contains("key=0x1234abcd"));
+  }
+
+  @Test
+  void shouldNeverKeepAReasonThatHasNumbersOrAddresses() {
+    accept("SKIPPED A#Reads.shouldRead(): nothing at 192.0.2.7");
+    assertThat(run.cases().get(0).facts()).isEmpty();
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.util.function.LongSupplier;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * Objects shared by the classes of the agent; all owned by {@link RdmaTransport}.
+ *
+ * @param self this executor's own endpoint
+ * @param secret of the application; empty without authentication
+ * @param nanoClock as {@link System#nanoTime}
+ */
+record LinkContext(
+    TransportSettings settings,
+    DeviceInfo device,
+    Endpoint self,
+    byte[] secret,
+    ProtectionDomain domain,
+    CompletionQueues completions,
+    MessageSlab slab,
+    ReceivePool pool,
+    ReadWindow window,
+    BlockServer server,
+    ShuffleCounters counters,
+    Agent agent,
+    Owner owner,
+    LongSupplier nanoClock) {
+  private static final int MAX_READ_DEPTH = 16;
+
+  /** Maximum READs that the devices of both ends have outstanding per queue pair. */
+  int readDepth() {
+    return Math.min(MAX_READ_DEPTH, device.limits().maxReadsInFlight());
+  }
+
+  /** Whether the queue pair limits the access of peers, and the limit can change. */
+  boolean limitsAccess() {
+    return device.can(Capability.QUEUE_PAIR_ACCESS);
+  }
+
+  /** The initiator's queue pair as both ends see it; 0 where a request does not contain it. */
+  boolean requestHasQueuePair() {
+    return device.can(Capability.REQUEST_HAS_QUEUE_PAIR);
+  }
+}

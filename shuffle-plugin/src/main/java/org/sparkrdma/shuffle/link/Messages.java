@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import javax.crypto.Mac;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.Hmac;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+
+/**
+ * The messages of a connection's set-up and the release of leases. LOCATE and LOCATED are in {@link
+ * org.sparkrdma.shuffle.wire}. All fields little-endian; the first byte of each message is its
+ * type. Stateless.
+ *
+ * <pre>
+ *  REQUEST, 72 bytes                       ANSWER, 56 bytes
+ *   0  type = 8 (8 bit)                     0  type = 9 (8 bit)
+ *   1  version (8 bit)                      1  version (8 bit)
+ *   2  reserved = 0 (48 bit)                2  reserved = 0 (48 bit)
+ *   8  incarnation of the callee (64 bit)   8  nonce of the callee (128 bit)
+ *  16  incarnation of the caller (64 bit)  24  proof (256 bit)
+ *  24  nonce of the caller (128 bit)
+ *  40  proof (256 bit)                     CONFIRM, 40 bytes
+ *                                           0  type = 10 (8 bit)
+ *  REFUSAL, 8 bytes                         1  version (8 bit)
+ *   0  type = 11 (8 bit)                    2  reserved = 0 (48 bit)
+ *   1  version (8 bit)                      8  proof (256 bit)
+ *   2  reason (8 bit)
+ *   3  reserved = 0 (40 bit)               RELEASED, 8 bytes
+ *                                           0  type = 4 (8 bit)
+ *  RELEASE, 8 bytes and the leases          1  reserved = 0 (56 bit)
+ *   0  type = 3 (8 bit)
+ *   1  reserved = 0 (8 bit)
+ *   2  number of leases (16 bit)
+ *   4  reserved = 0 (32 bit)
+ *   8  leases (64 bit each)
+ * </pre>
+ *
+ * <p>A proof is an HMAC-SHA-256 (RFC 2104) with the callee's key over a letter that names the
+ * message, the {@link ConnectionBinding}, the first 40 bytes of the REQUEST and, except for the
+ * REQUEST, the first 24 of the ANSWER. Only executors that received the key from the driver can
+ * make it, so an old endpoint, another application on a port used again and a stranger fail the
+ * same check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's
+ * nonce, and no proof fits another message or direction.
+ */
+final class Messages {
+  /** Version of these layouts and of LOCATE and LOCATED. */
+  static final int PROTOCOL = 4;
+
+  static final int LOCATE = 1;
+  static final int LOCATED = 2;
+  static final int RELEASE = 3;
+  static final int RELEASED = 4;
+  static final int REQUEST = 8;
+  static final int ANSWER = 9;
+  static final int CONFIRM = 10;
+  static final int REFUSAL = 11;
+
+  static final int NONCE_BYTES = 16;
+  static final int REQUEST_BYTES = 72;
+  static final int ANSWER_BYTES = 56;
+  static final int CONFIRM_BYTES = 40;
+  private static final int HEADER_BYTES = 8;
+  private static final int PROOF_BYTES = 32;
+
+  /** Reason of a REFUSAL. */
+  enum Refusal {
+    /** Another version of the protocol. */
+    VERSION(1),
+    /** The incarnation is not that of this executor: an old endpoint, or a port used again. */
+    INCARNATION(2),
+    /** The proof is wrong. */
+    PROOF(3),
+    /** No memory for messages now. */
+    BUSY(4),
+    /** Not a REQUEST at all. */
+    MALFORMED(5);
+
+    private final byte code;
+
+    Refusal(int code) {
+      this.code = (byte) code;
+    }
+  }
+
+  private Messages() {}
+
+  /** Type of a message; 0 when it is empty. */
+  static int type(ByteBuffer message) {
+    return message.hasRemaining() ? message.get(message.position()) : 0;
+  }
+
+  /** A little-endian view of a message from index 0 on, after a check of its length. */
+  static ByteBuffer view(ByteBuffer message, int lengthBytes) {
+    if (message.remaining() != lengthBytes) {
+      throw new MalformedMessageException(
+          "bad message: type=" + type(message) + " lengthBytes=" + message.remaining());
+    }
+    return message.slice().order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static ByteBuffer begin(ByteBuffer out, int type) {
+    out.clear().order(ByteOrder.LITTLE_ENDIAN);
+    return out.putLong(PROTOCOL << Byte.SIZE | type);
+  }
+
+  /** The header of a REQUEST, which proofs cover. */
+  static byte[] request(long calleeIncarnation, long callerIncarnation, byte[] nonce) {
+    ByteBuffer out = begin(ByteBuffer.allocate(REQUEST_BYTES - PROOF_BYTES), REQUEST);
+    return out.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce).array();
+  }
+
+  /** The header of an ANSWER, which proofs cover. */
+  static byte[] answer(byte[] nonce) {
+    return begin(ByteBuffer.allocate(ANSWER_BYTES - PROOF_BYTES), ANSWER).put(nonce).array();
+  }
+
+  /** The header of a CONFIRM, which has no field. */
+  static byte[] confirm() {
+    return begin(ByteBuffer.allocate(CONFIRM_BYTES - PROOF_BYTES), CONFIRM).array();
+  }
+
+  /** The proof of a message by the headers of the set-up so far. */
+  static byte[] proof(int type, byte[] key, ConnectionBinding binding, byte[]... headers) {
+    Mac mac = Hmac.withKey(key);
+    mac.update((byte) (type == REQUEST ? 'C' : type == ANSWER ? 'A' : 'F'));
+    mac.update(binding.encode());
+    for (byte[] header : headers) {
+      mac.update(header);
+    }
+    return mac.doFinal();
+  }
+
+  /** Whether a message ends with this proof; takes constant time. */
+  static boolean hasProof(byte[] message, byte[] proof) {
+    return MessageDigest.isEqual(
+        proof, Arrays.copyOfRange(message, message.length - PROOF_BYTES, message.length));
+  }
+
+  /** The bytes that proofs cover of a message that ends with a proof. */
+  static byte[] header(byte[] message) {
+    return Arrays.copyOf(message, message.length - PROOF_BYTES);
+  }
+
+  /** Writes a header with its proof; returns the length of the message. */
+  static int write(ByteBuffer out, byte[] header, byte[] proof) {
+    out.clear().put(header).put(proof);
+    return out.position();
+  }
+
+  /** The version of a set-up message; 0 when it is too short. */
+  static int version(ByteBuffer message) {
+    return message.remaining() < HEADER_BYTES ? 0 : message.get(message.position() + 1);
+  }
+
+  static int writeRefusal(ByteBuffer out, Refusal reason) {
+    begin(out, REFUSAL).put(2, reason.code);
+    return HEADER_BYTES;
+  }
+
+  /** The reason of a REFUSAL; {@link Refusal#MALFORMED} when it is not known. */
+  static Refusal refusal(ByteBuffer message) {
+    byte code = view(message, HEADER_BYTES).get(2);
+    for (Refusal reason : Refusal.values()) {
+      if (reason.code == code) {
+        return reason;
+      }
+    }
+    return Refusal.MALFORMED;
+  }
+
+  /** Number of leases that fit into a RELEASE. */
+  static int maxLeases(int messageBytes) {
+    return Math.min(0xFFFF, (messageBytes - HEADER_BYTES) / Long.BYTES);
+  }
+
+  /** Begins a RELEASE; the leases follow. */
+  static ByteBuffer beginRelease(ByteBuffer out, int leases) {
+    out.clear().order(ByteOrder.LITTLE_ENDIAN);
+    return out.putLong(leases << Short.SIZE | RELEASE);
+  }
+
+  /** The leases of a RELEASE. */
+  static long[] releasedLeases(ByteBuffer message) {
+    int leases =
+        message.remaining() < HEADER_BYTES
+            ? 0
+            : message.slice().order(ByteOrder.LITTLE_ENDIAN).getShort(2) & 0xFFFF;
+    ByteBuffer in = view(message, HEADER_BYTES + leases * Long.BYTES);
+    long[] released = new long[leases];
+    in.position(HEADER_BYTES);
+    in.asLongBuffer().get(released);
+    return released;
+  }
+
+  static int writeReleased(ByteBuffer out) {
+    out.clear().order(ByteOrder.LITTLE_ENDIAN);
+    out.putLong(RELEASED);
+    return HEADER_BYTES;
+  }
+
+  static void checkReleased(ByteBuffer message) {
+    if (view(message, HEADER_BYTES).getLong(0) != RELEASED) {
+      throw new MalformedMessageException("bad RELEASED");
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * An executor that this one reads from: its connection, the fetches that wait for it, and its
+ * quarantine. After a fault the next fetch connects again at once; a second fault within a minute
+ * begins a quarantine, whose length doubles with each that follows. Confined to the agent.
+ */
+final class Peer {
+  private static final long FAULT_MEMORY_NS = TimeUnit.MINUTES.toNanos(1);
+  private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** A fetch that waits for a connection. */
+  record Waiting(BlockFetch fetch, int from, long deadlineNs) {
+    void fail(FallbackReason reason, String detail) {
+      for (int i = from; i < fetch.size(); i++) {
+        fetch.block(i).fail(reason, detail);
+      }
+    }
+  }
+
+  private final Endpoint endpoint;
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+
+  /** An attempt or an established one; null without. */
+  private ReadConnection connection;
+
+  /** Attempts that have failed: the next one uses other addresses. */
+  private int failedAttempts;
+
+  private boolean mustConnect;
+  private long retryPauseNs;
+  private long retryNs;
+  private boolean hadFault;
+  private long faultNs;
+  private long quarantineNs;
+  private long quarantineEndNs;
+
+  Peer(Endpoint endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  ArrayDeque<Waiting> waiting() {
+    return waiting;
+  }
+
+  ReadConnection connection() {
+    return connection;
+  }
+
+  void setConnection(ReadConnection established) {
+    connection = established;
+  }
+
+  int failedAttempts() {
+    return failedAttempts;
+  }
+
+  void countFailedAttempt() {
+    failedAttempts++;
+  }
+
+  /** Whether an attempt is due now. */
+  boolean mustConnect(long nowNs) {
+    return mustConnect && connection == null && nowNs - retryNs >= 0;
+  }
+
+  /** Whether it waits for an attempt. */
+  boolean waitsForAttempt() {
+    return mustConnect && connection == null;
+  }
+
+  /** An attempt is due now. */
+  void requestConnection(long nowNs) {
+    if (!mustConnect) {
+      mustConnect = true;
+      retryPauseNs = FIRST_RETRY_NS;
+      retryNs = nowNs;
+    }
+  }
+
+  /** The peer or this executor has no room now: the next attempt follows after a pause. */
+  void retryLater(long nowNs) {
+    mustConnect = true;
+    retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));
+    // Readers that were rejected together come again apart.
+    retryNs =
+        nowNs + retryPauseNs / 2 + Math.floorMod(endpoint.incarnation() + nowNs, retryPauseNs);
+  }
+
+  void needsNoConnection() {
+    mustConnect = false;
+  }
+
+  /**
+   * Counts a fault.
+   *
+   * @return length of the quarantine that begins; 0 when none does
+   */
+  long onFault(long nowNs, long firstNs, long maxNs) {
+    boolean again = hadFault && nowNs - faultNs < FAULT_MEMORY_NS + quarantineNs;
+    hadFault = true;
+    faultNs = nowNs;
+    if (!again) {
+      quarantineNs = 0;
+      return 0;
+    }
+    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, maxNs);
+    quarantineEndNs = nowNs + quarantineNs;
+    return quarantineNs;
+  }
+
+  boolean isQuarantined(long nowNs) {
+    return quarantineNs > 0 && nowNs - quarantineEndNs < 0;
+  }
+
+  /** Whether nothing must be remembered of it. */
+  boolean isUnused(long nowNs) {
+    return connection == null
+        && waiting.isEmpty()
+        && (!hadFault || nowNs - faultNs > FAULT_MEMORY_NS + quarantineNs);
+  }
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.link.Messages.Refusal;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.LogLimit;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+
+/**
+ * The connections of an executor by peer: initiates those to executors that it reads from, accepts
+ * those of readers, and decides what follows a fault. Confined to the agent, but for {@link
+ * #established}.
+ */
+final class Peers {
+  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+  private static final int MIN_UNPROVEN = 8;
+
+  private final LinkContext context;
+  private final ConnectionManager manager;
+  private final List<NetworkAddress> addresses;
+  private final LogLimit logLimit;
+  private final int maxUnproven;
+  private final Map<Long, Peer> peers = new HashMap<>();
+  private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
+  private final Map<Long, ServeConnection> serving = new HashMap<>();
+
+  /** Peers that wait for a connection attempt, in order. */
+  private final List<Peer> toConnect = new ArrayList<>();
+
+  private int attempts;
+  private int readConnections;
+  private long serveNumbers;
+
+  /**
+   * @param addresses of the local device, the preferred one first; connections come from them, so
+   *     that routing cannot select another device of the host
+   */
+  Peers(LinkContext context, ConnectionManager manager, List<NetworkAddress> addresses) {
+    this.context = context;
+    this.manager = manager;
+    this.addresses = addresses;
+    this.logLimit = new LogLimit(context.nanoClock());
+    this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
+  }
+
+  // Reading.
+
+  /** The established connection to an executor; null without. Safe for any thread. */
+  ReadConnection established(long incarnation) {
+    return established.get(incarnation);
+  }
+
+  /** Fetches the blocks of a fetch from an index on. */
+  void fetch(BlockFetch fetch, int from, long nowNs) {
+    assert context.owner().holds();
+    Endpoint endpoint = fetch.request().endpoint();
+    Peer peer = peers.computeIfAbsent(endpoint.incarnation(), key -> new Peer(endpoint));
+    ReadConnection connection = peer.connection();
+    long deadlineNs = nowNs + context.settings().connectTimeout().toNanos();
+    Peer.Waiting waiting = new Peer.Waiting(fetch, from, deadlineNs);
+    if (peer.isQuarantined(nowNs)) {
+      waiting.fail(FallbackReason.QUARANTINED, "peer is quarantined");
+    } else if (connection != null && connection.isUsable()) {
+      connection.fetch(fetch, from, nowNs);
+    } else {
+      peer.waiting().add(waiting);
+      awaitAttempt(peer, nowNs);
+    }
+  }
+
+  private void awaitAttempt(Peer peer, long nowNs) {
+    if (!peer.waitsForAttempt()) {
+      peer.requestConnection(nowNs);
+    }
+    if (peer.connection() == null && !toConnect.contains(peer)) {
+      toConnect.add(peer);
+    }
+  }
+
+  /** Begins the attempts that are due; returns their number. */
+  int connect(long nowNs) {
+    int begun = 0;
+    for (int i = 0; i < toConnect.size() && attempts < context.settings().maxAttempts(); i++) {
+      Peer peer = toConnect.get(i);
+      if (!peer.waitsForAttempt()) {
+        toConnect.remove(i--);
+      } else if (peer.mustConnect(nowNs)) {
+        toConnect.remove(i--);
+        attempt(peer, nowNs);
+        begun++;
+      }
+    }
+    return begun;
+  }
+
+  private void attempt(Peer peer, long nowNs) {
+    if (!hasRoom(nowNs)) {
+      peer.retryLater(nowNs);
+      awaitAttempt(peer, nowNs);
+      return;
+    }
+    try {
+      AddressPair pair =
+          AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
+      Connection connection =
+          manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
+      attempts++;
+      readConnections++;
+      peer.setConnection(new ReadConnection(context, connection, peer, nowNs));
+    } catch (VerbsException e) {
+      peer.needsNoConnection();
+      onFault(peer, FallbackReason.CONNECT_FAILED, e.getMessage(), nowNs);
+      failWaiting(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
+    }
+  }
+
+  /** Whether another connection is possible; if not, ends one that is idle. */
+  private boolean hasRoom(long nowNs) {
+    if (readConnections < context.settings().maxConnections()) {
+      return true;
+    }
+    ReadConnection idlest = null;
+    for (ReadConnection connection : established.values()) {
+      if (!connection.isBusy()
+          && (idlest == null || connection.lastUsedNs - idlest.lastUsedNs < 0)) {
+        idlest = connection;
+      }
+    }
+    if (idlest != null) {
+      idlest.markBroken(null, "another connection needs its room");
+    }
+    return false;
+  }
+
+  private static void failWaiting(Peer peer, FallbackReason reason, String detail) {
+    while (!peer.waiting().isEmpty()) {
+      peer.waiting().poll().fail(reason, detail);
+    }
+  }
+
+  /** The peer is proven: the fetches that wait begin. */
+  void onEstablished(ReadConnection connection, long nowNs) {
+    Peer peer = connection.peer();
+    attempts--;
+    peer.needsNoConnection();
+    established.put(peer.endpoint().incarnation(), connection);
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+    context.counters().quarantined().remove(peer.endpoint().executorId());
+    while (!peer.waiting().isEmpty() && connection.isUsable()) {
+      Peer.Waiting next = peer.waiting().poll();
+      connection.fetch(next.fetch(), next.from(), nowNs);
+    }
+  }
+
+  /** The peer has refused the REQUEST. */
+  void onRefused(ReadConnection connection, Refusal refusal, long nowNs) {
+    if (refusal == Refusal.BUSY) {
+      retry(connection, "refused BUSY", nowNs);
+    } else {
+      onRefused(connection, "refused " + refusal);
+    }
+  }
+
+  /** The REQUEST or its answer has no valid proof. */
+  void onRefused(ReadConnection connection, String detail) {
+    connection.markBroken(FallbackReason.REFUSED, detail);
+  }
+
+  /** The peer is well, but has no room now. */
+  private void retry(ReadConnection attempt, String detail, long nowNs) {
+    Peer peer = attempt.peer();
+    peer.retryLater(nowNs);
+    attempt.markBroken(null, detail);
+  }
+
+  /**
+   * A connection of this reader is broken and posts nothing more. The fetches that wait for an
+   * attempt fail with it, unless another attempt follows.
+   *
+   * @param reason null when it is no fault
+   */
+  void onBroken(ReadConnection connection, FallbackReason reason, String detail) {
+    Peer peer = connection.peer();
+    long nowNs = context.agent().nowNs();
+    boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
+    attempts -= attempt ? 1 : 0;
+    peer.setConnection(null);
+    if (reason != null) {
+      if (attempt) {
+        peer.countFailedAttempt();
+        peer.needsNoConnection();
+      }
+      onFault(peer, reason, detail, nowNs);
+      failWaiting(peer, attempt ? reason : FallbackReason.LOST_PEER, detail);
+    }
+    if (!peer.waiting().isEmpty()) {
+      awaitAttempt(peer, nowNs);
+    }
+  }
+
+  private void onFault(Peer peer, FallbackReason reason, String detail, long nowNs) {
+    long pauseNs =
+        peer.onFault(
+            nowNs,
+            context.settings().quarantine().toNanos(),
+            context.settings().maxQuarantine().toNanos());
+    String executor = peer.endpoint().executorId();
+    if (pauseNs > 0) {
+      context.counters().increment(Counter.PEERS_QUARANTINED);
+      context.counters().quarantined().add(executor);
+      LOG.warn(
+          "Quarantining peer executor={} for {} ms after {}: {}; its blocks use TCP",
+          executor,
+          TimeUnit.NANOSECONDS.toMillis(pauseNs),
+          reason.label(),
+          detail);
+    } else {
+      logLimit
+          .next(executor)
+          .ifPresent(
+              omitted ->
+                  LOG.info(
+                      "Connection to peer executor={} ended: reason={} {}; open blocks use TCP{}",
+                      executor,
+                      reason.label(),
+                      detail,
+                      omitted));
+    }
+  }
+
+  /** Data of a peer differs from what TCP brings: its connection is at fault. */
+  void onCorruptData(long incarnation) {
+    ReadConnection connection = established.get(incarnation);
+    if (connection != null) {
+      connection.markBroken(FallbackReason.LOST_PEER, "data differs from TCP's");
+    }
+  }
+
+  /** The queue pair of a reader's connection is destroyed. */
+  void onEnded(ReadConnection connection) {
+    readConnections--;
+    context.counters().increment(Counter.CONNECTIONS_CLOSED);
+  }
+
+  // Serving.
+
+  private void onRequest(Connection connection, long nowNs) {
+    long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
+    boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
+    if (full) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      connection.reject(new byte[0]);
+      connection.close();
+      return;
+    }
+    ServeConnection accepted = new ServeConnection(context, connection, ++serveNumbers, nowNs);
+    serving.put(accepted.number(), accepted);
+    try {
+      if (!accepted.accept()) {
+        accepted.reject();
+      }
+    } catch (VerbsException e) {
+      accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+    }
+  }
+
+  /** A REQUEST was refused. */
+  void onRefusedRequest(InetSocketAddress from, Refusal refusal) {
+    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    logLimit
+        .next(refusal)
+        .ifPresent(
+            omitted -> LOG.info("Refused a connection from {}: {}{}", from, refusal, omitted));
+  }
+
+  /** A lease of a reader has expired: its connection ends, and with it all its leases. */
+  void onLeaseExpired(long number) {
+    ServeConnection connection = serving.get(number);
+    if (connection != null) {
+      connection.markBroken(FallbackReason.TIMEOUT, "lease expired");
+    }
+  }
+
+  /** A reader's connection is broken. */
+  void onBroken(ServeConnection connection, String detail) {
+    LOG.debug("Connection of reader number={} ends: {}", connection.number(), detail);
+  }
+
+  /** The queue pair of a server's connection is destroyed. */
+  void onEnded(ServeConnection connection) {
+    serving.remove(connection.number());
+    if (connection.isProven()) {
+      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+    }
+  }
+
+  // Events.
+
+  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
+  static boolean createsQueuePair(ConnectionEvent event) {
+    return event.type() == ConnectionEvent.Type.RESOLVED
+        || event.type() == ConnectionEvent.Type.CONNECT_REQUEST;
+  }
+
+  /** Handles one event of the connection manager. */
+  void onEvent(ConnectionEvent event, long nowNs) {
+    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
+      onRequest(event.connection(), nowNs);
+      return;
+    }
+    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
+        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
+      String reason = event.reason().isEmpty() ? "the device was removed" : event.reason();
+      context.agent().lose(reason);
+    }
+    if (event.connection() == null
+        || !(event.connection().attachment() instanceof RdmaConnection connection)
+        || connection.hasEnded()) {
+      return;
+    }
+    String detail = event.type() + " " + event.reason();
+    if (connection instanceof ReadConnection reader) {
+      onReaderEvent(reader, event.type(), detail, nowNs);
+    } else if (event.type() != ConnectionEvent.Type.ESTABLISHED) {
+      // A received request counts as ESTABLISHED.
+      connection.markBroken(FallbackReason.LOST_PEER, detail);
+    }
+  }
+
+  private void onReaderEvent(
+      ReadConnection connection, ConnectionEvent.Type type, String detail, long nowNs) {
+    switch (type) {
+      case RESOLVED -> onResolved(connection, nowNs);
+      case ESTABLISHED -> connection.onConnected(nowNs);
+      case REJECTED, REJECTED_AS_STALE -> {
+        // Full, or it still has a stale connection with a queue pair of this number.
+        connection.peer().countFailedAttempt();
+        retry(connection, detail, nowNs);
+      }
+      case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
+          connection.markBroken(FallbackReason.CONNECT_FAILED, detail);
+      default ->
+          connection.markBroken(
+              connection.isUsable() ? FallbackReason.LOST_PEER : FallbackReason.CONNECT_FAILED,
+              detail);
+    }
+  }
+
+  private void onResolved(ReadConnection connection, long nowNs) {
+    try {
+      if (!connection.connect()) {
+        giveUp(connection, "no memory for messages", nowNs);
+      }
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.ENOMEM) {
+        giveUp(connection, e.getMessage(), nowNs);
+      } else {
+        connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+      }
+    }
+  }
+
+  /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
+  private void giveUp(ReadConnection attempt, String detail, long nowNs) {
+    Peer peer = attempt.peer();
+    peer.needsNoConnection();
+    failWaiting(peer, FallbackReason.POOL_EMPTY, detail);
+    attempt.markBroken(null, detail);
+  }
+
+  // Deadlines and the end.
+
+  /**
+   * Checks of each tenth of a second: fetches that wait too long for a connection use TCP, and
+   * attempts that take too long are faults. An attempt may take three times as long as blocks wait,
+   * because kernels repeat a lost message of a set-up after seconds.
+   */
+  void onTick(long nowNs) {
+    for (Peer peer : peers.values()) {
+      while (!peer.waiting().isEmpty() && nowNs - peer.waiting().peek().deadlineNs() > 0) {
+        peer.waiting().poll().fail(FallbackReason.CONNECT_FAILED, "no connection in time");
+      }
+      ReadConnection connection = peer.connection();
+      if (connection == null && peer.waiting().isEmpty() && peer.waitsForAttempt()) {
+        // It was rejected until now.
+        peer.needsNoConnection();
+        onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", nowNs);
+      }
+      if (connection != null && !connection.isUsable() && isOverdue(connection, nowNs)) {
+        connection.markBroken(FallbackReason.CONNECT_FAILED, "no connection in time");
+      }
+    }
+  }
+
+  private boolean isOverdue(ReadConnection attempt, long nowNs) {
+    long limitNs =
+        attempt.state() == RdmaConnection.State.PROVING
+            ? context.settings().connectTimeout().toNanos()
+            : context.settings().attemptTimeout().toNanos();
+    long sinceNs =
+        attempt.state() == RdmaConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
+    return nowNs - sinceNs > limitNs;
+  }
+
+  /** Forgets peers of which nothing must be remembered. */
+  void dropUnused(long nowNs) {
+    peers.values().removeIf(peer -> peer.isUnused(nowNs));
+  }
+
+  /** Whether a peer waits for an attempt. */
+  boolean awaitsAttempt() {
+    return !toConnect.isEmpty();
+  }
+}

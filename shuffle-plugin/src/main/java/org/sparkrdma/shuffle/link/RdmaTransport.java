@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.ServerParameters;
+import org.sparkrdma.shuffle.settings.ExecutorNeeds;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.TaskThreads;
+import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
+ *
+ * <p>{@link #open} builds and starts it. {@link #close} answers every open block, closes every
+ * connection and frees all memory, in verbs order. The device and the budget belong to the caller.
+ * Safe for any thread.
+ */
+public final class RdmaTransport implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
+
+  /** Interval between calls of {@link #checkAgent}. */
+  public static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
+
+  private static final int CHECKS_FOR_ADDRESSES = 5;
+  private static final int MIN_CHECKS_FOR_HANG = 5;
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+  private static final String STOPS = "the executor stops";
+
+  /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
+  private static final int BACKLOG = 1_024;
+
+  private static final int MAX_BUFFERS_PER_PEER = 7;
+  private static final int READER_ENTRIES = ReadConnection.SEND_DEPTH + 2;
+
+  private final TransportSettings settings;
+  private final boolean tasksPost;
+  private final Consumer<String> outOfService;
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final ConnectionManager manager;
+  private final CompletionQueues completions;
+  private final MessageSlab slab;
+  private final ReceivePool pool;
+  private final BlockServer server;
+  private final LinkContext context;
+  private final Peers peers;
+  private final Agent agent;
+  private final Thread agentThread;
+  private final Endpoint self;
+
+  /** Fetches with blocks that are not settled. */
+  private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
+
+  /** Reason for which no block is fetched any more; null while RDMA is in use. */
+  private volatile String unusable;
+
+  private long seenTurns;
+  private int checks;
+  private int unchangedChecks;
+  private int closedSteps;
+
+  /**
+   * Builds and starts a transport.
+   *
+   * @throws VerbsException when the device or the address refuses; no resource stays open
+   */
+  public static RdmaTransport open(
+      TransportSettings settings, ServeSettings serveSettings, TransportEnvironment environment)
+      throws VerbsException {
+    requireAccessControl(environment.device().info(), environment.fabricTrusted());
+    ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
+    try {
+      return new RdmaTransport(settings, serveSettings, environment, made);
+    } catch (VerbsException | RuntimeException e) {
+      while (!made.isEmpty()) {
+        closeQuietly(made.pop());
+      }
+      throw e;
+    }
+  }
+
+  private static void closeQuietly(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Exception e) {
+      LOG.warn("Cannot close a resource after a failed start", e);
+    }
+  }
+
+  /** Rejects a device that cannot keep strangers out of a fabric that is not trusted. */
+  static void requireAccessControl(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
+    if (!fabricTrusted && !device.can(Capability.QUEUE_PAIR_ACCESS)) {
+      throw new VerbsException(
+          "listen",
+          "device "
+              + device.name()
+              + " gives a peer remote access before the peer is proven, because engine "
+              + device.engine()
+              + " cannot change the access of its connected queue pairs; set"
+              + " spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted");
+    }
+  }
+
+  /** Objects and memory that a transport with one connection has on this device, at least. */
+  public static ExecutorNeeds needs(
+      TransportSettings settings, Device device, PinnedBudget budget) {
+    int depth = CompletionQueues.depth(device, READER_ENTRIES);
+    return new ExecutorNeeds(
+        depth,
+        ReadConnection.SEND_DEPTH,
+        2,
+        CompletionQueues.ringBytes(depth)
+            + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
+        1,
+        MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES,
+        (long) ReceivePool.slabChunks(budget, settings) * settings.chunkBytes());
+  }
+
+  private RdmaTransport(
+      TransportSettings settings,
+      ServeSettings serveSettings,
+      TransportEnvironment env,
+      ArrayDeque<AutoCloseable> made)
+      throws VerbsException {
+    this.settings = settings;
+    tasksPost = env.tasksPost();
+    outOfService = env.outOfService();
+    Device device = env.device();
+    domain = push(made, device.allocateProtectionDomain());
+    channel = push(made, device.createCompletionChannel());
+    completions =
+        push(
+            made,
+            new CompletionQueues(
+                device, channel, env.completionVector(), env.budget(), READER_ENTRIES));
+    manager = push(made, device.createConnectionManager(channel));
+    settings.packets().trafficClass().ifPresent(manager::setTrafficClass);
+    if (settings.packets().trafficClass().isPresent()
+        && !device.info().can(Capability.TRAFFIC_CLASS)) {
+      LOG.warn(
+          "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
+          device.info().engine(),
+          device.info().name());
+    }
+    int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
+    slab = push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
+    pool = push(made, new ReceivePool(device, domain, env.budget(), settings, env.nanoClock()));
+    Owner owner = new Owner();
+    agent = new Agent(channel, completions, manager, owner, env.nanoClock(), this::lose);
+    server =
+        push(
+            made,
+            new BlockServer(
+                new ServerParameters(
+                    serveSettings,
+                    env.outputs(),
+                    device,
+                    domain,
+                    env.budget(),
+                    env.counters(),
+                    this::onLeaseExpired,
+                    agent::execute,
+                    env.nanoClock())));
+    self = env.identity().apply(listen(env.addresses(), env.port()));
+    context =
+        new LinkContext(
+            settings,
+            device.info(),
+            self,
+            env.secret(),
+            domain,
+            completions,
+            slab,
+            pool,
+            new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
+            server,
+            env.counters(),
+            agent,
+            owner,
+            env.nanoClock());
+    peers = new Peers(context, manager, env.addresses());
+    agent.init(context, peers);
+    server.start();
+    agentThread = TaskThreads.named("rdma-agent").newThread(agent);
+    ThreadShortageException.start(agentThread);
+  }
+
+  private static <T extends AutoCloseable> T push(ArrayDeque<AutoCloseable> made, T resource) {
+    made.push(resource);
+    return resource;
+  }
+
+  /**
+   * Listens on every address. A later address that cannot be used is left out: peers then use
+   * another one.
+   */
+  private List<ListenerAddress> listen(List<NetworkAddress> addresses, int port)
+      throws VerbsException {
+    List<ListenerAddress> opened = new ArrayList<>();
+    for (NetworkAddress network : addresses) {
+      if (opened.size() == Endpoint.MAX_ADDRESSES) {
+        LOG.info("Not listening on {}: the limit is {} addresses", network, opened.size());
+        continue;
+      }
+      try {
+        Listener listener = manager.listen(network.socket(port), BACKLOG);
+        opened.add(new ListenerAddress(network, listener.address().getPort()));
+      } catch (VerbsException e) {
+        if (opened.isEmpty()) {
+          throw e;
+        }
+        LOG.warn(
+            "Cannot listen on {}: {}; peers use the addresses {}", network, e.getMessage(), opened);
+      }
+    }
+    return opened;
+  }
+
+  /** This executor's listener address and the token that proves membership of the application. */
+  public Endpoint endpoint() {
+    return self;
+  }
+
+  /** Fetches the blocks of a request, each of which gets one result. */
+  public void fetch(BlockRequest request) {
+    BlockFetch fetch = new BlockFetch(request, open);
+    String reason = unusable;
+    if (reason != null) {
+      failAll(fetch, reason);
+      return;
+    }
+    ReadConnection connection =
+        tasksPost ? peers.established(request.endpoint().incarnation()) : null;
+    int asked =
+        connection == null ? 0 : connection.tryLocate(fetch, context.nanoClock().getAsLong());
+    if (asked < fetch.size()) {
+      agent.execute(() -> peers.fetch(fetch, asked, agent.nowNs()));
+    }
+    reason = unusable;
+    if (reason != null) {
+      // Lost or closed meanwhile, perhaps before the set was read.
+      failAll(fetch, reason);
+    }
+  }
+
+  private void failAll(BlockFetch fetch, String reason) {
+    open.remove(fetch);
+    fetch.request().failRest(FallbackReason.STOPPED, reason);
+  }
+
+  private void failOpen(String reason) {
+    unusable = reason;
+    open.forEach(fetch -> failAll(fetch, reason));
+  }
+
+  /** RDMA is lost: every block uses TCP, before queue pairs are destroyed, which takes seconds. */
+  private void lose(String reason) {
+    failOpen(reason);
+    outOfService.accept(reason);
+  }
+
+  private void onLeaseExpired(long number) {
+    agent.execute(() -> peers.onLeaseExpired(number));
+  }
+
+  /** READs from an executor brought other bytes than TCP. */
+  public void onCorruptData(Endpoint peer) {
+    agent.execute(() -> peers.onCorruptData(peer.incarnation()));
+  }
+
+  /** Deregisters the files of a shuffle that Spark unregistered; {@code done} runs afterwards. */
+  public void unregisterShuffle(int shuffleId, Runnable done) {
+    server.unregisterShuffle(shuffleId, done);
+  }
+
+  /**
+   * Checks that the agent takes turns, and each fifth time that this host still has the addresses
+   * of the listeners. One that hangs in a call of the device loses RDMA. It counts checks instead
+   * of time: after a pause of the whole process one check finds the agent where it was, and the
+   * next one does not. One thread calls this, each {@link #CHECK_INTERVAL}.
+   */
+  public void checkAgent() {
+    long turns = agent.turns();
+    unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;
+    seenTurns = turns;
+    long limit = Math.max(MIN_CHECKS_FOR_HANG, settings.requestTimeout().dividedBy(CHECK_INTERVAL));
+    if (unchangedChecks == limit) {
+      Throwable stack = new Throwable("stack of " + agentThread.getName());
+      stack.setStackTrace(agentThread.getStackTrace());
+      LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
+      lose("the transport agent hangs in a call of the device");
+    }
+    if (++checks % CHECKS_FOR_ADDRESSES == 0) {
+      manager.checkAddresses();
+    }
+  }
+
+  /**
+   * Closes everything; open blocks fail with {@link FallbackReason#STOPPED}. When the agent or a
+   * disk does not return in time, this throws, and a later call goes on with that step.
+   */
+  @Override
+  public synchronized void close() {
+    List<Runnable> steps =
+        List.of(
+            this::endAgent,
+            agent::destroyAll,
+            this::endServer,
+            manager::close,
+            completions::close,
+            channel::close,
+            slab::close,
+            pool::close,
+            this::closeDomain);
+    while (closedSteps < steps.size()) {
+      steps.get(closedSteps).run();
+      closedSteps++;
+    }
+  }
+
+  private void endAgent() {
+    failOpen(STOPS);
+    agent.stop();
+    if (!ThreadEnd.await(agentThread, STOP_LIMIT)) {
+      throw new IllegalStateException("the transport agent has not ended; it may use the device");
+    }
+    failOpen(STOPS);
+  }
+
+  private void endServer() {
+    if (!server.close(STOP_LIMIT, agent::drain)) {
+      throw new IllegalStateException("a disk or the device hangs; a thread may use memory");
+    }
+  }
+
+  private void closeDomain() {
+    if (pool.chunksOut() == 0) {
+      domain.close();
+    } else {
+      LOG.info(
+          "Transport stopped while Spark still reads chunks={} of receive memory; the protection"
+              + " domain stays open",
+          pool.chunksOut());
+    }
+  }
+
+  /** Used by tests. */
+  Agent agent() {
+    return agent;
+  }
+
+  /** Used by tests. */
+  MessageSlab slab() {
+    return slab;
+  }
+}

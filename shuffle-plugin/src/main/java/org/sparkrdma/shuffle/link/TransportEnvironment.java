@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.verbs.Device;
+
+/**
+ * Resources of a {@link RdmaTransport}.
+ *
+ * @param device open; closed by the caller, after the transport
+ * @param budget the one account of pinned bytes
+ * @param outputs the map outputs to serve
+ * @param addresses of the device for listeners, the preferred one first
+ * @param port of each listener; 0 selects free ports
+ * @param completionVector vector of the device's completion queues
+ * @param identity creates this executor's endpoint from the listeners' addresses
+ * @param secret of the application, known to both ends of a connection; empty without
+ *     authentication
+ * @param fabricTrusted whether the administrator trusts every host of the fabric
+ * @param tasksPost whether the engine lets tasks post while the agent polls, one thread at a time
+ * @param outOfService receives the reason when RDMA is lost, possibly more than once; any thread,
+ *     which must not close the transport
+ * @param nanoClock as {@link System#nanoTime}
+ */
+public record TransportEnvironment(
+    Device device,
+    PinnedBudget budget,
+    MapOutputs outputs,
+    List<NetworkAddress> addresses,
+    int port,
+    int completionVector,
+    Function<List<ListenerAddress>, Endpoint> identity,
+    byte[] secret,
+    boolean fabricTrusted,
+    boolean tasksPost,
+    Consumer<String> outOfService,
+    ShuffleCounters counters,
+    LongSupplier nanoClock) {}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.link.LinkExecutor.Options;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.VerbsException;
+
+/** Two transports or more of one JVM, at the seam of fetch and serve. */
+@Timeout(60)
+class RdmaTransportTest {
+  private static final int SHUFFLE = 0;
+
+  @TempDir Path directory;
+
+  private LinkExecutor open(Options options) throws VerbsException, IOException {
+    return new LinkExecutor(directory, options);
+  }
+
+  private static BlockRange block(long map, int from, int to) {
+    return new BlockRange(SHUFFLE, map, from, to);
+  }
+
+  private static List<BlockRange> blocksOf(long map, int count) {
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      blocks.add(block(map, i, i + 1));
+    }
+    return blocks;
+  }
+
+  private static void assertRead(LinkExecutor server, LinkBlocks result) throws Exception {
+    result.await();
+    for (int i = 0; i < result.ranges().size(); i++) {
+      assertThat(result.bytes(i))
+          .as("block %s", i)
+          .isEqualTo(server.outputs().expected(result.ranges().get(i)));
+    }
+  }
+
+  /** Spins until a condition holds; the test's time limit bounds it. */
+  private interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  private static void await(Condition condition) throws Exception {
+    while (!condition.holds()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadBlocksOfManySizes(boolean tasksPost) throws Exception {
+    Options options = new Options(2);
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(tasksPost ? options.tasksPost() : options)) {
+      server
+          .outputs()
+          .write(7, new Random(1), 0, 1, 100, 4096, 65_536, 65_537, 1 << 20, (5 << 20) + 3);
+      for (int round = 0; round < 3; round++) {
+        assertRead(server, reader.fetch(server.endpoint(), blocksOf(7, 8)));
+        assertRead(server, reader.fetch(server.endpoint(), List.of(block(7, 0, 8))));
+        assertRead(server, reader.fetch(server.endpoint(), List.of(block(7, 3, 4))));
+      }
+      assertThat(reader.connections()).isEqualTo(1);
+      assertThat(server.connections()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadMoreBlocksThanALocateNames(boolean tasksPost) throws Exception {
+    Options options = new Options(2);
+    int[] lengths = new Random(5).ints(1_000, 0, 3_000).toArray();
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(tasksPost ? options.tasksPost() : options)) {
+      server.outputs().write(3, new Random(2), lengths);
+      List<LinkBlocks> results = new ArrayList<>();
+      for (int i = 0; i < 5; i++) {
+        results.add(reader.fetch(server.endpoint(), blocksOf(3, lengths.length)));
+      }
+      for (LinkBlocks result : results) {
+        assertRead(server, result);
+      }
+    }
+  }
+
+  @Test
+  void shouldReadFromManyPeersAtOnceInBothDirections() throws Exception {
+    List<LinkExecutor> executors = new ArrayList<>();
+    try {
+      for (int i = 0; i < 6; i++) {
+        executors.add(open(new Options(i + 1)));
+        executors.get(i).outputs().write(i, new Random(i), 10_000, 200_000, 5);
+      }
+      List<LinkBlocks> results = new ArrayList<>();
+      List<LinkExecutor> servers = new ArrayList<>();
+      for (LinkExecutor reader : executors) {
+        for (int i = 0; i < executors.size(); i++) {
+          if (executors.get(i) != reader) {
+            results.add(reader.fetch(executors.get(i).endpoint(), blocksOf(i, 3)));
+            servers.add(executors.get(i));
+          }
+        }
+      }
+      for (int i = 0; i < results.size(); i++) {
+        assertRead(servers.get(i), results.get(i));
+      }
+      assertThat(executors.get(0).connections()).as("one for each direction").isEqualTo(10);
+    } finally {
+      executors.forEach(LinkExecutor::close);
+    }
+  }
+
+  @Test
+  void shouldSendBlocksThatTheServerDoesNotHaveToTcp() throws Exception {
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      LinkBlocks result =
+          reader.fetch(server.endpoint(), List.of(block(9, 0, 1), block(1, 0, 1))).await();
+      assertThat(result.reason(0)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertThat(result.bytes(1)).isEqualTo(server.outputs().expected(block(1, 0, 1)));
+    }
+  }
+
+  @Test
+  void shouldReadWithLittleReceiveMemoryAndSendTooLongBlocksToTcp() throws Exception {
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(new Options(2).pool(1 << 20))) {
+      int[] lengths = new Random(3).ints(40, 100_000, 300_000).toArray();
+      lengths[7] = 2 << 20;
+      server.outputs().write(1, new Random(1), lengths);
+      LinkBlocks result = reader.fetch(server.endpoint(), blocksOf(1, 40)).await();
+      for (int i = 0; i < 40; i++) {
+        if (i == 7) {
+          assertThat(result.reason(i)).isEqualTo(FallbackReason.POOL_EMPTY);
+        } else {
+          assertThat(result.bytes(i)).isEqualTo(server.outputs().expected(block(1, i, i + 1)));
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldFailRequestsOfARefusedProofAndQuarantineWithTheSecondFault() throws Exception {
+    try (LinkExecutor server = open(new Options(1).secret((byte) 1));
+        LinkExecutor stranger = open(new Options(2).secret((byte) 2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      LinkBlocks first = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(first.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isZero();
+      LinkBlocks second = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(second.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      LinkBlocks third = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(third.reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+      assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldRefuseAStaleEndpointOfAPortThatIsUsedAgain() throws Exception {
+    LinkExecutor before = open(new Options(1));
+    int port = before.endpoint().addresses().get(0).port();
+    var stale = before.endpoint();
+    before.close();
+    try (LinkExecutor after = open(new Options(3).port(port));
+        LinkExecutor reader = open(new Options(2))) {
+      after.outputs().write(1, new Random(1), 1_000);
+      LinkBlocks result = reader.fetch(stale, blocksOf(1, 1)).await();
+      assertThat(result.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      assertRead(after, reader.fetch(after.endpoint(), blocksOf(1, 1)));
+    }
+  }
+
+  @Test
+  void shouldReconnectAfterTheFirstFault() throws Exception {
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      reader.transport().onCorruptData(server.endpoint());
+      await(() -> reader.count(Counter.CONNECTIONS_CLOSED) == 1);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldEndIdleConnectionsOfTheReaderAndThenOfTheServer() throws Exception {
+    Duration idle = Duration.ofMillis(300);
+    try (LinkExecutor server = open(new Options(1).idleTimeout(idle));
+        LinkExecutor reader = open(new Options(2).idleTimeout(idle))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      await(() -> reader.connections() == 0 && server.connections() == 0);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldRetryAtAFullServerWithoutAQuarantine() throws Exception {
+    try (LinkExecutor server = open(new Options(1).maxConnections(1));
+        LinkExecutor first = open(new Options(2).idleTimeout(Duration.ofMillis(500)));
+        LinkExecutor second = open(new Options(3))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, first.fetch(server.endpoint(), blocksOf(1, 1)));
+      LinkBlocks waits = second.fetch(server.endpoint(), blocksOf(1, 1));
+      await(() -> server.count(Counter.CONNECTIONS_REFUSED) > 0);
+      // The first reader becomes idle, and its room is free.
+      assertRead(server, waits);
+      assertThat(second.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldSendBlocksToTcpWhenTheServerEndsWhileTheyAreRead() throws Exception {
+    try (LinkExecutor reader = open(new Options(2).connectTimeout(Duration.ofMillis(500)))) {
+      LinkExecutor server = open(new Options(1));
+      int[] lengths = new Random(3).ints(200, 100_000, 300_000).toArray();
+      server.outputs().write(1, new Random(1), lengths);
+      assertRead(server, reader.fetch(server.endpoint(), List.of(block(1, 0, 1))));
+      LinkBlocks result = reader.fetch(server.endpoint(), blocksOf(1, 200));
+      server.close();
+      result.await();
+      for (int i = 0; i < 200; i++) {
+        if (result.wasRead(i)) {
+          assertThat(result.bytes(i)).isEqualTo(server.outputs().expected(block(1, i, i + 1)));
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldSettleEachOpenBlockOnceWhenItCloses() throws Exception {
+    try (LinkExecutor server = open(new Options(1))) {
+      int[] lengths = new Random(3).ints(400, 10_000, 100_000).toArray();
+      server.outputs().write(1, new Random(1), lengths);
+      LinkExecutor reader = open(new Options(2));
+      List<LinkBlocks> results = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        results.add(reader.fetch(server.endpoint(), blocksOf(1, 400)));
+      }
+      reader.close();
+      for (LinkBlocks result : results) {
+        result.await();
+      }
+      LinkBlocks late = reader.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(late.reason(0)).isEqualTo(FallbackReason.STOPPED);
+    }
+  }
+
+  @Test
+  void shouldUseTcpForAServerWhoseDiskHangsAndFreeNothingBeforeTheQueuePairIsDestroyed()
+      throws Exception {
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(new Options(2).requestTimeout(Duration.ofSeconds(1)))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      server.outputs().write(2, new Random(2), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      var hang = server.outputs().blockUntil(2);
+      LinkBlocks result = reader.fetch(server.endpoint(), blocksOf(2, 1)).await();
+      assertThat(result.wasRead(0)).isFalse();
+      hang.countDown();
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+    }
+  }
+
+  @Test
+  void shouldPinAtMost90KibOfAnIdlePeerInBothDirections() throws Exception {
+    long readerBytes =
+        4L * MessageSlab.MESSAGE_BYTES
+            + pages(CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2))
+            + CompletionQueues.ringBytes(ReadConnection.SEND_DEPTH + 2) / 2;
+    long serverBytes =
+        3L * MessageSlab.MESSAGE_BYTES
+            + pages(CompletionQueues.queuePairBytes(ServeConnection.SEND_DEPTH, 3))
+            + CompletionQueues.ringBytes(ServeConnection.SEND_DEPTH + 3) / 2;
+    assertThat(readerBytes + serverBytes).isLessThanOrEqualTo(90 << 10);
+    try (LinkExecutor server = open(new Options(1));
+        LinkExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      long readers = reader.onAgent(() -> reader.transport().slab().registeredBytes());
+      long servers = server.onAgent(() -> server.transport().slab().registeredBytes());
+      assertThat(readers).isEqualTo(64 << 10);
+      assertThat(servers).isEqualTo(64 << 10);
+    }
+  }
+
+  private static long pages(long bytes) {
+    return (bytes + 4095) & -4096L;
+  }
+}
