@@ -64,7 +64,7 @@ final class CompletionQueues implements AutoCloseable {
   }
 
   /** A connection's entries in a completion queue and the grant of its queue pair's rings. */
-  final class Rings {
+  static final class Rings {
     private final SharedQueue shared;
     private final PinnedBudget.Grant grant;
     private final int entries;

@@ -110,7 +110,7 @@ final class Peers {
   }
 
   private void attempt(Peer peer, long nowNs) {
-    if (!hasRoom(nowNs)) {
+    if (!hasRoom()) {
       peer.retryLater(nowNs);
       awaitAttempt(peer, nowNs);
       return;
@@ -131,7 +131,7 @@ final class Peers {
   }
 
   /** Whether another connection is possible; if not, ends one that is idle. */
-  private boolean hasRoom(long nowNs) {
+  private boolean hasRoom() {
     if (readConnections < context.settings().maxConnections()) {
       return true;
     }
@@ -346,7 +346,7 @@ final class Peers {
   private void onReaderEvent(
       ReadConnection connection, ConnectionEvent.Type type, String detail, long nowNs) {
     switch (type) {
-      case RESOLVED -> onResolved(connection, nowNs);
+      case RESOLVED -> onResolved(connection);
       case ESTABLISHED -> connection.onConnected(nowNs);
       case REJECTED, REJECTED_AS_STALE -> {
         // Full, or it still has a stale connection with a queue pair of this number.
@@ -362,14 +362,14 @@ final class Peers {
     }
   }
 
-  private void onResolved(ReadConnection connection, long nowNs) {
+  private void onResolved(ReadConnection connection) {
     try {
       if (!connection.connect()) {
-        giveUp(connection, "no memory for messages", nowNs);
+        giveUp(connection, "no memory for messages");
       }
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOMEM) {
-        giveUp(connection, e.getMessage(), nowNs);
+        giveUp(connection, e.getMessage());
       } else {
         connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
       }
@@ -377,7 +377,7 @@ final class Peers {
   }
 
   /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
-  private void giveUp(ReadConnection attempt, String detail, long nowNs) {
+  private void giveUp(ReadConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
     failWaiting(peer, FallbackReason.POOL_EMPTY, detail);

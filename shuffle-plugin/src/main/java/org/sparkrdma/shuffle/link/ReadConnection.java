@@ -457,7 +457,7 @@ final class ReadConnection extends RdmaConnection {
   void onMemory(BlockRead block, boolean filled, long nowNs) {
     ReadBatch batch = block.batch();
     batch.removeWaiting(block);
-    context.counters().waitedForMemory(nowNs - block.sinceNs(), false);
+    context.counters().waitedForMemory(nowNs - block.sinceNs());
     if (filled) {
       block.readPieces();
       if (!unposted.contains(batch)) {

@@ -204,8 +204,11 @@ final class SendQueue {
   /** Nothing more is posted. */
   void markBroken() {
     lock.lock();
-    broken = true;
-    lock.unlock();
+    try {
+      broken = true;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Destroys the queue pair with its connection; no thread posts meanwhile or afterwards. */

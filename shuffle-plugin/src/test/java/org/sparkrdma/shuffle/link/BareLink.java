@@ -46,6 +46,8 @@ import org.sparkrdma.verbs.device.Capability;
 
 /** One end of connections by plain verbs, which sends what a test says. For one thread. */
 final class BareLink implements AutoCloseable {
+  private static final int TIMEOUT_MS = 30_000;
+
   private static final long POLL_NS = 1_000_000;
   private static final int RECEIVES = 8;
   private static final int BUFFER_BYTES = MessageSlab.MESSAGE_BYTES;
@@ -156,7 +158,7 @@ final class BareLink implements AutoCloseable {
   /** A LOCATE of one block. */
   static byte[] locate(long id, BlockRange block) {
     ByteBuffer out = ByteBuffer.allocate(256);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, id);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, id, TIMEOUT_MS);
     encoder.block(
         block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0, false);
     return Arrays.copyOf(out.array(), encoder.finish());

@@ -144,7 +144,6 @@ final class LinkExecutor implements AutoCloseable {
         Duration.ofSeconds(2),
         options.maxConnections,
         16,
-        1,
         true,
         Duration.ZERO,
         new PacketSettings(OptionalInt.empty(), 17, 6),
@@ -160,9 +159,7 @@ final class LinkExecutor implements AutoCloseable {
         options.lease,
         100,
         1024,
-        50,
         options.idleTimeout,
-        false,
         true);
   }
 
