@@ -54,7 +54,7 @@ class ArchitectureTest {
     "thread, ''",
     "spark, ''",
     "address, ''",
-    "directory, 'address'",
+    "directory, 'address thread'",
     "settings, ''",
     "device, 'address settings'",
     "pinned, 'settings'",

@@ -28,7 +28,7 @@ class PeerOptionsTest extends CommandsFixture {
          was not tested, because an executor would use no device here.
                  To do: solve the problems under engine, then run this again
         """;
-    assertThat(run("doctor", "--conf", none, "--peer", "127.0.0.1:1"))
+    assertThat(run("doctor", "-v", "--conf", none, "--peer", "127.0.0.1:1"))
         .isEqualTo(Commands.NOT_USABLE);
     assertThat(output.toString())
         .contains(
@@ -38,7 +38,7 @@ class PeerOptionsTest extends CommandsFixture {
         .contains("none does not exist")
         .endsWith("; Peer 127.0.0.1 port 1 is not reached by TCP: Connection refused");
     output.getBuffer().setLength(0);
-    assertThat(run("doctor", "--conf", none, "--peer", "no.such.host.invalid"))
+    assertThat(run("doctor", "-v", "--conf", none, "--peer", "no.such.host.invalid"))
         .isEqualTo(Commands.NOT_USABLE);
     assertThat(output.toString())
         .contains(
