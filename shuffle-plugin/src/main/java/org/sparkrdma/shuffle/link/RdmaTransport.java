@@ -21,7 +21,6 @@ import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.thread.TaskThreads;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -206,7 +205,8 @@ public final class RdmaTransport implements AutoCloseable {
     peers = new Peers(context, manager, env.addresses());
     agent.init(context, peers);
     server.start();
-    agentThread = TaskThreads.named("rdma-agent").newThread(agent);
+    agentThread = new Thread(agent, "rdma-agent");
+    agentThread.setDaemon(true);
     ThreadShortageException.start(agentThread);
   }
 

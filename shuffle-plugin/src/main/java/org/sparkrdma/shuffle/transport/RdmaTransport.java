@@ -19,7 +19,6 @@ import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.thread.TaskThreads;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -184,7 +183,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         this::onAgentFailed);
     agentWatch = new HangWatch(agent::allIterations, settings.requestTimeout());
     server.start();
-    agentThread = TaskThreads.named("rdma-agent").newThread(agent);
+    agentThread = new Thread(agent, "rdma-agent");
+    agentThread.setDaemon(true);
     ThreadShortageException.start(agentThread);
   }
 
