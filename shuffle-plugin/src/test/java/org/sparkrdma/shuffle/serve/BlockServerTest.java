@@ -558,7 +558,7 @@ class BlockServerTest {
         located++;
         byte[] bytes = join(call.bytes);
         byte[] block = outputs.expected(1, map, partition, partition + 1);
-        // Without memory for the rest an answer has the beginning of the block.
+        // An answer may end early: it has the beginning of the block then.
         assertThat(bytes).hasSizeBetween(1, block.length);
         assertThat(Arrays.equals(bytes, Arrays.copyOf(block, bytes.length))).isTrue();
         whole += bytes.length == block.length ? 1 : 0;
