@@ -51,7 +51,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
 
   private long lastEpoch;
 
-  /** Null until {@link #report}. */
+  /** Null until {@link #report} and after {@link #close}. */
   private volatile FigureReports reports;
 
   private BooleanSupplier reading;
@@ -160,8 +160,11 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   private void tick() {
-    reports.tick();
-    schedule(this::tick, FigureReports.TICK_MS);
+    FigureReports current = reports;
+    if (current != null) {
+      current.tick();
+      schedule(this::tick, FigureReports.TICK_MS);
+    }
   }
 
   /**
@@ -180,8 +183,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       // Before the look at the tasks, so that the end of one that reads now is not missed.
       reportsSoon = false;
     }
-    if (!reading.getAsBoolean()) {
-      reports.sendUnsent();
+    FigureReports current = reports;
+    if (current != null && !reading.getAsBoolean()) {
+      current.sendUnsent();
     }
   }
 
