@@ -29,6 +29,9 @@ final class TransportMemory implements AutoCloseable {
   /** Part of the budget beyond which control buffers grow only with connections. */
   private static final int CREDITS_PART = 8;
 
+  /** Messages for which the budget must have memory, at least. */
+  private static final int MIN_MESSAGES = 8;
+
   /** Memory for READs. */
   final RegisteredPool sinks;
 
@@ -76,17 +79,26 @@ final class TransportMemory implements AutoCloseable {
     boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();
     boolean serves =
         serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
-    if (!reads || !serves) {
-      throw new VerbsException(
-          "register",
-          "the memory that this executor may pin, "
-              + budget.limitBytes()
-              + " bytes, is too little: reduce spark.shuffle.rdma."
-              + (reads
-                  ? "copy.slot.size=" + serve.slotBytes()
-                  : "chunk.size=" + settings.chunkBytes())
-              + ", or raise spark.shuffle.rdma.pinned.max");
+    boolean sends = budget.limitBytes() >= (long) MIN_MESSAGES * settings.messageBytes();
+    if (!sends) {
+      throw tooLittle(budget, "message.size=" + settings.messageBytes());
     }
+    if (!reads) {
+      throw tooLittle(budget, "chunk.size=" + settings.chunkBytes());
+    }
+    if (!serves) {
+      throw tooLittle(budget, "copy.slot.size=" + serve.slotBytes());
+    }
+  }
+
+  private static VerbsException tooLittle(PinnedBudget budget, String reduce) {
+    return new VerbsException(
+        "register",
+        "the memory that this executor may pin, "
+            + budget.limitBytes()
+            + " bytes, is too little: reduce spark.shuffle.rdma."
+            + reduce
+            + ", or raise spark.shuffle.rdma.pinned.max");
   }
 
   /** Maximum receive memory: an eighth of the budget is left to windows and control buffers. */

@@ -146,7 +146,7 @@ class RdmaTransportTest extends TransportFixture {
   }
 
   @Test
-  void shouldWaitForItsOwnLeasesWhenThePeersBudgetIsFullOfThem() throws Exception {
+  void shouldReadMostBlocksWhenThePeersBudgetIsFullOfItsOwnLeases() throws Exception {
     TestExecutor reader = start(1);
     // Control buffers take 256 KiB; what is left holds three windows of 1 MiB, for eight files.
     TestExecutor server =
@@ -161,7 +161,16 @@ class RdmaTransportTest extends TransportFixture {
         blocks.add(block(map, partition, partition + 1));
       }
     }
-    assertRight(server, blocks, fetch(reader, server, blocks));
+    CollectedBlocks fetched = fetch(reader, server, blocks);
+    int read = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      if (!fetched.failed(i)) {
+        assertThat(fetched.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+        read++;
+      }
+    }
+    assertThat(read).as("the others use TCP").isGreaterThan(blocks.size() * 9 / 10);
+    assertThat(fetched.reasons().keySet()).isSubsetOf(FallbackReason.PEER_BUSY.label());
     assertThat(server.count(Counter.WINDOWS_EVICTED)).isPositive();
     assertThat(server.budget().pinnedBytes()).isLessThanOrEqualTo(7L << 19);
   }
