@@ -16,6 +16,12 @@ public final class ReceivePool {
   /** Maximum time that a block waits. */
   public static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /**
+   * The same while no block holds memory: only windows that are evicted can free some, which takes
+   * milliseconds.
+   */
+  private static final long MAX_UNUSED_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
   /** Interval of checks; free memory is not signalled. */
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -117,7 +123,7 @@ public final class ReceivePool {
     while (enough && !waiting.isEmpty()) {
       Waiter first = waiting.peek();
       FetchedBlock memory = take(first.bytes);
-      boolean over = memory == null && nowNs - first.sinceNs >= MAX_WAIT_NS;
+      boolean over = memory == null && nowNs - first.sinceNs >= maxWaitNs();
       enough = memory != null || over;
       if (enough) {
         waiting.poll();
@@ -129,6 +135,10 @@ public final class ReceivePool {
         first.onTimeout();
       }
     }
+  }
+
+  private long maxWaitNs() {
+    return pool.chunksOut() == 0 ? MAX_UNUSED_WAIT_NS : MAX_WAIT_NS;
   }
 
   /** Releases the open chunk; blocks hold their own references. */

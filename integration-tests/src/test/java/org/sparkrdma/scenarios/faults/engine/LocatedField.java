@@ -8,7 +8,7 @@ import org.sparkrdma.shuffle.wire.Located;
 enum LocatedField {
   ADDRESS(8),
   KEY(16),
-  LENGTH(20),
+  LENGTH(40),
   OFFSET(24),
   BLOCK_LENGTH(32),
   FIRST_SUM(Located.PIECE_BYTES + 8);
