@@ -5,7 +5,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * What all fetch requests of an executor share. Safe for any thread.
+ * Objects that all fetch requests of an executor share. Safe for any thread.
  *
  * @param spark Spark's own client
  * @param fallback fetches failed blocks through it

@@ -379,7 +379,7 @@ public final class FetchRequest {
       received.completeExceptionally(failure);
     }
 
-    /** Nobody waits any more. */
+    /** No thread waits any more. */
     void abandon() {
       if (!received.cancel(false) && !received.isCompletedExceptionally()) {
         received.join().release();

@@ -153,7 +153,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
             (started, endpoint) -> beginLater(request, started, endpoint));
   }
 
-  /** As {@link #begin} on a thread that must not connect. */
+  /** Same as {@link #begin}, on a thread that must not connect. */
   private static void beginLater(
       FetchRequest request, BlockTransport started, Optional<Endpoint> endpoint) {
     if (started == BlockTransport.UNAVAILABLE) {

@@ -38,7 +38,7 @@ final class BlockProgress extends ReceivePool.Waiter {
   /** Null before the first checksum. */
   private PartitionChecksums sums;
 
-  /** Where it waits for memory; null when it does not. */
+  /** Waiter for memory; null when it does not wait. */
   private FetchSide waitsAt;
 
   /** Null for nearly all blocks. */
@@ -63,7 +63,7 @@ final class BlockProgress extends ReceivePool.Waiter {
   private static final class PeerTime {
     long ns;
 
-    /** When the last one ended. */
+    /** Time at which the last one ended. */
     long untilNs;
   }
 

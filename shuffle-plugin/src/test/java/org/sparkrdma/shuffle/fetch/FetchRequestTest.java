@@ -52,7 +52,7 @@ class FetchRequestTest {
   private static final int LENGTH = 150;
   private static final int HALF = 70;
 
-  /** As in a LOCATED. */
+  /** Same as in a LOCATED. */
   private static final int CRC32C_KIND = 3;
 
   private static final int MAP_INDEX = 41;
