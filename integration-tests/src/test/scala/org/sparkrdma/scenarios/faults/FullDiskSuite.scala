@@ -113,10 +113,10 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       assert(traffic.counter("fallback.disk") > 0, traffic)
       assert(cluster.log.retriedStages > 0)
       val (again, after) = cluster.trafficOf(FaultJob.answer(shuffled))
-      assertAllByRead(after)
+      assert(after.counter("fallback.disk") > 0, after)
       add(
         "the disk is full while blocks are read to disk",
-        "blocks are tried once more by TCP; where that fails, Spark recomputes their map outputs",
+        "blocks that Spark wants on disk use TCP; Spark recomputes their map outputs",
         full,
         first == expected && full.answer == expected && again == expected,
         traffic
