@@ -9,7 +9,13 @@ package org.sparkrdma.verbs;
  * @param remoteKey key that grants access; one of 32 bits is widened without its sign; never logged
  */
 public record RemoteRegion(long address, long lengthBytes, long remoteKey) {
-  /** A region of an engine whose keys have 32 bits. */
+  /**
+   * {@return a region of an engine whose keys have 32 bits}
+   *
+   * @param address of its first byte
+   * @param lengthBytes its length
+   * @param remoteKey key that grants access; widened without its sign
+   */
   public static RemoteRegion ofKey32(long address, long lengthBytes, int remoteKey) {
     return new RemoteRegion(address, lengthBytes, Integer.toUnsignedLong(remoteKey));
   }
