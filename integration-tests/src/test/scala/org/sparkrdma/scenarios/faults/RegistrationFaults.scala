@@ -30,11 +30,10 @@ private[faults] object RegistrationFaults {
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
-        "blocks wait for memory, then use TCP",
+        "blocks wait for memory for 50 ms, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Seq(
           Claim.byTcp("pool-empty"),
-          Claim.grows("receive.waits.longer"),
           Claim.never("rdma.blocks.read")
         )
       ),
