@@ -30,8 +30,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
   private val CsvSink = "spark.metrics.conf.executor.sink.csv."
   private val Remote = 0
   private val Read = 1
-  private val Copied = 2
-  private val Tcp = 3
+  private val Tcp = 2
   private lazy val metrics = Files.createTempDirectory("executor-metrics")
   private lazy val logs = Files.createTempDirectory("event-logs")
 
@@ -40,8 +39,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   /** Its executors with their hosts. */
   private var hostsWithoutRdma = Map.empty[String, String]
-
-  private val Latency = ".. (µs|ms)</td>".r
 
   test("should say why RDMA is not used") {
     val (id, ofHosts) = SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
@@ -56,7 +53,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(up(page) === 0, page)
       val stages = awaitStages(cluster, spark)
       info(s"bytes by stage: $stages")
-      assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
+      assert(stages.values.forall(stage => stage(Read) == 0), stages)
       val scraped = scrape(cluster)
       assert(value(scraped, "blocks_without_rdma") > 0, scraped)
       assert(value(scraped, "blocks_fallback") === 0, scraped)
@@ -78,17 +75,14 @@ final class TabSuite extends ScenarioSuite with Eventually {
     val (id, stages) = SparkCluster.run(conf) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
-      // Enough bytes for registered windows, and for a chart with a shape.
+      // Enough bytes for registered windows.
       for (_ <- 1 to 3) {
         val texts = cluster.spark.range(0, 500000, 1, 8).selectExpr("uuid() as text")
         assert(texts.repartition(16).selectExpr("max(text)").collect().length === 1)
       }
-      val busy = await(cluster)(page =>
-        up(page) == 2 && bytesByRead(page) > 0 && Latency.findFirstIn(row(page, "1")).isDefined
-      )
+      val busy = await(cluster)(page => up(page) == 2 && bytesByRead(page) > 0)
       val stages = awaitStages(cluster, spark)
       assert(stages.values.exists(_(Read) > 0), stages)
-      assert(stages.values.forall(stage => stage(Copied) <= stage(Read)), stages)
       info(s"bytes by stage: $stages")
       assertScraped(cluster)
       hosts(cluster).keys.foreach(assertGauges)
@@ -156,7 +150,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val document = Screenshots.document(name)
       assert(document.contains("<h4>Executors</h4>"), document)
       assert(document.contains("By READ:"), document)
-      assert("<polyline[^>]+points=\"[0-9]".r.findFirstIn(document).isDefined, document)
       assert(Screenshots.console(name) === Nil, name)
     }
     assertFindsErrors()
@@ -249,13 +242,11 @@ final class TabSuite extends ScenarioSuite with Eventually {
   private def hosts(cluster: SparkCluster): Map[String, String] =
     SparkInternals.executorHosts(cluster.sc).asScala.toMap
 
-  /** Asserts that both tables have each executor with its host, and the first its reason. */
+  /** Asserts that the table has each executor with its host and its reason. */
   private def assertReasons(page: String, hosts: Map[String, String]): Unit = {
     assert(hosts.size === 2)
     hosts.foreach { case (id, host) =>
-      val row = s"<tr><td>$id</td><td>$host</td><td>off</td><td>"
-      assert(page.contains(row + "ibverbs: "), page)
-      assert(page.contains(row + "</td>"), page)
+      assert(page.contains(s"<tr><td>$id</td><td>$host</td><td>off</td><td>ibverbs: "), page)
     }
   }
 

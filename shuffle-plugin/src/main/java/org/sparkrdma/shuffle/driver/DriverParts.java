@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorHosts;
-import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
+import org.sparkrdma.shuffle.ui.ApplicationMonitor;
 
 /**
  * The parts of the plug-in that run on the driver: the directory, the table of the doctor's

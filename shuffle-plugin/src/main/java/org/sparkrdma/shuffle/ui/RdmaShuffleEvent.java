@@ -19,16 +19,13 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  *   "schema": 1, "timeMs": milliseconds since 1970,
  *   "notes": [text, ...],
  *   "executors": [[executor id, name, value, name, value, ...], ...],
- *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...],
- *   "totals": [bytes by READ, of these from copy pools, bytes by TCP]
+ *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...]
  * </pre>
  *
- * <p>Stages and totals have sums over all executors since the start. Events with totals are small:
- * they come between those with the figures of executors. A property without elements is absent,
- * except the first two lists. Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}.
- * Event logs outlive the version that wrote them: this class and its properties are never renamed,
- * and a reader accepts any value, because an exception would end the replay of the whole log.
- * Immutable.
+ * <p>Stages have sums over all executors since the start; without any the property is absent. Names
+ * are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the version
+ * that wrote them: this class and its properties are never renamed, and a reader accepts any value,
+ * because an exception would end the replay of the whole log. Immutable.
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public final class RdmaShuffleEvent implements SparkListenerEvent {
@@ -39,48 +36,26 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   private final long timeMs;
   private final List<String> notes;
   private final Map<String, Map<String, Object>> figures;
-  private final Map<Integer, List<Long>> stages;
-  private final List<Long> totals;
+  private final Map<Integer, BytesByPath> stages;
 
-  private RdmaShuffleEvent(
+  /**
+   * An event that keeps its parameters.
+   *
+   * @param schema {@link #SCHEMA} unless it was read from a log
+   * @param figures by executor and name; values are Long or String
+   * @param stages the sums of each stage
+   */
+  RdmaShuffleEvent(
       int schema,
       long timeMs,
       List<String> notes,
       Map<String, Map<String, Object>> figures,
-      Map<Integer, List<Long>> stages,
-      List<Long> totals) {
+      Map<Integer, BytesByPath> stages) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
     this.stages = stages;
-    this.totals = totals;
-  }
-
-  /**
-   * An event of this version.
-   *
-   * @param figures by executor and name; values are Long or String
-   * @param stages the three sums of each stage
-   */
-  public static RdmaShuffleEvent of(
-      long timeMs,
-      List<String> notes,
-      Map<String, Map<String, Object>> figures,
-      Map<Integer, List<Long>> stages) {
-    Map<String, Map<String, Object>> copy = new LinkedHashMap<>();
-    figures.forEach((executorId, values) -> copy.put(executorId, new LinkedHashMap<>(values)));
-    return new RdmaShuffleEvent(
-        SCHEMA, timeMs, List.copyOf(notes), copy, new LinkedHashMap<>(stages), List.of());
-  }
-
-  /**
-   * An event of this version with totals only.
-   *
-   * @param totals the three sums of the application
-   */
-  public static RdmaShuffleEvent ofTotals(long timeMs, List<Long> totals) {
-    return new RdmaShuffleEvent(SCHEMA, timeMs, List.of(), Map.of(), Map.of(), List.copyOf(totals));
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -90,8 +65,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       @JsonProperty("timeMs") JsonNode timeMs,
       @JsonProperty("notes") JsonNode notes,
       @JsonProperty("executors") JsonNode executors,
-      @JsonProperty("stages") JsonNode stages,
-      @JsonProperty("totals") JsonNode totals) {
+      @JsonProperty("stages") JsonNode stages) {
     List<String> sentences = new ArrayList<>();
     elements(notes).forEach(note -> sentences.add(note.asText()));
     Map<String, Map<String, Object>> figures = new LinkedHashMap<>();
@@ -105,30 +79,23 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         timeMs == null ? 0 : timeMs.asLong(),
         sentences,
         figures,
-        stages(stages),
-        totals(totals));
+        stages(stages));
   }
 
   private static Iterable<JsonNode> elements(JsonNode list) {
     return list == null || !list.isArray() ? List.of() : list;
   }
 
-  private static Map<Integer, List<Long>> stages(JsonNode list) {
-    Map<Integer, List<Long>> stages = new LinkedHashMap<>();
+  private static Map<Integer, BytesByPath> stages(JsonNode list) {
+    Map<Integer, BytesByPath> stages = new LinkedHashMap<>();
     for (JsonNode one : elements(list)) {
       if (one.path(0).isInt() && one.path(1).isNumber()) {
         stages.put(
             one.path(0).asInt(),
-            List.of(one.path(1).asLong(), one.path(2).asLong(), one.path(3).asLong()));
+            new BytesByPath(one.path(1).asLong(), one.path(2).asLong(), one.path(3).asLong(), 0));
       }
     }
     return stages;
-  }
-
-  private static List<Long> totals(JsonNode list) {
-    return list != null && list.path(0).isNumber()
-        ? List.of(list.path(0).asLong(), list.path(1).asLong(), list.path(2).asLong())
-        : List.of();
   }
 
   private static Map<String, Object> figures(JsonNode one) {
@@ -189,27 +156,25 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     List<List<Long>> encoded = new ArrayList<>();
     stages.forEach(
         (stageId, bytes) ->
-            encoded.add(List.of((long) stageId, bytes.get(0), bytes.get(1), bytes.get(2))));
+            encoded.add(List.of((long) stageId, bytes.read(), bytes.copied(), bytes.tcp())));
     return encoded;
   }
 
-  /** Bytes by READ, of these from copy pools, and by TCP; empty in most events. */
-  @JsonProperty("totals")
-  @JsonInclude(JsonInclude.Include.NON_EMPTY)
-  public List<Long> totals() {
-    return totals;
+  /** Figures by executor and name. Values are Long or String. */
+  Map<String, Map<String, Object>> figures() {
+    return figures;
   }
 
-  /** Figures by executor and name. Values are Long or String. */
-  public Map<String, Map<String, Object>> figures() {
-    return figures;
+  /** Sums of stages by the id of the stage. */
+  Map<Integer, BytesByPath> stageBytes() {
+    return stages;
   }
 
   /**
    * Whether a later version of the plug-in wrote this, with a meaning that is not known here. No
    * name of a property: Jackson would write it.
    */
-  public boolean hasLaterSchema() {
+  boolean hasLaterSchema() {
     return schema > SCHEMA;
   }
 }

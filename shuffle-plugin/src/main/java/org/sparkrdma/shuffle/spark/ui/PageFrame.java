@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.spark.ui;
 
 import jakarta.servlet.http.HttpServletRequest;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import org.apache.spark.ui.SparkUITab;
@@ -40,10 +39,8 @@ public final class PageFrame {
     arguments[4] = Option.empty();
     try {
       return (Seq<Node>) header.invoke(null, arguments);
-    } catch (InvocationTargetException e) {
-      throw new IllegalStateException("Spark's frame for pages failed", e.getCause());
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException("Spark's frame for pages is not accessible", e);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("Spark's frame for pages failed", e);
     }
   }
 }

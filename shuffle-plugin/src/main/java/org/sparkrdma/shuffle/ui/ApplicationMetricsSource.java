@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+import org.apache.spark.metrics.source.Source;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * Totals of the application as gauges of the driver's metrics system, where Spark's Prometheus
+ * servlet shows them: executors have no web server. The comment of each is its meaning in
+ * docs/metrics.md. Safe for any thread.
+ */
+final class ApplicationMetricsSource implements Source {
+  private static final String NAME = "rdma.application";
+
+  private final MetricRegistry registry = new MetricRegistry();
+  private final Supplier<ApplicationTotals> totals;
+
+  ApplicationMetricsSource(Supplier<ApplicationTotals> totals) {
+    this.totals = totals;
+    // Running executors that use RDMA.
+    add("executors.rdma.up", ApplicationTotals::withRdma);
+    // Running executors that use no RDMA at present.
+    add("executors.rdma.off", ApplicationTotals::withoutRdma);
+    // Running executors that have pinned at least 95 % of what they may.
+    add("executors.pinned.full", ApplicationTotals::pinnedFull);
+    // Bytes that running executors have pinned now.
+    add("pinned.bytes", all -> all.present(Figure.PINNED));
+    // Bytes that running executors with RDMA may pin.
+    add("pinned.limit", all -> all.present(Figure.PINNED_LIMIT));
+    // Connections that are established now; each counts in both executors.
+    add("connections.open", all -> all.present(Figure.CONNECTIONS));
+    // Microseconds for half of the READs since its start, in the slowest running executor.
+    add("read.latency.p50", all -> all.present(Figure.LATENCY_P50_US));
+    // Microseconds for 99 of 100 READs since its start, in the slowest running executor.
+    add("read.latency.p99", all -> all.present(Figure.LATENCY_P99_US));
+    // Bytes delivered to tasks by RDMA READ.
+    add("bytes.read", all -> all.bytes().read());
+    // Bytes located for peers in the copy pool.
+    add("bytes.copied", all -> all.bytes().copied());
+    // Bytes of other executors delivered by TCP.
+    add("bytes.tcp", all -> all.bytes().tcp());
+    // Bytes delivered by TCP although the reading executor and its peer use RDMA.
+    add("bytes.fallback", all -> all.fallbackBytes());
+    // Bytes that executors read from their own disks.
+    add("bytes.local", all -> all.bytes().local());
+    // Blocks that used TCP although the reading executor and its peer use RDMA.
+    add("blocks.fallback", all -> all.fallbackBlocks());
+    // Blocks that used TCP because reader or peer has no RDMA; Spark's own reader counts reads.
+    add("blocks.without.rdma", all -> all.blocksWithoutRdma());
+    // Quarantines of peers.
+    add("peers.quarantined", all -> all.quarantines());
+  }
+
+  private void add(String name, ToLongFunction<ApplicationTotals> value) {
+    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(totals.get()));
+  }
+
+  @Override
+  public String sourceName() {
+    return NAME;
+  }
+
+  @Override
+  public MetricRegistry metricRegistry() {
+    return registry;
+  }
+}

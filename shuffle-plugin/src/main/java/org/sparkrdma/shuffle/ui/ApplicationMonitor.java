@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.storage.BlockManagerId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.spark.ui.UiSupport;
+
+/**
+ * Collects the figures of a running application on the driver: the metrics {@code
+ * rdma.application}, one summary line at the end, and where this Spark has pages also the tab and
+ * the events for the History Server. Created by the driver's shuffle manager; lives as long as the
+ * SparkContext. Safe for any thread.
+ */
+public final class ApplicationMonitor {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationMonitor.class);
+
+  private final ApplicationFigures figures = new ApplicationFigures();
+  private final EventPosts posts;
+  private final Duration lastReports;
+
+  private ApplicationMonitor(
+      SparkContext context,
+      Supplier<Map<String, String>> hosts,
+      List<String> notes,
+      Duration lastReports,
+      boolean hasPages) {
+    this.lastReports = lastReports;
+    notes.forEach(figures::note);
+    SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
+    posts =
+        new EventPosts(
+            figures, hasPages ? event -> context.listenerBus().post(event) : event -> {});
+    if (hasPages) {
+      showTab(context);
+    }
+    context.addSparkListener(new LiveListener());
+    // After the listener, which receives those that register from now on.
+    startAll(hosts);
+  }
+
+  private void showTab(SparkContext context) {
+    try {
+      RdmaTab.attach(context, figures);
+    } catch (RuntimeException | LinkageError e) {
+      LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
+    }
+  }
+
+  /** A query that fails costs only the hosts of the executors that run already. */
+  private void startAll(Supplier<Map<String, String>> hosts) {
+    try {
+      hosts.get().forEach(figures::start);
+    } catch (Exception | LinkageError e) {
+      // Spark asks another thread for them, and throws what its Java signature does not declare.
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      LOG.debug("Spark does not name the hosts of the executors that run already", e);
+    }
+  }
+
+  /**
+   * Begins to collect.
+   *
+   * @param hosts of the executors that run already, by executor id
+   * @param notes sentences for the top of the tab
+   * @param lastReports maximum wait for figures at the end, which {@code SparkContext.stop()} waits
+   *     too; zero where executors send none
+   * @return empty where Spark refuses
+   */
+  public static Optional<ApplicationMonitor> start(
+      SparkContext context,
+      Supplier<Map<String, String>> hosts,
+      List<String> notes,
+      Duration lastReports) {
+    return start(context, hosts, notes, lastReports, UiSupport.hasPages());
+  }
+
+  /**
+   * The same.
+   *
+   * @param hasPages whether this Spark has the page API of the tab
+   */
+  static Optional<ApplicationMonitor> start(
+      SparkContext context,
+      Supplier<Map<String, String>> hosts,
+      List<String> notes,
+      Duration lastReports,
+      boolean hasPages) {
+    try {
+      return Optional.of(new ApplicationMonitor(context, hosts, notes, lastReports, hasPages));
+    } catch (RuntimeException | LinkageError e) {
+      // Of a version of Spark that is not known: the job must run without it.
+      LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
+      return Optional.empty();
+    }
+  }
+
+  /** An executor has sent its figures. */
+  public void report(String executorId, Map<String, Object> reported) {
+    figures.report(executorId, reported);
+    posts.post(System.currentTimeMillis(), false);
+  }
+
+  private final class LiveListener extends FiguresListener {
+    LiveListener() {
+      super(figures);
+    }
+
+    /** Finds an executor that was added before this listener, and registers afterwards. */
+    @Override
+    public void onBlockManagerAdded(SparkListenerBlockManagerAdded added) {
+      BlockManagerId manager = added.blockManagerId();
+      if (!manager.isDriver()) {
+        guarded(() -> figures.start(manager.executorId(), manager.host()));
+      }
+    }
+
+    @Override
+    public void onJobEnd(SparkListenerJobEnd end) {
+      guarded(() -> posts.post(System.currentTimeMillis(), false));
+    }
+
+    /**
+     * Waits for the figures of tasks that have just ended. What comes later is lost for the summary
+     * and for the History Server. Spark drops events from its own end on, so the figures that are
+     * here are posted before the wait, and only those that come in it afterwards.
+     */
+    @Override
+    public void onApplicationEnd(SparkListenerApplicationEnd end) {
+      guarded(() -> posts.post(System.currentTimeMillis(), true));
+      try {
+        figures.awaitReports(lastReports);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      LOG.info("Shuffle of this application: {}", figures.totals().summary());
+      guarded(() -> posts.post(System.currentTimeMillis(), true));
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * Sums over the executors of an application, for Spark's metrics system and the summary at the end.
+ * Not safe for several threads.
+ */
+final class ApplicationTotals {
+  private static final double FULL = 0.95;
+
+  private BytesByPath bytes = BytesByPath.NONE;
+  private long fallbackBytes;
+  private final SortedMap<String, Long> fallbacks = new TreeMap<>();
+  private long quarantines;
+  private long highestPinnedBytes;
+  private long up;
+  private long off;
+  private long pinnedFull;
+  private final Map<Figure, Long> present = new EnumMap<>(Figure.class);
+
+  /** Of no executor. */
+  ApplicationTotals() {}
+
+  /** A copy of totals that will have more executors. */
+  ApplicationTotals(ApplicationTotals ended) {
+    bytes = ended.bytes;
+    fallbackBytes = ended.fallbackBytes;
+    fallbacks.putAll(ended.fallbacks);
+    quarantines = ended.quarantines;
+    highestPinnedBytes = ended.highestPinnedBytes;
+  }
+
+  /** Adds an executor, of one that was removed only what it has done. */
+  void add(ExecutorFigures executor) {
+    bytes = bytes.plus(executor.bytes());
+    fallbackBytes += executor.number(Figure.TCP_FALLBACK);
+    executor.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
+    quarantines += executor.number(Figure.QUARANTINES);
+    highestPinnedBytes = Math.max(highestPinnedBytes, executor.number(Figure.PINNED_HIGHEST));
+    if (executor.isUp()) {
+      addPresent(executor);
+    } else if (!executor.isRemoved() && executor.hasReported()) {
+      off++;
+    }
+  }
+
+  private void addPresent(ExecutorFigures executor) {
+    up++;
+    if (executor.number(Figure.PINNED) >= FULL * executor.number(Figure.PINNED_LIMIT)) {
+      pinnedFull++;
+    }
+    for (Figure figure : new Figure[] {Figure.PINNED, Figure.PINNED_LIMIT, Figure.CONNECTIONS}) {
+      present.merge(figure, executor.number(figure), Long::sum);
+    }
+    for (Figure figure : new Figure[] {Figure.LATENCY_P50_US, Figure.LATENCY_P99_US}) {
+      present.merge(figure, executor.number(figure), Math::max);
+    }
+  }
+
+  /** By path, of all executors. */
+  BytesByPath bytes() {
+    return bytes;
+  }
+
+  /** Bytes that TCP brought although reader and peer use RDMA. */
+  long fallbackBytes() {
+    return fallbackBytes;
+  }
+
+  /** Blocks that used TCP although the plug-in is on, by the label of the reason. */
+  SortedMap<String, Long> fallbacks() {
+    return fallbacks;
+  }
+
+  /** Quarantines of peers. */
+  long quarantines() {
+    return quarantines;
+  }
+
+  /** Running executors whose RDMA is up. */
+  long withRdma() {
+    return up;
+  }
+
+  /** Running executors that have reported another state. */
+  long withoutRdma() {
+    return off;
+  }
+
+  /** Running executors that have pinned at least 95 % of what they may. */
+  long pinnedFull() {
+    return pinnedFull;
+  }
+
+  /**
+   * Figure of the running executors whose RDMA is up: the sum, of a latency the maximum; 0 without
+   * any.
+   */
+  long present(Figure figure) {
+    return present.getOrDefault(figure, 0L);
+  }
+
+  /** Blocks that used TCP although the reading executor and its peer use RDMA. */
+  long fallbackBlocks() {
+    return fallbacks.values().stream().mapToLong(Long::longValue).sum() - blocksWithoutRdma();
+  }
+
+  /** Blocks that used TCP because the reading executor or its peer has no RDMA. */
+  long blocksWithoutRdma() {
+    return Stream.of(FallbackReason.values())
+        .filter(FallbackReason::isWithoutRdma)
+        .mapToLong(reason -> fallbacks.getOrDefault(reason.label(), 0L))
+        .sum();
+  }
+
+  /**
+   * The line that the driver logs at the end of the application. Its last number is the maximum
+   * over executors of the bytes that one has pinned at one time.
+   */
+  String summary() {
+    return String.format(
+        Locale.ROOT,
+        ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
+            + " fallbacks=%s highestPinnedBytes=%d"),
+        bytes.read(),
+        bytes.copied(),
+        bytes.tcp(),
+        bytes.local(),
+        fallbackBlocks(),
+        quarantines,
+        fallbacks,
+        highestPinnedBytes);
+  }
+}

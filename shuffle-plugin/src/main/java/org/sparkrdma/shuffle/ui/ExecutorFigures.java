@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.metrics.StageReads;
+
+/**
+ * All figures of one executor. Its fields are JSON in the store of a History Server, so their names
+ * stay. Not safe for several threads; owned by {@link ApplicationFigures}.
+ */
+@JsonAutoDetect(
+    fieldVisibility = Visibility.ANY,
+    getterVisibility = Visibility.NONE,
+    isGetterVisibility = Visibility.NONE)
+final class ExecutorFigures {
+  private final Map<String, Object> values = new HashMap<>();
+  private String host = "";
+  private long remote;
+  private long local;
+
+  /** Spark's reason for the removal; null while the executor runs. */
+  private String removed;
+
+  /** The last report about stages, by the number of {@link StageReads#list}. */
+  private transient Map<Long, BytesByPath> stageReports = Map.of();
+
+  ExecutorFigures() {}
+
+  /**
+   * Takes over reported values; the others stay. The highest number of pinned bytes does not fall
+   * when RDMA starts again and counts from 0.
+   *
+   * @return those that have changed
+   */
+  Map<String, Object> update(Map<String, Object> reported) {
+    Map<String, Object> changes = new HashMap<>();
+    long highest = number(Figure.PINNED_HIGHEST);
+    reported.forEach(
+        (name, value) -> {
+          boolean lower =
+              name.equals(Figure.PINNED_HIGHEST.label())
+                  && value instanceof Number number
+                  && number.longValue() < highest;
+          if (!lower && !value.equals(values.put(name, value))) {
+            changes.put(name, value);
+          }
+        });
+    return changes;
+  }
+
+  /**
+   * Takes over a report about stages.
+   *
+   * @param reported {@link StageReads#list}; null without one
+   * @return the bytes that it adds to each stage
+   */
+  Map<Integer, BytesByPath> updateStages(Object reported) {
+    List<?> numbers = reported instanceof List<?> list ? list : List.of();
+    Map<Long, BytesByPath> now = new HashMap<>();
+    Map<Integer, BytesByPath> increments = new TreeMap<>();
+    for (int i = 0; i + StageReads.FIELDS <= numbers.size(); i += StageReads.FIELDS) {
+      Long number = (Long) numbers.get(i);
+      int stageId = Math.toIntExact((Long) numbers.get(i + 1));
+      BytesByPath sum =
+          new BytesByPath(
+              (Long) numbers.get(i + 2), (Long) numbers.get(i + 3), (Long) numbers.get(i + 4), 0);
+      now.put(number, sum);
+      BytesByPath more = sum.minus(stageReports.getOrDefault(number, BytesByPath.NONE));
+      if (!more.equals(BytesByPath.NONE)) {
+        increments.merge(stageId, more, BytesByPath::plus);
+      }
+    }
+    stageReports = now;
+    return increments;
+  }
+
+  /** Spark has named the host. */
+  void setHost(String name) {
+    host = name;
+  }
+
+  /** Its host as Spark names it; empty when Spark has not named it. */
+  String host() {
+    return host;
+  }
+
+  /** Adds the bytes that a task has read of other executors and of its own. */
+  void addRead(long remoteBytes, long localBytes) {
+    remote += remoteBytes;
+    local += localBytes;
+  }
+
+  /** Spark has removed the executor. */
+  void remove(String reason) {
+    removed = reason == null ? "" : reason;
+  }
+
+  /** Whether Spark has removed it. */
+  boolean isRemoved() {
+    return removed != null;
+  }
+
+  /** State of RDMA, or Spark's reason for the removal. */
+  String state() {
+    if (isRemoved()) {
+      return "lost: " + removed;
+    }
+    return hasReported() ? text(Figure.STATE) : "not reported";
+  }
+
+  /** Whether it runs with RDMA. */
+  boolean isUp() {
+    return !isRemoved() && text(Figure.STATE).equals("up");
+  }
+
+  /** Value of a figure; 0 when it is not reported. */
+  long number(Figure figure) {
+    return values.get(figure.label()) instanceof Number number ? number.longValue() : 0;
+  }
+
+  /** Value of a figure; empty when it is not reported. */
+  String text(Figure figure) {
+    return values.get(figure.label()) instanceof String text ? text : "";
+  }
+
+  /** Whether it has reported at all. */
+  boolean hasReported() {
+    return !values.isEmpty();
+  }
+
+  /** Bytes received by TCP; in an executor that never had RDMA, those of Spark's own reader. */
+  private long tcpBytes() {
+    boolean off = text(Figure.STATE).equals("off") || !text(Figure.REASONS).isEmpty();
+    boolean neverUp = off && text(Figure.DEVICE).isEmpty();
+    return neverUp ? Math.max(number(Figure.TCP), remote) : number(Figure.TCP);
+  }
+
+  /** Whether its tasks have read bytes of other executors that it has not reported yet. */
+  boolean hasUnreported() {
+    return !isRemoved() && remote > number(Figure.READ) + tcpBytes();
+  }
+
+  /** Numbers of blocks that used TCP, by the label of the reason. */
+  Map<String, Long> fallbacks() {
+    Map<String, Long> fallbacks = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (name.startsWith(Figure.FALLBACK) && value instanceof Number number) {
+            fallbacks.put(name.substring(Figure.FALLBACK.length()), number.longValue());
+          }
+        });
+    return fallbacks;
+  }
+
+  /** Bytes by path. */
+  BytesByPath bytes() {
+    return new BytesByPath(number(Figure.READ), number(Figure.COPIED), tcpBytes(), local);
+  }
+
+  /** A copy that does not change. */
+  ExecutorFigures copy() {
+    ExecutorFigures copy = new ExecutorFigures();
+    copy.values.putAll(values);
+    copy.addRead(remote, local);
+    copy.host = host;
+    copy.removed = removed;
+    return copy;
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import org.apache.spark.executor.ShuffleReadMetrics;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes from Spark's own events what the tab shows of them: executors that start and end, and bytes
+ * that tasks read. Live and in replays. Confined to the thread of its listener queue.
+ */
+class FiguresListener extends SparkListener {
+  private static final Logger LOG = LoggerFactory.getLogger(FiguresListener.class);
+
+  private final ApplicationFigures figures;
+  private boolean broken;
+
+  /**
+   * @param figures to fill
+   */
+  FiguresListener(ApplicationFigures figures) {
+    this.figures = figures;
+  }
+
+  /**
+   * Runs a step; after one that fails nothing runs any more. A version of Spark that is not known
+   * may cause a LinkageError.
+   */
+  final void guarded(Runnable step) {
+    if (broken) {
+      return;
+    }
+    try {
+      step.run();
+    } catch (RuntimeException | LinkageError e) {
+      broken = true;
+      LOG.warn(
+          "The tab of the RDMA shuffle is not updated any more; metrics and logs have its figures",
+          e);
+    }
+  }
+
+  @Override
+  public void onExecutorAdded(SparkListenerExecutorAdded added) {
+    guarded(() -> figures.start(added.executorId(), added.executorInfo().executorHost()));
+  }
+
+  @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    guarded(() -> figures.remove(removed.executorId(), removed.reason()));
+  }
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd end) {
+    guarded(() -> addTask(end));
+  }
+
+  private void addTask(SparkListenerTaskEnd end) {
+    if (end.taskMetrics() != null && end.taskInfo() != null) {
+      ShuffleReadMetrics read = end.taskMetrics().shuffleReadMetrics();
+      figures.addTask(
+          end.taskInfo().executorId(),
+          end.stageId(),
+          read.remoteBytesRead(),
+          read.localBytesRead());
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.NoSuchElementException;
+import org.apache.spark.SparkConf;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.status.AppHistoryServerPlugin;
+import org.apache.spark.status.ElementTrackingStore;
+import org.apache.spark.ui.SparkUI;
+import org.apache.spark.util.kvstore.KVStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.spark.ui.SparkHistoryListeners;
+import org.sparkrdma.shuffle.spark.ui.UiSupport;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.runtime.BoxedUnit;
+
+/**
+ * Adds the tab to applications in a History Server that has this jar on its class path: replays the
+ * events of a log, and keeps the figures in the History Server's store. Spark finds it as a
+ * service. On Spark 3.5 it does nothing. Stateless.
+ */
+public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaHistoryPlugin.class);
+
+  /** A store on disk may be that of another version. */
+  private static final ObjectMapper MAPPER =
+      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+
+  /** The tab is placed after Spark's own tabs. */
+  private static final int DISPLAY_ORDER = 100;
+
+  /** Called by Spark. */
+  public RdmaHistoryPlugin() {}
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public Seq<SparkListener> createListeners(SparkConf conf, ElementTrackingStore store) {
+    Seq<SparkListener> none = (Seq<SparkListener>) (Seq<?>) Nil$.MODULE$;
+    if (!UiSupport.hasPages()) {
+      return none;
+    }
+    ApplicationFigures figures = new ApplicationFigures();
+    store.onFlush(
+        () -> {
+          if (!figures.isEmpty()) {
+            store.write(entry(figures));
+          }
+          return BoxedUnit.UNIT;
+        });
+    return Nil$.MODULE$.$colon$colon(new ReplayListener(figures));
+  }
+
+  @Override
+  public void setupUI(SparkUI ui) {
+    try {
+      ApplicationFigures figures = UiSupport.hasPages() ? read(ui.store().store()) : null;
+      if (figures != null) {
+        RdmaTab.attach(ui, figures);
+      }
+    } catch (RuntimeException | LinkageError e) {
+      LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
+    }
+  }
+
+  @Override
+  public int displayOrder() {
+    return DISPLAY_ORDER;
+  }
+
+  /** The figures for the store. */
+  static StoredFigures entry(ApplicationFigures figures) {
+    StoredFigures stored = new StoredFigures();
+    try {
+      stored.json = MAPPER.writeValueAsString(figures.snapshot());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("cannot encode maps of lists, numbers and strings", e);
+    }
+    return stored;
+  }
+
+  /** The figures in a store; null when it has none, or unreadable ones. */
+  static ApplicationFigures read(KVStore store) {
+    try {
+      StoredFigures stored = store.read(StoredFigures.class, StoredFigures.KEY);
+      return new ApplicationFigures(MAPPER.readValue(stored.json, Snapshot.class));
+    } catch (NoSuchElementException e) {
+      return null;
+    } catch (Exception e) {
+      LOG.warn("Cannot read the figures of the RDMA shuffle from the History Server's store", e);
+      return null;
+    }
+  }
+
+  /** Fills the figures from an event log. Confined to the thread that replays. */
+  static final class ReplayListener extends FiguresListener {
+    private final ApplicationFigures figures;
+
+    ReplayListener(ApplicationFigures figures) {
+      super(figures);
+      this.figures = figures;
+    }
+
+    @Override
+    public void onOtherEvent(SparkListenerEvent other) {
+      if (other instanceof RdmaShuffleEvent event) {
+        guarded(() -> add(event));
+      }
+    }
+
+    private void add(RdmaShuffleEvent event) {
+      event.notes().forEach(figures::note);
+      if (event.hasLaterSchema()) {
+        figures.note(
+            "a later version of the plug-in wrote this log; what this version does not know is not"
+                + " shown");
+      }
+      event.figures().forEach(figures::report);
+      event.stageBytes().forEach(figures::setReceived);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The figures of an application at one time, also as JSON in the store of a History Server. Does
+ * not change.
+ *
+ * @param notes sentences for the top of the page
+ * @param executors by id, in the order of their start
+ * @param stages in the order of their ids
+ */
+record Snapshot(
+    List<String> notes, Map<String, ExecutorFigures> executors, List<StageBytes> stages) {
+  /** A store of another version may lack some of it. */
+  Snapshot {
+    notes = notes == null ? List.of() : notes;
+    executors = executors == null ? Map.of() : executors;
+    stages = stages == null ? List.of() : stages;
+  }
+}

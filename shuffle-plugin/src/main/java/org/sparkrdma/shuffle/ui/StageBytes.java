@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+
+/**
+ * Shuffle bytes that the tasks of a stage have read. A list of its numbers in the store of a
+ * History Server.
+ *
+ * @param stageId Spark's id of the stage
+ * @param remote from other executors, from Spark's own metrics of tasks that have ended
+ * @param local from the executor's own disks, from the same metrics
+ * @param read from other executors by READ, as executors have reported
+ * @param copied of these, from copy pools
+ * @param tcp from other executors by TCP, as executors have reported
+ */
+@JsonFormat(shape = JsonFormat.Shape.ARRAY)
+record StageBytes(int stageId, long remote, long local, long read, long copied, long tcp) {
+  /** Those that executors have reported. */
+  BytesByPath received() {
+    return new BytesByPath(read, copied, tcp, 0);
+  }
+
+  StageBytes withReceived(BytesByPath sum) {
+    return new StageBytes(stageId, remote, local, sum.read(), sum.copied(), sum.tcp());
+  }
+}

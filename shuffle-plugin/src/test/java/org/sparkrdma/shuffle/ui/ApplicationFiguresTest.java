@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class ApplicationFiguresTest {
+  private final ApplicationFigures figures = new ApplicationFigures();
+
+  @Test
+  void shouldSummarizeBytesByPathFallbacksByReasonAndTheHighestPinnedMemoryOfAnExecutor() {
+    figures.report(
+        "1", Map.of("read", 5L, "copied", 2L, "highest", 8_192L, "fallback.timeout", 3L));
+    figures.report(
+        "2", Map.of("tcp", 7L, "highest", 4_096L, "fallback.timeout", 1L, "fallback.disk", 2L));
+    figures.report("2", Map.of("quarantines", 4L, "fallback.no-endpoint", 9L));
+    figures.addTask("1", 0, 5, 11);
+    assertThat(figures.totals().summary())
+        .isEqualTo(
+            "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 fallbackBlocks=6 quarantines=4"
+                + " fallbacks={disk=2, no-endpoint=9, timeout=4} highestPinnedBytes=8192");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldWaitUntilExecutorsHaveReportedWhatTheirTasksHaveRead() throws Exception {
+    figures.addTask("1", 0, 5, 11);
+    figures.addTask("off", 0, 3, 0);
+    figures.report("off", Map.of("state", "off"));
+    figures.addTask("lost", 0, 7, 0);
+    figures.remove("lost", "killed");
+    figures.report("1", Map.of("state", "up", "read", 4L));
+    figures.awaitReports(Duration.ofMillis(1));
+    CompletableFuture<Void> waited = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                figures.awaitReports(Duration.ofDays(1));
+                waited.complete(null);
+              } catch (Throwable e) {
+                waited.completeExceptionally(e);
+              }
+            });
+    thread.start();
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      assertThat(waited).isNotDone();
+      Thread.onSpinWait();
+    }
+    figures.report("1", Map.of("read", 4L, "tcp", 1L));
+    waited.get();
+    thread.join();
+  }
+
+  @Test
+  void shouldKeepTheHighestPinnedMemoryWhenRdmaStartsAgain() {
+    for (long highest : new long[] {8_192, 4_096, 16_384, 8_192}) {
+      figures.report("1", Map.of("highest", highest));
+    }
+    assertThat(figures.totals().summary()).endsWith("highestPinnedBytes=16384");
+    assertThat(figures.takeChanges(0).orElseThrow().figures())
+        .isEqualTo(Map.of("1", Map.of("highest", 16_384L)));
+  }
+
+  @Test
+  void shouldKeepTheSumsOfExecutorsThatItForgets() {
+    long executors = ApplicationFigures.MAX_REMOVED + 1_000;
+    for (int i = 0; i < executors; i++) {
+      long highest = executors - i;
+      figures.report(
+          "e" + i, Map.of("read", 2L, "quarantines", 1L, "highest", highest, "fallback.disk", 3L));
+      figures.remove("e" + i, "idle");
+    }
+    assertThat(figures.totals().summary())
+        .isEqualTo(
+            "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=9000"
+                + " quarantines=3000 fallbacks={disk=9000} highestPinnedBytes=3000");
+  }
+
+  @Test
+  void shouldForgetTheEarliestRemovedExecutorsAndTheEarliestStages() {
+    figures.report("stays", Map.of("engine", "soft"));
+    for (int i = 0; i < 5_000; i++) {
+      figures.report("e" + i, Map.of("engine", "soft"));
+      figures.remove("e" + i, "idle");
+      figures.remove("e" + i, "idle");
+      figures.addTask("stays", i, 1, 1);
+    }
+    Snapshot shown = figures.snapshot();
+    assertThat(shown.executors())
+        .hasSize(ApplicationFigures.MAX_REMOVED + 1)
+        .containsKeys("stays", "e4999")
+        .doesNotContainKey("e10");
+    assertThat(shown.stages())
+        .hasSize(ApplicationFigures.MAX_STAGES)
+        .last()
+        .extracting(StageBytes::stageId)
+        .isEqualTo(4_999);
+  }
+
+  @Test
+  void shouldAddWhatEachReportAddsToAStage() {
+    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
+    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
+    figures.report("2", Map.of("stages", List.of(0L, 4L, 7L, 0L, 0L)));
+    assertThat(received(4)).isEqualTo(new BytesByPath(107, 10, 5, 0));
+    figures.report("1", Map.of("stages", List.of(0L, 4L, 130L, 10L, 6L, 1L, 5L, 0L, 0L, 9L)));
+    assertThat(received(4)).isEqualTo(new BytesByPath(137, 10, 6, 0));
+    assertThat(received(5)).isEqualTo(new BytesByPath(0, 0, 9, 0));
+    figures.remove("1", "killed");
+    figures.report("1", Map.of("stages", List.of(0L, 4L, 131L, 10L, 6L)));
+    assertThat(received(4)).as("the last report").isEqualTo(new BytesByPath(138, 10, 6, 0));
+  }
+
+  @Test
+  void shouldCountAStageThatAnExecutorHasForgottenFromZero() {
+    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 0L, 0L)));
+    figures.report("1", Map.of("stages", List.of(9L, 4L, 130L, 0L, 0L)));
+    assertThat(received(4)).as("another number").isEqualTo(new BytesByPath(230, 0, 0, 0));
+    figures.report("1", Map.of());
+    figures.report("1", Map.of("stages", List.of(10L, 4L, 1L, 0L, 0L)));
+    assertThat(received(4)).isEqualTo(new BytesByPath(231, 0, 0, 0));
+  }
+
+  private BytesByPath received(int stageId) {
+    return figures.snapshot().stages().stream()
+        .filter(stage -> stage.stageId() == stageId)
+        .findFirst()
+        .orElseThrow()
+        .received();
+  }
+}

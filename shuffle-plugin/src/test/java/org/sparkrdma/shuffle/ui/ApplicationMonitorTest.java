@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.codahale.metrics.Gauge;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.metrics.source.Source;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Tuple2;
+
+/** Metrics and summary of an application on the driver, with and without pages of Spark. */
+@Timeout(60)
+class ApplicationMonitorTest {
+  private static final String SUMMARY = "Shuffle of this application: ";
+  private static final Map<String, Object> FIGURES =
+      Map.of("state", "up", "read", 5L, "highest", 4_096L, "fallback.timeout", 2L);
+
+  @Test
+  void shouldHaveMetricsAndASummaryWhereSparkHasNoPages() {
+    Events events = new Events();
+    assertThat(linesOf(events, false))
+        .containsExactly(
+            SUMMARY
+                + "readBytes=5 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=2 quarantines=0"
+                + " fallbacks={timeout=2} highestPinnedBytes=4096");
+    assertThat(events.posted).as("no History Server of Spark 3.5 reads them").isEmpty();
+  }
+
+  @Test
+  void shouldPostEventsWhereSparkHasPages() {
+    Events events = new Events();
+    assertThat(linesOf(events, true)).hasSize(1);
+    assertThat(events.posted).isNotEmpty();
+  }
+
+  /** Log of an application in which one executor has reported. */
+  private static List<String> linesOf(Events events, boolean hasPages) {
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma.shuffle.ui")) {
+      try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+        spark.sc().addSparkListener(events);
+        ApplicationMonitor monitor =
+            ApplicationMonitor.start(
+                    spark.sc(),
+                    () -> Map.of("7", "host-a"),
+                    List.of("a note"),
+                    Duration.ZERO,
+                    hasPages)
+                .orElseThrow();
+        monitor.report("7", FIGURES);
+        assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);
+        assertThat(gauge("blocks.fallback").getValue()).isEqualTo(2L);
+      }
+      return log.warnings();
+    }
+  }
+
+  @Test
+  void shouldCollectFiguresWhenTheQueryOfTheHostsFails() {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      ApplicationMonitor monitor =
+          ApplicationMonitor.start(
+                  spark.sc(),
+                  () -> {
+                    throw new LinkageError("another version of Spark");
+                  },
+                  List.of(),
+                  Duration.ZERO,
+                  false)
+              .orElseThrow();
+      monitor.report("7", FIGURES);
+      assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);
+    }
+  }
+
+  @Test
+  void shouldLogOneSummaryAtTheEndOfAnApplicationThatHasShuffledTwice() {
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
+      SparkConf conf = conf().set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+      try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+        shuffle(spark);
+        shuffle(spark);
+        assertThat(log.warnings()).noneMatch(line -> line.contains(SUMMARY));
+      }
+      assertThat(log.warnings())
+          .filteredOn(line -> line.contains(SUMMARY))
+          .singleElement()
+          .asString()
+          .matches(SUMMARY + "readBytes=0 copiedBytes=0 tcpBytes=0 localBytes=[1-9].*");
+    }
+  }
+
+  private static void shuffle(JavaSparkContext spark) {
+    assertThat(
+            spark
+                .parallelize(List.of(1, 2, 3), 2)
+                .mapToPair(number -> new Tuple2<>(number % 2, number))
+                .reduceByKey(Integer::sum)
+                .count())
+        .isEqualTo(2);
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("monitor")
+        .set("spark.ui.enabled", "false")
+        .set("spark.driver.host", "127.0.0.1");
+  }
+
+  private static Gauge<?> gauge(String name) {
+    Source source =
+        SparkEnv.get().metricsSystem().getSourcesByName("rdma.application").iterator().next();
+    return source.metricRegistry().getGauges().get(name);
+  }
+
+  /** Collects the events of the plug-in. */
+  private static final class Events extends SparkListener {
+    private final List<SparkListenerEvent> posted = Collections.synchronizedList(new ArrayList<>());
+
+    @Override
+    public void onOtherEvent(SparkListenerEvent event) {
+      if (event instanceof RdmaShuffleEvent) {
+        posted.add(event);
+      }
+    }
+  }
+}

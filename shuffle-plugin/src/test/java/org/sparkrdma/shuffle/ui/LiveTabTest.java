@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.deploy.history.FsHistoryProvider;
+import org.apache.spark.deploy.history.HistoryServer;
+import org.apache.spark.internal.config.package$;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Option;
+import scala.Tuple2;
+
+/** The tab of a real application, live and from its event log in a real History Server. */
+@Timeout(120)
+class LiveTabTest {
+  private static final String TAB = "RDMA shuffle</a>";
+
+  @TempDir Path logs;
+
+  @Test
+  void shouldSayInLocalModeWhyRdmaIsNotUsed() throws Exception {
+    assertThat(pageOf(conf())).contains("in local mode no block is remote").contains(TAB);
+  }
+
+  @Test
+  void shouldSayThatTheModeIsOff() throws Exception {
+    assertThat(pageOf(conf().set("spark.shuffle.rdma.mode", "off")))
+        .contains("RDMA is not used: spark.shuffle.rdma.mode=off");
+  }
+
+  @Test
+  void shouldNeedNoUi() {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(conf().set("spark.ui.enabled", "false"))) {
+      shuffle(spark);
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldShowTheTabInAHistoryServer() throws Exception {
+    SparkConf conf =
+        conf()
+            .set("spark.eventLog.enabled", "true")
+            .set("spark.eventLog.rolling.enabled", "false")
+            .set("spark.eventLog.compress", "false")
+            .set("spark.eventLog.dir", logs.toUri().toString());
+    String id;
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      shuffle(spark);
+      id = spark.sc().applicationId();
+    }
+    Path log = logs.resolve(id);
+    assertThat(Files.readString(log)).contains("org.sparkrdma.shuffle.ui.RdmaShuffleEvent");
+    // An event of an earlier schema, and one of a later schema with fields that are not known here.
+    String all = Files.readString(log);
+    String event = "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":";
+    int end = all.lastIndexOf("{\"Event\":\"SparkListenerApplicationEnd\"");
+    Files.writeString(
+        log,
+        all.substring(0, end)
+            + event
+            + "0,\"executors\":[[\"41\",\"engine\",\"early-engine\"]]}\n"
+            + event
+            + "2,\"timeMs\":9,\"shape\":{\"of\":1},\"executors\":[[\"42\",\"engine\",\"late-engine\"]]}\n"
+            + all.substring(end));
+    String page = historyPage(id);
+    assertThat(page)
+        .contains(TAB)
+        .contains("in local mode no block is remote")
+        .contains("early-engine")
+        .contains("late-engine")
+        .contains("a later version of the plug-in wrote this log");
+  }
+
+  private String historyPage(String id) throws Exception {
+    SparkConf conf =
+        new SparkConf(false)
+            .set("spark.history.fs.logDirectory", logs.toUri().toString())
+            .set("spark.history.ui.port", "0");
+    FsHistoryProvider provider = new FsHistoryProvider(conf);
+    HistoryServer server =
+        new HistoryServer(
+            conf,
+            provider,
+            new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()),
+            0);
+    server.initialize();
+    server.bind();
+    try {
+      String url = "http://127.0.0.1:" + server.boundPort() + "/history/" + id + "/rdma-shuffle/";
+      HttpResponse<String> answer = request(url);
+      while (answer.statusCode() == 404) {
+        // Spark does not look for logs by itself when it is tested.
+        provider.checkForLogs();
+        answer = request(url);
+      }
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      return answer.body();
+    } finally {
+      server.stop();
+    }
+  }
+
+  private static String pageOf(SparkConf conf) throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      shuffle(spark);
+      shuffle(spark);
+      return get(spark.sc().uiWebUrl().get() + "/rdma-shuffle/");
+    }
+  }
+
+  private static void shuffle(JavaSparkContext spark) {
+    List<Integer> numbers = IntStream.range(0, 100).boxed().toList();
+    assertThat(
+            spark
+                .parallelize(numbers, 3)
+                .mapToPair(number -> new Tuple2<>(number % 7, number))
+                .reduceByKey(Integer::sum, 4)
+                .collectAsMap())
+        .hasSize(7);
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("tab")
+        .set("spark.ui.enabled", "true")
+        .set("spark.ui.port", "0")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+  }
+
+  private static String get(String url) throws Exception {
+    HttpResponse<String> answer = request(url);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer.body();
+  }
+
+  private static HttpResponse<String> request(String url) throws Exception {
+    HttpClient client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+    return client.send(
+        HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+  }
+}

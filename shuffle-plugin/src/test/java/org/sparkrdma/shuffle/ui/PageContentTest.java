@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.xml.sax.InputSource;
+
+class PageContentTest {
+  private static final String SCRIPT = "<script>alert('1')</script>\"&";
+
+  private final ApplicationFigures figures = new ApplicationFigures();
+
+  @Test
+  void shouldEscapeAllThatExecutorsSend() throws Exception {
+    figures.note(SCRIPT);
+    figures.start(SCRIPT, SCRIPT);
+    figures.report(
+        SCRIPT,
+        Map.of(
+            "state",
+            SCRIPT,
+            "reasons",
+            SCRIPT,
+            "engine",
+            SCRIPT,
+            "device",
+            SCRIPT,
+            "addresses",
+            SCRIPT,
+            "speed",
+            SCRIPT,
+            "fallback." + SCRIPT,
+            3L));
+    figures.remove(SCRIPT, SCRIPT);
+    figures.report("2", Map.of("state", "up"));
+    String page = page();
+    assertThat(page).doesNotContain("<script").contains("&lt;script&gt;alert(&#39;1&#39;)");
+    // Well-formed, so no text has become an element or has ended an attribute.
+    var document =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(new InputSource(new StringReader(page)));
+    assertThat(document.getElementsByTagName("script").getLength()).isZero();
+  }
+
+  @Test
+  void shouldShowTheReasonWhyRdmaIsNotUsedAndCountSparksOwnBytesAsTcp() {
+    figures.report("1", Map.of("state", "off", "reasons", "no device", "tcp", 0L));
+    figures.addTask("1", 3, 2_048, 1_024);
+    assertThat(page())
+        .contains("up in 0 of 1 running executors")
+        .contains("Not used in 1 executor:</strong> no device")
+        .contains("By TCP:</strong> 2.0 KiB")
+        .contains("From local disks:</strong> 1.0 KiB");
+  }
+
+  @Test
+  void shouldShowTheReasonOfAStartThatHangsAndCountSparksOwnBytesAsTcp() {
+    figures.report("1", Map.of("state", "starting", "reasons", "it hangs", "tcp", 0L));
+    figures.addTask("1", 3, 2_048, 0);
+    assertThat(page())
+        .contains("<td>starting</td><td>it hangs</td>")
+        .contains("By TCP:</strong> 2.0 KiB");
+  }
+
+  @Test
+  void shouldShowTheHostOfEachExecutorAndTheReasonOfEachWithoutRdma() {
+    figures.start("1", "host-a");
+    figures.start("2", "host-b");
+    figures.start("3", "host-c");
+    figures.report("1", Map.of("state", "off", "reasons", "no device"));
+    figures.report("2", Map.of("state", "up", "reasons", ""));
+    figures.report("3", Map.of("state", "restarting", "reasons", "port down"));
+    figures.remove("3", "idle");
+    assertThat(page())
+        .contains("<tr><td>1</td><td>host-a</td><td>off</td><td>no device</td>")
+        .contains("<tr><td>2</td><td>host-b</td><td>up</td><td></td>")
+        .contains("<tr><td>3</td><td>host-c</td><td>lost: idle</td><td>port down</td>");
+  }
+
+  @Test
+  void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
+    figures.addTask("1", 3, 2_048, 1_024);
+    assertThat(page()).contains("By TCP:</strong> 0 B");
+  }
+
+  @Test
+  void shouldShowTheBytesOfAStageByPath() {
+    figures.report("1", Map.of("state", "up"));
+    figures.addTask("1", 3, 3_072, 1_024);
+    figures.setReceived(3, new BytesByPath(2_048, 512, 1_024, 0));
+    assertThat(stage(3)).containsExactly("3.0 KiB", "2.0 KiB", "1.0 KiB", "1.0 KiB");
+  }
+
+  @Test
+  void shouldCountTheBytesOfAStageAsTcpWhereNoExecutorReports() {
+    figures.addTask("1", 3, 3_072, 1_024);
+    assertThat(stage(3)).containsExactly("3.0 KiB", "0 B", "3.0 KiB", "1.0 KiB");
+    figures.report("1", Map.of("state", "up"));
+    assertThat(stage(3)).containsExactly("3.0 KiB", "0 B", "0 B", "1.0 KiB");
+  }
+
+  /** Cells of the stage's row. */
+  private List<String> stage(int stageId) {
+    String page = page();
+    String table = page.substring(page.indexOf("rdma-stages"));
+    int row = table.indexOf(">" + stageId + "</td>");
+    return Pattern.compile(">([^<]*)</td>")
+        .matcher(table.substring(row, table.indexOf("</tr>", row)))
+        .results()
+        .skip(1)
+        .map(cell -> cell.group(1))
+        .toList();
+  }
+
+  @Test
+  void shouldMarkALostExecutorAndKeepItsBytes() {
+    figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L));
+    figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L));
+    figures.remove("1", "Command exited with code 137");
+    assertThat(page())
+        .contains("up in 1 of 1 running executors")
+        .contains("<td>lost: Command exited with code 137</td>")
+        .contains("By READ:</strong> 5.0 KiB");
+  }
+
+  @Test
+  void shouldCountBlocksThatUsedTcpByReason() {
+    assertThat(page()).contains("<p>None.</p>");
+    figures.report("1", Map.of("fallback.pool-empty", 7L));
+    figures.report("2", Map.of("fallback.pool-empty", 2L));
+    assertThat(page()).contains("<td>pool-empty</td>").contains(">9</td>");
+  }
+
+  private String page() {
+    return new PageContent(figures.snapshot(), figures.totals()).html();
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import org.sparkrdma.shuffle.metrics.Figure;
+import scala.Tuple2;
+
+/** Names and values that Prometheus gets from the driver, and the templates that use them. */
+@Timeout(120)
+class PrometheusTest {
+  private static final Path CONF = Path.of("..", "conf");
+  private static final Pattern NAME = Pattern.compile("metrics_spark_driver_rdma_\\w+_Value");
+
+  private static Set<String> namesIn(String text) {
+    return NAME.matcher(text).results().map(found -> found.group()).collect(Collectors.toSet());
+  }
+
+  @Test
+  @Tag("slow")
+  void shouldShowTheNamesThatTheTemplatesAndThePageUse() throws Exception {
+    Set<String> shown = namesIn(scrape());
+    assertThat(shown).hasSize(16);
+    assertThat(shown)
+        .containsAll(namesIn(Files.readString(CONF.resolve("prometheus-alerts.yaml"))));
+    String dashboard = Files.readString(CONF.resolve("grafana-dashboard.json"));
+    assertThat(namesIn(dashboard)).isNotEmpty().isSubsetOf(shown);
+    Set<String> documented = new TreeSet<>();
+    Pattern row = Pattern.compile("(?m)^\\| `rdma\\.application\\.([a-z0-9.]+)` \\|");
+    row.matcher(Files.readString(Path.of("..", "docs", "metrics.md")))
+        .results()
+        .forEach(
+            found ->
+                documented.add(
+                    "metrics_spark_driver_rdma_application_"
+                        + found.group(1).replace('.', '_')
+                        + "_Value"));
+    assertThat(documented).isEqualTo(new TreeSet<>(shown));
+  }
+
+  /** The servlet's text in an application that has shuffled. */
+  private static String scrape() throws Exception {
+    try (JavaSparkContext spark = shuffled()) {
+      URI uri = URI.create(spark.sc().uiWebUrl().get() + "/metrics/prometheus/");
+      HttpClient client =
+          HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
+  }
+
+  /** An application that has shuffled, with the settings of the page; the caller closes it. */
+  static JavaSparkContext shuffled() {
+    String sink = "spark.metrics.conf.driver.sink.prometheusServlet.";
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[2]")
+            .setAppName("prometheus")
+            .set("spark.ui.port", "0")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.metrics.namespace", "spark")
+            .set(sink + "class", "org.apache.spark.metrics.sink.PrometheusServlet")
+            .set(sink + "path", "/metrics/prometheus")
+            .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+    JavaSparkContext spark = new JavaSparkContext(conf);
+    spark
+        .parallelize(List.of(1, 2, 3), 2)
+        .mapToPair(number -> new Tuple2<>(number % 2, number))
+        .reduceByKey(Integer::sum)
+        .count();
+    return spark;
+  }
+
+  @Test
+  void shouldHaveADashboardWithATitleAndAQueryInEachPanel() throws Exception {
+    JsonNode dashboard =
+        new ObjectMapper().readTree(CONF.resolve("grafana-dashboard.json").toFile());
+    assertThat(dashboard.path("title").asText()).isNotEmpty();
+    assertThat(dashboard.path("schemaVersion").asInt()).isPositive();
+    assertThat(dashboard.path("panels")).isNotEmpty();
+    Set<Integer> ids = new TreeSet<>();
+    for (JsonNode panel : dashboard.path("panels")) {
+      assertThat(panel.path("title").asText()).isNotEmpty();
+      assertThat(panel.path("gridPos").path("w").asInt()).isBetween(1, 24);
+      assertThat(panel.path("targets")).isNotEmpty();
+      panel
+          .path("targets")
+          .forEach(target -> assertThat(target.path("expr").asText()).isNotEmpty());
+      ids.add(panel.path("id").asInt());
+    }
+    assertThat(ids).hasSize(dashboard.path("panels").size());
+  }
+
+  @Test
+  void shouldCountExecutorsByTheStateOfTheirRdma() {
+    ApplicationFigures figures = new ApplicationFigures();
+    figures.report("1", figures("up", 96, 100, 10));
+    figures.report("2", figures("up", 10, 100, 20));
+    figures.report("3", figures("off", 0, 0, 0));
+    figures.report("4", figures("up", 100, 100, 30));
+    figures.remove("4", "lost");
+    figures.start("5", "host-a");
+
+    ApplicationTotals totals = figures.totals();
+
+    assertThat(totals.withRdma()).isEqualTo(2);
+    assertThat(totals.withoutRdma()).isEqualTo(1);
+    assertThat(totals.pinnedFull()).isEqualTo(1);
+    assertThat(totals.bytes().read()).as("of removed executors too").isEqualTo(60);
+    assertThat(totals.fallbackBlocks()).as("with RDMA at both ends").isEqualTo(4 * 7);
+    assertThat(totals.blocksWithoutRdma()).isEqualTo(4 * 28);
+    assertThat(totals.fallbackBytes()).isEqualTo(4 * 3);
+    assertThat(totals.quarantines()).isEqualTo(4);
+    assertThat(totals.present(Figure.PINNED)).as("of running executors").isEqualTo(96 + 10);
+    assertThat(totals.present(Figure.PINNED_LIMIT)).isEqualTo(200);
+    assertThat(totals.present(Figure.CONNECTIONS)).isEqualTo(10 + 20);
+    assertThat(totals.present(Figure.LATENCY_P99_US)).as("the slowest").isEqualTo(20);
+    assertThat(new ApplicationFigures().totals().present(Figure.PINNED)).isZero();
+  }
+
+  private static Map<String, Object> figures(String state, long pinned, long limit, long read) {
+    return Map.ofEntries(
+        Map.entry(Figure.STATE.label(), state),
+        Map.entry(Figure.PINNED.label(), pinned),
+        Map.entry(Figure.PINNED_LIMIT.label(), limit),
+        Map.entry(Figure.READ.label(), read),
+        Map.entry(Figure.QUARANTINES.label(), 1L),
+        Map.entry(Figure.TCP_FALLBACK.label(), 3L),
+        Map.entry(Figure.FALLBACK + "timeout", 5L),
+        Map.entry(Figure.FALLBACK + "disk", 2L),
+        Map.entry(Figure.FALLBACK + "unavailable", 11L),
+        Map.entry(Figure.FALLBACK + "no-endpoint", 17L),
+        Map.entry(Figure.CONNECTIONS.label(), read),
+        Map.entry(Figure.LATENCY_P99_US.label(), read));
+  }
+}
