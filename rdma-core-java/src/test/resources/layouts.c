@@ -55,22 +55,15 @@ int main(void) {
   SIZE(T, N);
   FIELD(T, N, odp_caps.general_caps, ODP_CAPS_GENERAL);
   FIELD(T, N, odp_caps.per_transport_caps.rc_odp_caps, ODP_CAPS_RC);
-  FIELD(T, N, odp_caps.per_transport_caps.uc_odp_caps, ODP_CAPS_UC);
-  FIELD(T, N, odp_caps.per_transport_caps.ud_odp_caps, ODP_CAPS_UD);
-  FIELD(T, N, hca_core_clock, HCA_CORE_CLOCK);
-  FIELD(T, N, xrc_odp_caps, XRC_ODP_CAPS);
 #undef T
 #undef N
 #define T struct ibv_device_attr
 #define N IbvDeviceAttr
   SIZE(T, N);
   FIELD(T, N, node_guid, NODE_GUID);
-  FIELD(T, N, sys_image_guid, SYS_IMAGE_GUID);
   FIELD(T, N, max_mr_size, MAX_MR_SIZE);
-  FIELD(T, N, page_size_cap, PAGE_SIZE_CAP);
   FIELD(T, N, vendor_id, VENDOR_ID);
   FIELD(T, N, vendor_part_id, VENDOR_PART_ID);
-  FIELD(T, N, hw_ver, HW_VER);
   FIELD(T, N, max_qp, MAX_QP);
   FIELD(T, N, max_qp_wr, MAX_QP_WR);
   FIELD(T, N, max_sge, MAX_SGE);
@@ -79,9 +72,6 @@ int main(void) {
   FIELD(T, N, max_mr, MAX_MR);
   FIELD(T, N, max_qp_rd_atom, MAX_QP_RD_ATOM);
   FIELD(T, N, max_qp_init_rd_atom, MAX_QP_INIT_RD_ATOM);
-  FIELD(T, N, max_srq_sge, MAX_SRQ_SGE);
-  FIELD(T, N, max_pkeys, MAX_PKEYS);
-  FIELD(T, N, local_ca_ack_delay, LOCAL_CA_ACK_DELAY);
   FIELD(T, N, phys_port_cnt, PHYS_PORT_CNT);
 #undef T
 #undef N
@@ -90,22 +80,7 @@ int main(void) {
   FIELD(T, N, state, STATE);
   FIELD(T, N, max_mtu, MAX_MTU);
   FIELD(T, N, active_mtu, ACTIVE_MTU);
-  FIELD(T, N, gid_tbl_len, GID_TBL_LEN);
-  FIELD(T, N, port_cap_flags, PORT_CAP_FLAGS);
   FIELD(T, N, max_msg_sz, MAX_MSG_SZ);
-  FIELD(T, N, bad_pkey_cntr, BAD_PKEY_CNTR);
-  FIELD(T, N, qkey_viol_cntr, QKEY_VIOL_CNTR);
-  FIELD(T, N, pkey_tbl_len, PKEY_TBL_LEN);
-  FIELD(T, N, lid, LID);
-  FIELD(T, N, sm_lid, SM_LID);
-  FIELD(T, N, lmc, LMC);
-  FIELD(T, N, max_vl_num, MAX_VL_NUM);
-  FIELD(T, N, sm_sl, SM_SL);
-  FIELD(T, N, subnet_timeout, SUBNET_TIMEOUT);
-  FIELD(T, N, init_type_reply, INIT_TYPE_REPLY);
-  FIELD(T, N, active_width, ACTIVE_WIDTH);
-  FIELD(T, N, active_speed, ACTIVE_SPEED);
-  FIELD(T, N, phys_state, PHYS_STATE);
   FIELD(T, N, link_layer, LINK_LAYER);
 #undef T
 #undef N
@@ -251,7 +226,6 @@ int main(void) {
   FIELD(T, N, sib_addr, SIB_ADDR);
   FIELD(T, N, sib_sid, SIB_SID);
   FIELD(T, N, sib_sid_mask, SIB_SID_MASK);
-  FIELD(T, N, sib_scope_id, SIB_SCOPE_ID);
   NAMED_VALUE(N, NUMBER_AF_IB, AF_IB);
   NAMED_VALUE(N, NUMBER_PS_TCP, RDMA_IB_IP_PS_TCP);
 #undef T

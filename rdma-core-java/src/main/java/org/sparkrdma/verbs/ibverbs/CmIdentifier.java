@@ -2,12 +2,15 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
@@ -18,12 +21,34 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
- * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection}
- * decides when, and guards it with its lock. The last user destroys it: the connection, the thread
- * that resolves its route, or a thread that requests it.
+ * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection} or
+ * the connection manager decides when; a connection guards it with its lock. The last user destroys
+ * it: the connection, the thread that resolves its route, or a thread that requests it.
  */
 final class CmIdentifier {
+  /** Options of level RDMA_OPTION_ID whose value is one byte, see rdma_set_option(3). */
+  enum Option {
+    TOS(0),
+    ACK_TIMEOUT(3);
+
+    final int number;
+
+    Option(int number) {
+      this.number = number;
+    }
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);
+
+  /**
+   * Bytes in front of the private data of a request by GID. With IP addresses the kernel puts its
+   * own header there: version 0, the version of IP, the addresses. With AF_IB it puts nothing
+   * there, but the peer's kernel still looks for that header: it takes the request for one by GID
+   * only if the first byte is 0 and the upper half of the second is neither 4 nor 6, and rejects it
+   * otherwise (cma_user_data_offset, cma_save_ip_info and cma_ib_id_from_event in
+   * drivers/infiniband/core/cma.c). A request has 92 bytes for both.
+   */
+  private static final int GID_PREFIX_BYTES = 4;
 
   private final IbverbsDevice device;
   private final CmLibrary cm;
@@ -37,6 +62,36 @@ final class CmIdentifier {
     cm = device.libraries().cm();
   }
 
+  /**
+   * Creates one whose events come through that channel.
+   *
+   * @param trafficClass of the connection; empty is that of the system. It is set before the
+   *     address is bound or resolved, since the route takes the class then
+   */
+  static CmIdentifier create(IbverbsDevice device, long channel, OptionalInt trafficClass)
+      throws VerbsException {
+    CmIdentifier created;
+    try (NativeArena one = new NativeArena()) {
+      long at = one.allocate(Long.BYTES);
+      if (device.libraries().cm().createId(channel, at) != 0) {
+        throw Libraries.failure("rdma_create_id", "");
+      }
+      created = new CmIdentifier(device, Memory.getLong(at));
+    }
+    boolean complete = false;
+    try {
+      if (trafficClass.isPresent()) {
+        device.setOption(created.id, Option.TOS, trafficClass.getAsInt());
+      }
+      complete = true;
+      return created;
+    } finally {
+      if (!complete) {
+        created.release();
+      }
+    }
+  }
+
   long id() {
     return id;
   }
@@ -47,6 +102,53 @@ final class CmIdentifier {
 
   InetSocketAddress remoteAddress() {
     return SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_DST_ADDR);
+  }
+
+  /** Number of the port of the device that it is bound to. */
+  int port() {
+    return Memory.getByte(id + RdmaCmId.PORT_NUM);
+  }
+
+  /** The device that it was bound to, when it is a different one; else null. */
+  String otherDevice() {
+    long context = Memory.getLong(id + RdmaCmId.VERBS);
+    return context == 0 || context == device.context() ? null : Contexts.name(context);
+  }
+
+  /**
+   * Binds it to an address of the device.
+   *
+   * @throws VerbsException also when the address belongs to another device
+   */
+  void bind(InetSocketAddress address) throws VerbsException {
+    try (NativeArena one = new NativeArena()) {
+      if (cm.bindAddr(id, write(address, one)) != 0) {
+        throw Libraries.failure("rdma_bind_addr", "address=" + address + remedy(address));
+      }
+    }
+    if (otherDevice() != null) {
+      throw new VerbsException(
+          "rdma_bind_addr",
+          "rdma_bind_addr failed: the address belongs to another device: address="
+              + address
+              + (" device=" + otherDevice() + " wanted=" + device.info().name()));
+    }
+  }
+
+  /**
+   * librdmacm tests at its start whether the kernel has AF_IB, and refuses such addresses without
+   * it (ucma_set_af_ib_support and ucma_addrlen in its cma.c).
+   */
+  private static String remedy(InetSocketAddress address) {
+    return address instanceof GidSocketAddress
+        ? ": the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)"
+        : "";
+  }
+
+  void listen(int backlog) throws VerbsException {
+    if (cm.listen(id, backlog) != 0) {
+      throw Libraries.failure("rdma_listen", "address=" + localAddress());
+    }
   }
 
   /**
@@ -107,7 +209,7 @@ final class CmIdentifier {
   /** Sets the acknowledge time-out, where the transport has one and the parameters name one. */
   void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
     if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
-      device.options().set(id, CmOptions.Option.ACK_TIMEOUT, parameters.ackTimeout());
+      device.setOption(id, Option.ACK_TIMEOUT, parameters.ackTimeout());
     }
   }
 
@@ -119,20 +221,26 @@ final class CmIdentifier {
    */
   void connect(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
+    int prefix = remoteAddress() instanceof GidSocketAddress ? GID_PREFIX_BYTES : 0;
     try (NativeArena one = new NativeArena()) {
-      byte[] data = RequestData.toSend(remoteAddress(), parameters.privateData());
-      if (cm.connect(id, write(parameters, data, peerReads, peerMaxReads, one)) != 0) {
+      if (cm.connect(id, write(parameters, prefix, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_connect", "remote=" + remoteAddress());
       }
     }
+  }
+
+  /** The private data of a received request without what {@link #connect} puts in front. */
+  byte[] requestData(byte[] all) {
+    return remoteAddress() instanceof GidSocketAddress
+        ? Arrays.copyOfRange(all, Math.min(GID_PREFIX_BYTES, all.length), all.length)
+        : all;
   }
 
   /** Accepts the connection that a peer requested; parameters as for {@link #connect}. */
   void accept(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      byte[] data = parameters.privateData();
-      if (cm.accept(id, write(parameters, data, peerReads, peerMaxReads, one)) != 0) {
+      if (cm.accept(id, write(parameters, 0, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_accept", "remote=" + remoteAddress());
       }
     }
@@ -140,15 +248,16 @@ final class CmIdentifier {
 
   private long write(
       ConnectionParameters parameters,
-      byte[] data,
+      int prefixBytes,
       int peerReads,
       int peerMaxReads,
       NativeArena one) {
+    byte[] data = parameters.privateData();
     int limit = device.info().limits().maxReadsInFlight();
     int reads = Math.min(parameters.readsInFlight(), limit);
     long at = one.allocate(RdmaConnParam.SIZE);
-    Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(data, one));
-    Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, data.length);
+    Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(prefixBytes, data, one));
+    Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, prefixBytes + data.length);
     Memory.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
     Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerMaxReads));
     Memory.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
@@ -157,10 +266,10 @@ final class CmIdentifier {
     return at;
   }
 
-  private static long copy(byte[] data, NativeArena one) {
-    long at = one.allocate(Math.max(1, data.length));
+  private static long copy(int prefixBytes, byte[] data, NativeArena one) {
+    long at = one.allocate((long) prefixBytes + data.length);
     for (int i = 0; i < data.length; i++) {
-      Memory.putByte(at + i, data[i]);
+      Memory.putByte(at + prefixBytes + i, data[i]);
     }
     return at;
   }
@@ -168,7 +277,7 @@ final class CmIdentifier {
   /** Rejects the connection that a peer requested; the peer may have given up already. */
   void reject(byte[] privateData) {
     try (NativeArena one = new NativeArena()) {
-      if (cm.reject(id, copy(privateData, one), privateData.length) != 0) {
+      if (cm.reject(id, copy(0, privateData, one), privateData.length) != 0) {
         LOG.debug("{}", Libraries.message("rdma_reject", Downcalls.errno(), ""));
       }
     }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +25,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
@@ -38,7 +37,8 @@ final class DeviceFacts {
   /** Private data that fits into a connection request on RoCE; iWARP has more room. */
   static final int MAX_PRIVATE_DATA_BYTES = 56;
 
-  private static final Path SYSTEM = Path.of("/sys/class/infiniband");
+  /** The first length of inline data that is tried; more would make each work request larger. */
+  private static final int MAX_INLINE_BYTES = 220;
 
   /**
    * librdmacm keeps these bits of what the device reports, and refuses connections with more READs
@@ -78,11 +78,10 @@ final class DeviceFacts {
    */
   static List<InetAddress> addresses(
       Libraries libraries, long context, NetworkLinks links, PortInfo port) throws VerbsException {
-    boolean ethernet = ReportedAttributes.isEthernet(port.reported());
-    var facts = new DeviceFacts(libraries, context, links);
-    int tableLength = ReportedAttributes.gidTableLength(port.reported());
+    boolean ethernet = port.gids().stream().noneMatch(gid -> gid.type() == GidType.INFINIBAND);
     var table = new GidTable(libraries, context, links);
-    return facts.addresses(table.entries(port.number(), tableLength, ethernet), ethernet);
+    return new DeviceFacts(libraries, context, links)
+        .addresses(table.entries(port.number(), ethernet), ethernet);
   }
 
   private DeviceInfo info(Consumer<String> skipped) throws VerbsException {
@@ -94,7 +93,7 @@ final class DeviceFacts {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
       queryPorts(arena, name, Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
-      int inline = InlineProbe.of(libraries.verbs(), context);
+      int inline = maxInlineBytes();
       var capabilities = EnumSet.copyOf(rules.capabilities());
       if (inline > 0) {
         capabilities.add(Capability.INLINE);
@@ -105,7 +104,7 @@ final class DeviceFacts {
       if (driver.ignoresTrafficClass()) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
       }
-      if (driver.keepsAccess() || AccessRefusals.contains(name, nodeGuid)) {
+      if (driver.keepsAccess() || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (hasInfinibandPort() && links.inFirstNamespace()) {
@@ -122,7 +121,7 @@ final class DeviceFacts {
           limits(name, device, inline),
           capabilities,
           ports,
-          reported(name, device, extended));
+          reported(device));
     }
   }
 
@@ -165,16 +164,48 @@ final class DeviceFacts {
             rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
   }
 
-  private Map<String, Object> reported(String name, long device, long extended) {
-    Map<String, Object> reported = ReportedAttributes.ofDevice(device, extended);
-    try {
-      Path board = SYSTEM.resolve(name).resolve("board_id");
-      reported.put("board_id", Files.readString(board, StandardCharsets.ISO_8859_1).trim());
-    } catch (IOException e) {
-      // Only some drivers have it.
-    }
-    reported.put("num_comp_vectors", (long) Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
+  /** For people, under the names of ibv_devinfo(1). */
+  private static Map<String, Object> reported(long device) {
+    Map<String, Object> reported = new LinkedHashMap<>();
+    reported.put("fw_ver", Memory.string(device));
+    reported.put("vendor_id", hex(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)));
+    reported.put("vendor_part_id", (long) Memory.getInt(device + IbvDeviceAttr.VENDOR_PART_ID));
     return reported;
+  }
+
+  private static String hex(int value) {
+    return "0x" + Integer.toHexString(value);
+  }
+
+  /**
+   * Finds the maximum inline data of a send, 0 for none. No query reports it, so queue pairs are
+   * created with ever less until the device accepts one.
+   */
+  private int maxInlineBytes() {
+    VerbsLibrary verbs = libraries.verbs();
+    long pd = verbs.allocPd(context);
+    long cq = verbs.createCq(context, 1, 0, 0);
+    try (NativeArena arena = new NativeArena()) {
+      for (int bytes = MAX_INLINE_BYTES; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
+        long attributes = arena.allocate(IbvQpInitAttr.SIZE);
+        QueuePairAttributes.write(attributes, cq, cq, 1, 1, 1, bytes);
+        long qp = verbs.createQp(pd, attributes);
+        if (qp != 0) {
+          verbs.destroyQp(qp);
+          if (Memory.getInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA) >= bytes) {
+            return bytes;
+          }
+        }
+      }
+      return 0;
+    } finally {
+      if (cq != 0) {
+        verbs.destroyCq(cq);
+      }
+      if (pd != 0) {
+        verbs.deallocPd(pd);
+      }
+    }
   }
 
   /** Drivers without interrupts report none. */
@@ -242,19 +273,28 @@ final class DeviceFacts {
     PortState[] states = PortState.values();
     boolean ethernet =
         Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
-    int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
     List<GidTable.Entry> entries =
-        new GidTable(libraries, context, links).entries(number, tableLength, ethernet);
+        new GidTable(libraries, context, links).entries(number, ethernet);
     List<Gid> gids = entries.stream().map(GidTable.Entry::gid).toList();
     List<InetAddress> addresses = addresses(entries, ethernet);
     addresses.sort(Comparator.comparing(InetAddress::isLinkLocalAddress));
     return new PortInfo(
         number,
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
-        (int) ReportedAttributes.mtuBytes(attributes + IbvPortAttr.ACTIVE_MTU),
+        mtuBytes(attributes + IbvPortAttr.ACTIVE_MTU),
         gids,
         addresses,
-        ReportedAttributes.ofPort(attributes));
+        new TreeMap<>(
+            Map.of(
+                "max_mtu",
+                (long) mtuBytes(attributes + IbvPortAttr.MAX_MTU),
+                "link_layer",
+                ethernet ? "Ethernet" : "InfiniBand")));
+  }
+
+  /** The code of an enum ibv_mtu: 1 means 256 bytes, 5 means 4096. */
+  static int mtuBytes(long address) {
+    return 128 << Memory.getInt(address);
   }
 
   private List<InetAddress> addresses(List<GidTable.Entry> entries, boolean ethernet)
@@ -269,7 +309,7 @@ final class DeviceFacts {
     List<NetworkLinks.Link> all = links.all();
     List<InetAddress> addresses = new ArrayList<>();
     for (GidTable.Entry entry : entries) {
-      InetAddress address = LinkAddresses.ofGid(all, entry.gid().address(), entry.link());
+      InetAddress address = NetworkLinks.ofGid(all, entry.gid().address(), entry.link());
       if (address != null && !addresses.contains(address)) {
         addresses.add(address);
       }
@@ -279,8 +319,6 @@ final class DeviceFacts {
 
   /** Addresses of the network interfaces that belong to the first GID. */
   private List<InetAddress> ofLinks(List<Gid> gids) throws VerbsException {
-    return gids.isEmpty()
-        ? new ArrayList<>()
-        : LinkAddresses.ofPort(links, gids.get(0).address().getAddress());
+    return gids.isEmpty() ? new ArrayList<>() : links.ofPort(gids.get(0).address().getAddress());
   }
 }

@@ -22,6 +22,9 @@ final class GidTable {
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
   private static final int GID_BYTES = 16;
 
+  /** Maximum number of entries, of all ports, that are queried at once. */
+  private static final int MAX_ENTRIES = 1_024;
+
   private final Libraries libraries;
   private final long context;
   private final NetworkLinks links;
@@ -40,20 +43,16 @@ final class GidTable {
   /** A GID, and the number of its network interface; 0 is none. */
   record Entry(Gid gid, int link) {}
 
-  /**
-   * The entries of a port that are not empty.
-   *
-   * @param tableLength as the port reports it
-   */
-  List<Entry> entries(int port, int tableLength, boolean ethernet) throws VerbsException {
+  /** The entries of a port that are not empty. */
+  List<Entry> entries(int port, boolean ethernet) throws VerbsException {
     if (!libraries.verbs().hasQueryGidTable()) {
-      return entriesOfSystem(port, tableLength, ethernet);
+      return entriesOfSystem(port, ethernet);
     }
     try (NativeArena arena = new NativeArena()) {
-      long entries = arena.allocate((long) tableLength * IbvGidEntry.SIZE);
-      long count = libraries.verbs().queryGidTable(context, entries, tableLength);
+      long entries = arena.allocate((long) MAX_ENTRIES * IbvGidEntry.SIZE);
+      long count = libraries.verbs().queryGidTable(context, entries, MAX_ENTRIES);
       if (count < 0) {
-        return entriesOfSystem(port, tableLength, ethernet);
+        return entriesOfSystem(port, ethernet);
       }
       List<Entry> found = new ArrayList<>();
       for (int i = 0; i < count; i++) {
@@ -72,12 +71,11 @@ final class GidTable {
   }
 
   /** Reads the table entry by entry, for libraries that cannot query it as a whole. */
-  private List<Entry> entriesOfSystem(int port, int tableLength, boolean ethernet)
-      throws VerbsException {
+  private List<Entry> entriesOfSystem(int port, boolean ethernet) throws VerbsException {
     Path directory =
         SYSTEM.resolve(Contexts.name(context)).resolve("ports").resolve(Integer.toString(port));
     List<Entry> found = new ArrayList<>();
-    for (int i = 0; i < tableLength; i++) {
+    for (int i = 0; Files.exists(directory.resolve("gids/" + i)); i++) {
       byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
       if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
         Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));

@@ -71,18 +71,19 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   static IbverbsConnection resolving(
       IbverbsDevice device,
       IbverbsConnectionManager manager,
-      long id,
+      CmIdentifier identifier,
       InetSocketAddress remote,
       Duration timeout) {
     int maxReads = device.info().limits().maxReadsInFlight();
-    var identifier = new CmIdentifier(device, id);
     return new IbverbsConnection(device, manager, identifier, remote, timeout, maxReads, maxReads);
   }
 
   /** A connection that a peer requests; takes over the identifier. */
   static IbverbsConnection requested(
-      IbverbsDevice device, IbverbsConnectionManager manager, CmEvent request) {
-    var identifier = new CmIdentifier(device, request.id());
+      IbverbsDevice device,
+      IbverbsConnectionManager manager,
+      CmIdentifier identifier,
+      CmEvent request) {
     var connection =
         new IbverbsConnection(
             device,
@@ -353,7 +354,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   @Override
   protected String otherDevice() {
-    return manager.identifiers().otherDevice(identifier.id());
+    return identifier.otherDevice();
   }
 
   @Override

@@ -14,12 +14,11 @@ import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaEventChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
-import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
  * An event channel of librdmacm and its identifiers. Events are taken from the kernel under the
@@ -34,21 +33,30 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    */
   static final int EVENTS_PER_TURN = 8;
 
+  /** Indexes of the descriptors of librdmacm and of the device's asynchronous events. */
+  private static final int CM = 0;
+
+  private static final int DEVICE = 1;
+  private static final int DESCRIPTORS = 2;
+
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
-  private final RouteResolver routes;
+  private final CmThreads routes;
 
   /** Null where rdma_connect does not wait. */
-  private final ConnectThreads connects;
+  private final CmThreads connects;
 
   private final long channel;
   private final int fd;
   private final ListenerAddresses addresses;
   private final LongSupplier recheck;
-  private final IdentifierFactory identifiers;
-  private final EventDescriptors descriptors;
   private final NativeArena arena = new NativeArena();
+
+  /** Guarded by this. */
+  private final long pollfds = arena.allocate(DESCRIPTORS * Pollfd.SIZE);
+
+  private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
 
   /** Connections whose request was not sent, and of which something is left to destroy. */
@@ -60,8 +68,8 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private IbverbsConnectionManager(
       IbverbsDevice device,
       IbverbsCompletionChannel wakeups,
-      RouteResolver routes,
-      ConnectThreads connects,
+      CmThreads routes,
+      CmThreads connects,
       long channel) {
     super(device, wakeups);
     this.device = device;
@@ -74,8 +82,8 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     cm = device.libraries().cm();
     fd = Memory.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
-    identifiers = new IdentifierFactory(device, channel);
-    descriptors = new EventDescriptors(fd, device.asyncEvents().fd());
+    setPolled(CM, fd);
+    setPolled(DEVICE, device.asyncEvents().fd());
     wakeups.watch(fd, device.asyncEvents().fd());
     wakeups.addDeadline(recheck);
     device.asyncEvents().listenDevice(this);
@@ -84,14 +92,14 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
       throws VerbsException {
     // First, since a machine without memory for a thread throws an Error here.
-    RouteResolver routes = RouteResolver.start(device.info().name());
+    CmThreads routes = CmThreads.forRoutes(device.info().name());
     CmLibrary cm = device.libraries().cm();
-    ConnectThreads connects = null;
+    CmThreads connects = null;
     long channel = 0;
     IbverbsConnectionManager created = null;
     try {
       if (device.rules().connectMayWait()) {
-        connects = ConnectThreads.start(device.info().name());
+        connects = CmThreads.forConnects(device.info().name());
       }
       channel = cm.createEventChannel();
       if (channel == 0) {
@@ -108,9 +116,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  private static void close(ConnectThreads connects) {
+  private static void close(CmThreads connects) {
     if (connects != null) {
-      connects.close();
+      connects.close(() -> {});
     }
   }
 
@@ -125,25 +133,22 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     checkOpen();
     checkBacklog(backlog);
     checkResolved(address);
-    long id = identifiers.create(trafficClass());
+    CmIdentifier identifier = CmIdentifier.create(device, channel, trafficClass());
     boolean listening = false;
     try {
-      identifiers.bind(id, address);
+      identifier.bind(address);
       synchronized (this) {
         // Under the lock, so that the first request finds the listener.
-        if (cm.listen(id, backlog) != 0) {
-          throw Libraries.failure("rdma_listen", "address=" + address);
-        }
-        var listener =
-            new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
-        addresses.add(listener.address().getAddress(), Memory.getByte(id + RdmaCmId.PORT_NUM));
+        identifier.listen(backlog);
+        var listener = new EngineListener(this, identifier.id(), identifier.localAddress());
+        addresses.add(listener.address().getAddress(), identifier.port());
         add(listener);
         listening = true;
         return listener;
       }
     } finally {
       if (!listening) {
-        device.destroyIdentifier(id);
+        identifier.release();
       }
     }
   }
@@ -153,9 +158,9 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       throws VerbsException {
     checkOpen();
     checkResolved(remote);
-    long id = identifiers.create(trafficClass());
-    var connection = IbverbsConnection.resolving(device, this, id, remote, timeout);
-    add(id, connection);
+    CmIdentifier identifier = CmIdentifier.create(device, channel, trafficClass());
+    var connection = IbverbsConnection.resolving(device, this, identifier, remote, timeout);
+    add(identifier.id(), connection);
     connection.resolve(local);
     return connection;
   }
@@ -200,7 +205,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Takes at most that many events; returns their number. */
   private int takeEvents(int most) {
-    if (most == 0 || isClosed() || !descriptors.poll()) {
+    if (most == 0 || isClosed() || Libc.poll(pollfds, DESCRIPTORS, noTime) <= 0) {
       return 0;
     }
     int events = takeAsyncEvents(most);
@@ -212,7 +217,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   /** Takes one event of librdmacm; returns false when there is none. */
   private boolean takeCmEvent() {
-    if (!descriptors.isPolled(EventDescriptors.CM)) {
+    if (polled(CM) < 0) {
       return false;
     }
     if (cm.getCmEvent(channel, eventPointer) != 0) {
@@ -220,7 +225,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       if (!Libc.isNoEvent(errno)) {
         String failure =
             Libraries.message("rdma_get_cm_event", errno, "device=" + device.info().name());
-        loseEvents(EventDescriptors.CM, failure);
+        loseEvents(CM, failure);
       }
       return false;
     }
@@ -233,16 +238,16 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   }
 
   private int takeAsyncEvents(int most) {
-    int ready = descriptors.ready(EventDescriptors.DEVICE);
+    int ready = Memory.getShort(pollfd(DEVICE) + Pollfd.REVENTS);
     if (Libc.isDead(ready)) {
-      descriptors.stopPolling(EventDescriptors.DEVICE);
+      setPolled(DEVICE, -1);
       offerRemoved();
       return 0;
     }
     try {
       return ready == 0 ? 0 : device.asyncEvents().take(most);
     } catch (VerbsException e) {
-      loseEvents(EventDescriptors.DEVICE, e.getMessage());
+      loseEvents(DEVICE, e.getMessage());
       return 0;
     }
   }
@@ -252,10 +257,24 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    * waits for it, and the device counts as lost.
    */
   private void loseEvents(int descriptor, String failure) {
-    wakeups.drop(descriptors.fd(descriptor));
-    descriptors.stopPolling(descriptor);
+    wakeups.drop(polled(descriptor));
+    setPolled(descriptor, -1);
     offerOfDevice(
         ConnectionEvent.Type.DEVICE_DOWN, "events of the device cannot be taken: " + failure);
+  }
+
+  private long pollfd(int index) {
+    return pollfds + (long) index * Pollfd.SIZE;
+  }
+
+  private int polled(int index) {
+    return Memory.getInt(pollfd(index) + Pollfd.FD);
+  }
+
+  /** A negative descriptor is not polled. */
+  private void setPolled(int index, int descriptor) {
+    Memory.putInt(pollfd(index) + Pollfd.FD, descriptor);
+    Memory.putShort(pollfd(index) + Pollfd.EVENTS, Libc.POLLIN);
   }
 
   private void offerRemoved() {
@@ -325,23 +344,20 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   private void onRequest(CmEvent event) {
     EngineListener listener = listener(event.listenId());
-    if (listener == null || identifiers.otherDevice(event.id()) != null) {
-      cm.reject(event.id(), 0, 0);
-      device.destroyIdentifier(event.id());
+    var identifier = new CmIdentifier(device, event.id());
+    if (listener == null || identifier.otherDevice() != null) {
+      identifier.reject(NO_DATA);
+      identifier.release();
       return;
     }
-    IbverbsConnection connection = IbverbsConnection.requested(device, this, event);
+    IbverbsConnection connection = IbverbsConnection.requested(device, this, identifier, event);
     if (connection.localAddress() == null || connection.remoteAddress() == null) {
       // No peer of this engine connects from such an address.
       connection.reject(NO_DATA);
       connection.close();
       return;
     }
-    offerRequest(
-        event.id(),
-        connection,
-        listener,
-        RequestData.received(connection.remoteAddress(), event.privateData()));
+    offerRequest(event.id(), connection, listener, identifier.requestData(event.privateData()));
   }
 
   @Override
@@ -362,16 +378,12 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     return trafficClass().orElse(0);
   }
 
-  IdentifierFactory identifiers() {
-    return identifiers;
-  }
-
-  RouteResolver routes() {
+  CmThreads routes() {
     return routes;
   }
 
   /** Threads for rdma_connect; null where it does not wait. */
-  ConnectThreads connects() {
+  CmThreads connects() {
     return connects;
   }
 
@@ -380,7 +392,6 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     close(connects);
     // The channel outlives the identifiers whose routes are still being resolved.
     routes.close(() -> cm.destroyEventChannel(channel));
-    descriptors.close();
     arena.close();
   }
 }

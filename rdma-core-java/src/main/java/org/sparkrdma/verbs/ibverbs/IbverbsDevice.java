@@ -3,6 +3,8 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetAddress;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -19,18 +21,27 @@ import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.engine.device.RdmaDevice;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /** An open device of libibverbs. Safe for any thread. */
 final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQueuePair> {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsDevice.class);
+
+  /**
+   * Devices, by name and GUID, whose drivers have refused to change the access of a connected queue
+   * pair, as hns did on Linux 5.8 (check_qp_state in hns_roce_hw_v2.c). Such a device does not
+   * claim {@code QUEUE_PAIR_ACCESS} any more. Kept for the life of the process, because an engine
+   * is loaded again at each start of its user.
+   */
+  private static final Set<String> ACCESS_REFUSALS = ConcurrentHashMap.newKeySet();
 
   private final Libraries libraries;
   private final Contexts contexts;
   private final long context;
   private final NetworkLinks links;
   private final TransportRules rules;
-  private final CmOptions options;
   private final AsyncEvents asyncEvents;
+  private final Set<CmIdentifier.Option> missingOptions = ConcurrentHashMap.newKeySet();
   private final AtomicLong registeredBytes = new AtomicLong();
   private final AtomicBoolean notReleased = new AtomicBoolean();
   private final AtomicBoolean accessRefused = new AtomicBoolean();
@@ -57,7 +68,6 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     this.context = context;
     this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
-    options = new CmOptions(info.name(), libraries.cm()::setOption);
     LOG.debug("RDMA device opened: device={}", info.name());
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
   }
@@ -87,10 +97,8 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   boolean hasGid(int port, InetAddress gid) throws VerbsException {
     for (PortInfo known : info().ports()) {
       if (known.number() == port) {
-        int tableLength = ReportedAttributes.gidTableLength(known.reported());
         return new GidTable(libraries, context, links)
-            .entries(port, tableLength, false).stream()
-                .anyMatch(entry -> entry.gid().address().equals(gid));
+            .entries(port, false).stream().anyMatch(entry -> entry.gid().address().equals(gid));
       }
     }
     return false;
@@ -100,8 +108,28 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
     return rules;
   }
 
-  CmOptions options() {
-    return options;
+  /**
+   * Sets an option of a connection identifier, see rdma_set_option(3). Older kernels lack some:
+   * such an option is logged once, and connections then use the device's default. Any thread.
+   *
+   * @param value 0 to 255
+   * @throws VerbsException when the kernel has the option and refuses the value
+   */
+  void setOption(long id, CmIdentifier.Option option, int value) throws VerbsException {
+    if (missingOptions.contains(option)) {
+      return;
+    }
+    int errno = libraries.cm().setOption(id, option.number, value);
+    String details = "option=RDMA_OPTION_ID_" + option + " value=" + value;
+    if (errno != 0 && !Libc.isUnsupported(errno)) {
+      throw Libraries.failure("rdma_set_option", errno, details);
+    }
+    if (errno != 0 && missingOptions.add(option)) {
+      LOG.warn(
+          "The kernel lacks an option, connections use the default of the device: device={}: {}",
+          info().name(),
+          Libraries.message("rdma_set_option", errno, details));
+    }
   }
 
   AsyncEvents asyncEvents() {
@@ -111,6 +139,15 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   /** Whether {@link #onAccessRefused} was called. Any thread. */
   boolean isAccessRefused() {
     return accessRefused.get();
+  }
+
+  static boolean hasRefusedAccess(String name, long nodeGuid) {
+    return ACCESS_REFUSALS.contains(name + " " + nodeGuid);
+  }
+
+  /** Used by tests, whose simulated device has the same name in each of them. */
+  static void forgetRefusals() {
+    ACCESS_REFUSALS.clear();
   }
 
   /** True once: the caller then checks whether a change of access had its effect. Any thread. */
@@ -129,7 +166,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
    */
   void onAccessRefused(VerbsException refusal) {
     if (accessRefused.compareAndSet(false, true)) {
-      AccessRefusals.add(info().name(), info().nodeGuid());
+      ACCESS_REFUSALS.add(info().name() + " " + info().nodeGuid());
       asyncEvents.reportAll(
           0,
           "the driver does not change the access of connected queue pairs, other versions of the"

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -14,10 +19,18 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /** Opens the machine's devices. Safe for any thread. */
 final class IbverbsEngine extends EngineBase {
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsEngine.class);
+
   private final Libraries libraries;
   private final IbverbsSettings settings;
   private final NetworkLinks links;
-  private final DeviceScan scan = new DeviceScan();
+  private final Set<String> skipped = ConcurrentHashMap.newKeySet();
+
+  /** Queries the facts of the device of a context. */
+  @FunctionalInterface
+  interface Facts {
+    DeviceInfo of(long context) throws VerbsException;
+  }
 
   /**
    * @param links network interfaces of the host; others in tests
@@ -33,10 +46,39 @@ final class IbverbsEngine extends EngineBase {
     return IbverbsSettings.NAME;
   }
 
+  /**
+   * A device or port that fails is skipped and logged once with its reason, so that it does not
+   * disable the others.
+   *
+   * @throws VerbsException when there are devices and all fail; with every reason
+   */
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
+    List<DeviceInfo> devices = new ArrayList<>();
+    List<VerbsException> failures = new ArrayList<>();
     try (Contexts contexts = Contexts.open(libraries)) {
-      return scan.run(contexts.all(), this::facts);
+      for (long context : contexts.all()) {
+        try {
+          devices.add(facts(context));
+        } catch (VerbsException e) {
+          failures.add(e);
+        }
+      }
+    }
+    List<String> reasons = failures.stream().map(VerbsException::getMessage).toList();
+    if (devices.isEmpty() && !failures.isEmpty()) {
+      throw new VerbsException(
+          "ibv_query_device",
+          "no device can be queried: " + String.join("; ", reasons),
+          failures.get(0));
+    }
+    reasons.forEach(this::skip);
+    return devices;
+  }
+
+  private void skip(String reason) {
+    if (skipped.add(reason)) {
+      LOG.warn("Skipping an RDMA device or port that cannot be queried: {}", reason);
     }
   }
 
@@ -50,12 +92,12 @@ final class IbverbsEngine extends EngineBase {
     return open(device.name(), context -> device);
   }
 
-  Device open(String deviceName, DeviceScan.Query facts) throws VerbsException {
+  Device open(String deviceName, Facts facts) throws VerbsException {
     return open(onClosed -> open(deviceName, facts, onClosed));
   }
 
   /** Opens the device of that name, with the facts that the query gives. */
-  private Device open(String deviceName, DeviceScan.Query facts, Consumer<Device> onClosed)
+  private Device open(String deviceName, Facts facts, Consumer<Device> onClosed)
       throws VerbsException {
     Contexts contexts = Contexts.open(libraries);
     Device opened = null;
@@ -90,6 +132,6 @@ final class IbverbsEngine extends EngineBase {
   }
 
   private DeviceInfo facts(long context) throws VerbsException {
-    return DeviceFacts.of(libraries, context, links, scan::skip);
+    return DeviceFacts.of(libraries, context, links, this::skip);
   }
 }

@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 import org.sparkrdma.verbs.engine.device.RegionAccess;
 import org.sparkrdma.verbs.engine.device.WorkRing;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
@@ -336,7 +337,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       if (rc != 0) {
         throw Libraries.failure("ibv_query_qp", rc, "queuePair=" + number());
       }
-      return OptionalInt.of((int) ReportedAttributes.mtuBytes(attributes + IbvQpAttr.PATH_MTU));
+      return OptionalInt.of(DeviceFacts.mtuBytes(attributes + IbvQpAttr.PATH_MTU));
     }
   }
 

@@ -2,6 +2,9 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
@@ -11,6 +14,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
 
 /**
@@ -31,7 +35,6 @@ final class ListenerAddresses {
   private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final IbverbsDevice device;
-  private final AddressPresence presence;
   private final Supplier<? extends Collection<? extends Listener>> listeners;
   private final Runnable onLost;
   private final Set<Integer> ports = ConcurrentHashMap.newKeySet();
@@ -53,7 +56,6 @@ final class ListenerAddresses {
       Supplier<? extends Collection<? extends Listener>> listeners,
       Runnable onLost) {
     this.device = device;
-    presence = new AddressPresence(device);
     this.listeners = listeners;
     this.onLost = onLost;
   }
@@ -115,7 +117,25 @@ final class ListenerAddresses {
   }
 
   private boolean areOfThisHost() {
-    return listeners.get().stream().allMatch(listener -> presence.of(listener, ports));
+    return listeners.get().stream().allMatch(listener -> isOfThisHost(listener.address()));
+  }
+
+  /** True where that is not known. */
+  private boolean isOfThisHost(InetSocketAddress address) {
+    try {
+      if (!(address instanceof GidSocketAddress)) {
+        return NetworkInterface.getByInetAddress(address.getAddress()) != null;
+      }
+      for (int port : ports) {
+        if (device.hasGid(port, address.getAddress())) {
+          return true;
+        }
+      }
+      return false;
+    } catch (SocketException | VerbsException e) {
+      LOG.debug("Addresses of this host are not known", e);
+      return true;
+    }
   }
 
   private boolean areOfPorts() {

@@ -10,6 +10,8 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
@@ -27,6 +29,10 @@ record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
    * net/core/sysctl_net_core.c).
    */
   private static final String FILE_OF_FIRST_NAMESPACE = "proc/sys/net/core/netdev_max_backlog";
+
+  private static final int GID_BYTES = 16;
+  private static final int ETHERNET_BYTES = 6;
+  private static final int INFINIBAND_BYTES = 20;
 
   /**
    * A network interface.
@@ -74,8 +80,55 @@ record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
     }
   }
 
+  /**
+   * Addresses of a port whose GIDs are none: those of the network interfaces that belong to it. On
+   * InfiniBand these are the IPoIB interfaces of all its partitions.
+   *
+   * @param gid the first of the port
+   */
+  List<InetAddress> ofPort(byte[] gid) throws VerbsException {
+    List<InetAddress> addresses = new ArrayList<>();
+    for (Link link : all()) {
+      if (isMadeFrom(gid, hardwareAddress(link))) {
+        for (InetAddress address : link.addresses()) {
+          addresses.add(scoped(address, link.index()));
+        }
+      }
+    }
+    return addresses;
+  }
+
+  /**
+   * The address of this host that is a GID; null when there is none.
+   *
+   * @param index number of the interface that the GID belongs to; only of link-local addresses it
+   *     matters, since other interfaces may have the same
+   */
+  static InetAddress ofGid(List<Link> links, InetAddress gid, int index) throws VerbsException {
+    boolean scoped = gid instanceof Inet6Address && gid.isLinkLocalAddress();
+    for (Link link : links) {
+      if ((!scoped || link.index() == index) && link.addresses().contains(gid)) {
+        return scoped(gid, link.index());
+      }
+    }
+    return null;
+  }
+
+  /**
+   * An iWARP GID begins with the hardware address. The hardware address of an InfiniBand interface
+   * ends with the GID; before it are the number of a queue pair and flags, which differ between
+   * partitions.
+   */
+  private static boolean isMadeFrom(byte[] gid, byte[] hardware) {
+    int length = hardware.length;
+    return gid.length == GID_BYTES
+        && ((length == ETHERNET_BYTES && Arrays.equals(hardware, Arrays.copyOf(gid, length)))
+            || (length == INFINIBAND_BYTES
+                && Arrays.equals(gid, Arrays.copyOfRange(hardware, length - GID_BYTES, length))));
+  }
+
   /** The hardware address of an interface; empty when it has none. */
-  byte[] hardwareAddress(Link link) {
+  private byte[] hardwareAddress(Link link) {
     try {
       Path address = directory.resolve(link.name()).resolve("address");
       String text = Files.readString(address, StandardCharsets.ISO_8859_1);
@@ -89,7 +142,7 @@ record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
    * An address as the connection manager needs it: a link-local IPv6 address with the interface as
    * its scope, any other without a scope, which the JDK adds to every IPv6 address of an interface.
    */
-  static InetAddress scoped(InetAddress address, int index) throws VerbsException {
+  private static InetAddress scoped(InetAddress address, int index) throws VerbsException {
     try {
       return address instanceof Inet6Address && address.isLinkLocalAddress()
           ? Inet6Address.getByAddress(null, address.getAddress(), index)

@@ -28,7 +28,7 @@ public final class ScriptedDevice implements BeforeAllCallback, AfterEachCallbac
   @Override
   public void afterEach(ExtensionContext context) {
     library.reset();
-    AccessRefusals.clear();
+    IbverbsDevice.forgetRefusals();
     assertThat(library.outstanding()).as("objects left in the device").isZero();
   }
 }

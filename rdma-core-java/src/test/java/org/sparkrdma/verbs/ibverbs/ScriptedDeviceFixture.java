@@ -73,7 +73,7 @@ abstract class ScriptedDeviceFixture {
     }
     double idlePercent = ScriptedExchange.takeIdlePercent();
     engine.close();
-    AccessRefusals.clear();
+    IbverbsDevice.forgetRefusals();
     long hits = library.hits();
     library.reset();
     assertThat(hits > 0).as("the script took effect: hits=" + hits).isEqualTo(faulty);

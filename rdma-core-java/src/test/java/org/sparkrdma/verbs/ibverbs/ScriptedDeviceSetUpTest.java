@@ -176,7 +176,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
 
     assertThat(bytes.toString(StandardCharsets.UTF_8))
         .containsOnlyOnce("rdma_resolve_route does not return;")
-        .contains("device=scripted0 seconds=", "ibacm");
+        .contains("thread=rdma-routes-scripted0 seconds=", "ibacm");
   }
 
   @Test

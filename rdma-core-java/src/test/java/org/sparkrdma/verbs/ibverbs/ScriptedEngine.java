@@ -27,6 +27,6 @@ public final class ScriptedEngine {
 
   /** Forgets that the device has refused to change access. */
   public static void forgetRefusals() {
-    AccessRefusals.clear();
+    IbverbsDevice.forgetRefusals();
   }
 }

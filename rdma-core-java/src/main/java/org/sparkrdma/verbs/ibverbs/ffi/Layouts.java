@@ -63,10 +63,6 @@ public final class Layouts {
     public static final int SIZE = 400;
     public static final int ODP_CAPS_GENERAL = 240;
     public static final int ODP_CAPS_RC = 248;
-    public static final int ODP_CAPS_UC = 252;
-    public static final int ODP_CAPS_UD = 256;
-    public static final int HCA_CORE_CLOCK = 272;
-    public static final int XRC_ODP_CAPS = 392;
 
     private IbvDeviceAttrEx() {}
   }
@@ -75,12 +71,9 @@ public final class Layouts {
   public static final class IbvDeviceAttr {
     public static final int SIZE = 232;
     public static final int NODE_GUID = 64;
-    public static final int SYS_IMAGE_GUID = 72;
     public static final int MAX_MR_SIZE = 80;
-    public static final int PAGE_SIZE_CAP = 88;
     public static final int VENDOR_ID = 96;
     public static final int VENDOR_PART_ID = 100;
-    public static final int HW_VER = 104;
     public static final int MAX_QP = 108;
     public static final int MAX_QP_WR = 112;
     public static final int MAX_SGE = 120;
@@ -89,9 +82,6 @@ public final class Layouts {
     public static final int MAX_MR = 136;
     public static final int MAX_QP_RD_ATOM = 144;
     public static final int MAX_QP_INIT_RD_ATOM = 156;
-    public static final int MAX_SRQ_SGE = 220;
-    public static final int MAX_PKEYS = 224;
-    public static final int LOCAL_CA_ACK_DELAY = 226;
     public static final int PHYS_PORT_CNT = 227;
 
     private IbvDeviceAttr() {}
@@ -102,22 +92,7 @@ public final class Layouts {
     public static final int STATE = 0;
     public static final int MAX_MTU = 4;
     public static final int ACTIVE_MTU = 8;
-    public static final int GID_TBL_LEN = 12;
-    public static final int PORT_CAP_FLAGS = 16;
     public static final int MAX_MSG_SZ = 20;
-    public static final int BAD_PKEY_CNTR = 24;
-    public static final int QKEY_VIOL_CNTR = 28;
-    public static final int PKEY_TBL_LEN = 32;
-    public static final int LID = 34;
-    public static final int SM_LID = 36;
-    public static final int LMC = 38;
-    public static final int MAX_VL_NUM = 39;
-    public static final int SM_SL = 40;
-    public static final int SUBNET_TIMEOUT = 41;
-    public static final int INIT_TYPE_REPLY = 42;
-    public static final int ACTIVE_WIDTH = 43;
-    public static final int ACTIVE_SPEED = 44;
-    public static final int PHYS_STATE = 45;
     public static final int LINK_LAYER = 46;
 
     private IbvPortAttr() {}
@@ -309,7 +284,6 @@ public final class Layouts {
 
   /** struct sockaddr_in. */
   public static final class SockaddrIn {
-    public static final int SIZE = 16;
     public static final int SIN_FAMILY = 0;
     public static final int SIN_PORT = 2;
     public static final int SIN_ADDR = 4;
@@ -319,7 +293,6 @@ public final class Layouts {
 
   /** struct sockaddr_in6. */
   public static final class SockaddrIn6 {
-    public static final int SIZE = 28;
     public static final int SIN6_ADDR = 8;
     public static final int SIN6_SCOPE_ID = 24;
 
@@ -338,7 +311,6 @@ public final class Layouts {
     public static final int SIB_ADDR = 8;
     public static final int SIB_SID = 24;
     public static final int SIB_SID_MASK = 32;
-    public static final int SIB_SCOPE_ID = 40;
     public static final int NUMBER_AF_IB = 27;
     public static final int NUMBER_PS_TCP = 0x01060000;
 

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
-class RouteResolverTest {
+class CmThreadsTest {
   private final List<String> ran = new CopyOnWriteArrayList<>();
   private final AtomicLong nowNs = new AtomicLong();
-  private final RouteResolver routes = RouteResolver.start("test0", nowNs::get);
+  private final CmThreads routes = CmThreads.start("rdma-routes-test0", 1, nowNs::get);
 
   @Test
   void shouldRunTheCallsInTurnAndTheLastOneAtClose() {
@@ -83,23 +83,23 @@ class RouteResolverTest {
   void shouldReportACallThatDoesNotReturnOnceAndTheNextOneAfterACallInTime() throws Exception {
     CountDownLatch first = addHangingCall();
     assertThat(reports(0)).isEmpty();
-    assertThat(reports(RouteResolver.SLOW_NS - 1)).isEmpty();
+    assertThat(reports(CmThreads.SLOW_NS - 1)).isEmpty();
     assertThat(reports(1))
         .startsWith("rdma_resolve_route does not return;")
-        .contains("device=test0 seconds=5", "ibacm");
-    assertThat(reports(RouteResolver.SLOW_NS)).isEmpty();
+        .contains("thread=rdma-routes-test0 seconds=5", "ibacm");
+    assertThat(reports(CmThreads.SLOW_NS)).isEmpty();
     first.countDown();
 
     CountDownLatch second = addHangingCall();
-    assertThat(reports(RouteResolver.SLOW_NS)).as("no call was in time between").isEmpty();
+    assertThat(reports(CmThreads.SLOW_NS)).as("no call was in time between").isEmpty();
     second.countDown();
 
     addHangingCall().countDown();
     CountDownLatch last = addHangingCall();
-    assertThat(reports(RouteResolver.SLOW_NS)).startsWith("rdma_resolve_route does not return;");
+    assertThat(reports(CmThreads.SLOW_NS)).startsWith("rdma_resolve_route does not return;");
     last.countDown();
     routes.close(() -> {});
-    assertThat(reports(RouteResolver.SLOW_NS)).as("no call runs").isEmpty();
+    assertThat(reports(CmThreads.SLOW_NS)).as("no call runs").isEmpty();
   }
 
   /** Returns when the call runs; it ends with the latch. */

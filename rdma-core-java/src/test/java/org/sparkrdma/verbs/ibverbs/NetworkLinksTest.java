@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class LinkAddressesTest {
+class NetworkLinksTest {
   private static final String GID = "fe80000000000000506b4b0300a1b2c3";
 
   @TempDir private Path root;
@@ -31,7 +31,7 @@ class LinkAddressesTest {
   }
 
   private List<InetAddress> ofPort() throws Exception {
-    return LinkAddresses.ofPort(host.links(), HexFormat.of().parseHex(GID));
+    return host.links().ofPort(HexFormat.of().parseHex(GID));
   }
 
   @ParameterizedTest
@@ -78,7 +78,7 @@ class LinkAddressesTest {
         .withLink("eth0.5", "", "fe80::5")
         .withLink("eth1", "", "fe80::6");
 
-    InetAddress address = LinkAddresses.ofGid(host.links().all(), at("fe80::5"), link);
+    InetAddress address = NetworkLinks.ofGid(host.links().all(), at("fe80::5"), link);
 
     assertThat(address == null ? -1 : ((Inet6Address) address).getScopeId()).isEqualTo(scope);
   }
@@ -89,7 +89,7 @@ class LinkAddressesTest {
       throws Exception {
     host.withLink("eth0", "", "10.1.0.5", "fd00::5");
 
-    InetAddress address = LinkAddresses.ofGid(host.links().all(), at(gid), 7);
+    InetAddress address = NetworkLinks.ofGid(host.links().all(), at(gid), 7);
 
     assertThat(address).isEqualTo(found ? at(gid) : null);
   }

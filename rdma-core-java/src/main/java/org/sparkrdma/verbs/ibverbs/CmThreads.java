@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Threads of one connection manager for calls of librdmacm that may wait for a daemon of the host.
+ * The connections' attempts end at their own time-outs meanwhile. Any thread may add calls.
+ *
+ * <ul>
+ *   <li>rdma_resolve_route(3), on one thread: librdmacm first asks the daemon ibacm, where that
+ *       runs, and waits for its answer without a limit (ucma_set_ib_route in its cma.c).
+ *   <li>rdma_connect(3) on iWARP: the kernel asks the port mapper iwpmd, where that runs, and waits
+ *       up to ten seconds for each answer (iw_cm_map in the kernel's iwcm.c). There are as many
+ *       threads as attempts that a transport makes at once by default, so that peers whose mapping
+ *       does not come do not delay others.
+ * </ul>
+ */
+final class CmThreads {
+  private static final Logger LOG = LoggerFactory.getLogger(CmThreads.class);
+
+  static final int CONNECT_THREADS = 32;
+
+  /** Limit above the number of attempts that a transport makes at once. */
+  private static final int MAX_CALLS = 4_096;
+
+  private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);
+
+  /**
+   * Duration of a route's call from which on it is reported; a subnet manager takes milliseconds.
+   */
+  static final long SLOW_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final String name;
+  private final LongSupplier nanoClock;
+  private final ThreadPoolExecutor calls;
+  private volatile Runnable atEnd = () -> {};
+
+  /** Beginning of the last call; valid while {@link #running}. */
+  private volatile long startNs;
+
+  private volatile boolean running;
+
+  /** Whether a slow call was reported and none was in time since. */
+  private volatile boolean reported;
+
+  private CmThreads(String name, int threads, LongSupplier nanoClock) {
+    this.name = name;
+    this.nanoClock = nanoClock;
+    var number = new AtomicInteger();
+    calls =
+        new ThreadPoolExecutor(
+            threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MAX_CALLS)) {
+          @Override
+          protected void terminated() {
+            atEnd.run();
+          }
+        };
+    calls.setThreadFactory(
+        work -> {
+          var thread =
+              new Thread(work, threads == 1 ? name : name + "-" + number.incrementAndGet());
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  static CmThreads forRoutes(String device) {
+    return start("rdma-routes-" + device, 1, System::nanoTime);
+  }
+
+  static CmThreads forConnects(String device) {
+    return start("rdma-connects-" + device, CONNECT_THREADS, System::nanoTime);
+  }
+
+  /**
+   * Starts all threads, since a machine without memory for a thread throws an Error then.
+   *
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  static CmThreads start(String name, int threads, LongSupplier nanoClock) {
+    var started = new CmThreads(name, threads, nanoClock);
+    boolean complete = false;
+    try {
+      started.calls.prestartAllCoreThreads();
+      complete = true;
+      return started;
+    } finally {
+      if (!complete) {
+        started.close(() -> {});
+      }
+    }
+  }
+
+  /**
+   * Adds a call. One that throws is logged, and the next runs.
+   *
+   * @return false when too many wait, or after close
+   */
+  boolean add(Runnable call) {
+    try {
+      calls.execute(() -> guarded(call));
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  private void guarded(Runnable call) {
+    startNs = nanoClock.getAsLong();
+    running = true;
+    try {
+      call.run();
+    } catch (RuntimeException e) {
+      // The next call is another connection's.
+      LOG.warn("Unexpected failure: thread={}; the attempt ends at its time-out", name, e);
+    } finally {
+      running = false;
+    }
+    if (nanoClock.getAsLong() - startNs < SLOW_NS) {
+      reported = false;
+    }
+  }
+
+  /**
+   * Logs a route's call that has not returned in time: once, and again only after one that was in
+   * time. Called by the owner of the connection manager when it polls, because the thread for
+   * routes waits inside of the call.
+   */
+  void reportSlowCall() {
+    if (!running || reported) {
+      return;
+    }
+    long elapsedNs = nanoClock.getAsLong() - startNs;
+    if (elapsedNs >= SLOW_NS) {
+      reported = true;
+      LOG.warn(
+          "rdma_resolve_route does not return; new connections wait for it and end at their"
+              + " time-outs, and their blocks use TCP: thread={} seconds={}: look at the daemon"
+              + " ibacm of this host, which librdmacm asks first; without it librdmacm asks the"
+              + " kernel",
+          name,
+          TimeUnit.NANOSECONDS.toSeconds(elapsedNs));
+    }
+  }
+
+  /**
+   * Ends the threads after the calls they have. Waits for them a second at most: a call that hangs
+   * holds its thread, not the caller.
+   *
+   * @param last runs after the last call
+   */
+  void close(Runnable last) {
+    atEnd = last;
+    calls.shutdown();
+    try {
+      if (!calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS)) {
+        LOG.debug("A call has not returned yet: thread={}", name);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
