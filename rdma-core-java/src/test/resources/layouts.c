@@ -210,11 +210,9 @@ int main(void) {
   FIELD(struct pollfd, Pollfd, fd, FD);
   FIELD(struct pollfd, Pollfd, events, EVENTS);
   FIELD(struct pollfd, Pollfd, revents, REVENTS);
-  SIZE(struct sockaddr_in, SockaddrIn);
   FIELD(struct sockaddr_in, SockaddrIn, sin_family, SIN_FAMILY);
   FIELD(struct sockaddr_in, SockaddrIn, sin_port, SIN_PORT);
   FIELD(struct sockaddr_in, SockaddrIn, sin_addr, SIN_ADDR);
-  SIZE(struct sockaddr_in6, SockaddrIn6);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_addr, SIN6_ADDR);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_scope_id, SIN6_SCOPE_ID);
 #define T struct sockaddr_ib

@@ -164,7 +164,7 @@ final class DeviceFacts {
             rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
   }
 
-  /** For people, under the names of ibv_devinfo(1). */
+  /** Firmware and vendor, under the names of ibv_devinfo(1). */
   private static Map<String, Object> reported(long device) {
     Map<String, Object> reported = new LinkedHashMap<>();
     reported.put("fw_ver", Memory.string(device));
