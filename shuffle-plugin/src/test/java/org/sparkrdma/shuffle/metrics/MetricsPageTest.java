@@ -87,7 +87,7 @@ class MetricsPageTest {
             });
     meanings("metrics/RdmaMetricsSource.java", ADDED)
         .forEach((name, meaning) -> row(table, full(name), "executor", "gauge", meaning));
-    meanings("ui/live/ApplicationMetricsSource.java", ADDED)
+    meanings("ui/ApplicationMetricsSource.java", ADDED)
         .forEach(
             (name, meaning) ->
                 row(
