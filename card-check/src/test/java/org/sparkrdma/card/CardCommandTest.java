@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -202,8 +204,27 @@ class CardCommandTest {
     }
   }
 
+  /** The first line is the process; the second is taken when that has ended. */
+  @Test
+  void shouldTakeTheWholeOutputOfAProcessThatHasEnded() throws Exception {
+    List<String> lines = Collections.synchronizedList(new ArrayList<>());
+    Consumer<String> slow =
+        line -> {
+          lines.add(line);
+          Path started = Path.of("/proc", lines.get(0), "stat");
+          while (lines.size() == 1 && isAlive(started)) {
+            Thread.onSpinWait();
+          }
+        };
+    List<String> command = List.of("bash", "-c", "echo $$; seq 10000");
+    try (ChildProcess process = new ChildProcess(command, Map.of(), slow)) {
+      assertThat(process.await(Instant.now().plusSeconds(50))).hasValue(0);
+    }
+    assertThat(lines).hasSize(10_001).endsWith("10000");
+  }
+
   /** A killed process stays as a zombie until its new parent takes its exit code. */
-  private static boolean isAlive(Path stat) throws IOException {
+  private static boolean isAlive(Path stat) {
     try {
       return !Files.readString(stat).contains(") Z ");
     } catch (IOException e) {
