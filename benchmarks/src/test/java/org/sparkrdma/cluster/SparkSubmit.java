@@ -32,7 +32,7 @@ final class SparkSubmit {
 
   /**
    * Runs a benchmark job once under each shuffle, without warm-ups, on two executors of their own,
-   * which leak nothing.
+   * which leak nothing where it succeeds.
    *
    * @param directory for its output
    * @param jobJars names of the jars of job-jars that the job needs besides picocli
@@ -58,6 +58,10 @@ final class SparkSubmit {
     CheckedExecutors executors = CheckedExecutors.in(directory);
     Path home = installation.sparkHome();
     Outcome outcome = run(home, directory, Script.briefly(executors), arguments);
+    if (outcome.exitCode() != 0) {
+      // It may have ended before its executors started.
+      return outcome;
+    }
     LeakLog leaks = executors.assertNoLeaks();
     assertThat(leaks.ran()).as(outcome.errors()).isPositive();
     for (LeakLog.Executor one : leaks.executors()) {

@@ -28,18 +28,15 @@ class SubmittedBenchmarkIT {
             List.of("groupby", "--shapes", "4x4x4k", "--modes", "tuned,rdma"));
 
     assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
-    assertThat(outcome.output()).contains("rdma / tuned");
+    assertThat(outcome.output()).contains("\ntuned ", "\nrdma ");
     JsonNode json = new ObjectMapper().readTree(report.toFile());
     assertThat(json.at("/cases/0/runs/1/bytes/read").asLong()).isPositive();
     JsonNode environment = json.at("/environment");
     assertThat(environment.at("/version").asText())
         .matches("[0-9].*, commit (unknown|[^ ]*[0-9a-f]{7,}(-dirty)?)");
-    assertThat(environment.at("/jvm").asText()).contains("-Xmx1024M");
     assertThat(environment.at("/settings").toString())
         .contains("spark.shuffle.rdma.engine")
         .doesNotContain("maxReqsInFlight");
-    assertThat(environment.at("/shuffleSettings/tuned/spark.reducer.maxReqsInFlight").asInt())
-        .isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test

@@ -47,7 +47,8 @@ class MeasuringScriptsIT {
         .doesNotContain(report.toString());
     assertThat(json.at("/environment/version").asText()).contains(", commit ");
     assertThat(json.at("/environment/host").asText()).contains(" processors, ");
-    assertThat(json.at("/environment/spark").asText()).matches("\\d+\\.\\d+\\.\\d+");
+    assertThat(json.at("/environment/spark").asText())
+        .matches("\\d+\\.\\d+\\.\\d+, Scala \\d+\\.\\d+\\.\\d+");
     return json.at("/results");
   }
 
