@@ -116,8 +116,6 @@ class ArchitectureTest {
         .that()
         .haveSimpleName("DisniProvider")
         .or()
-        .haveSimpleName("DisniSettings")
-        .or()
         .haveSimpleName("Machine")
         .or()
         .haveSimpleName("SystemDevices")

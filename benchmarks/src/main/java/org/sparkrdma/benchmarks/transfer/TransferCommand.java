@@ -219,7 +219,6 @@ public final class TransferCommand implements Callable<Integer> {
       conf.put("spark.shuffle.rdma.engine", NoCopyProvider.NAME);
       conf.put("spark.shuffle.rdma.pinned.max", Long.toString(CEILING_PINNED.bytes()));
       conf.put("spark.shuffle.rdma.soft.latency", "10us");
-      conf.put("spark.shuffle.rdma.soft.depth.max", "16384");
       conf.putAll(NoCopyProvider.conf());
     }
     if (flightRecordings != null) {

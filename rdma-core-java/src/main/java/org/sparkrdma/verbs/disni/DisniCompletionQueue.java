@@ -12,10 +12,10 @@ import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.device.DeviceCompletionQueue;
-import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
+import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.StatusCodes;
 
 /**
  * A completion queue of DiSNI. Polled by its one owner thread; a watcher waits for its events.
@@ -23,11 +23,10 @@ import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
  * <p>DiSNI does not report a queue that was overrun: its users keep the depths of their queue pairs
  * within the capacity.
  */
-final class DisniCompletionQueue extends DeviceCompletionQueue {
+final class DisniCompletionQueue extends EngineCompletionQueue {
   private static final Logger LOG = LoggerFactory.getLogger(DisniCompletionQueue.class);
 
-  private final DisniDevice device;
-  private final ParkingChannel channel;
+  private final EngineChannel channel;
   private final IbvCompChannel events;
   private final IbvCQ cq;
   private final Watcher watcher;
@@ -38,14 +37,13 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
   private DisniCompletionQueue(
       DisniDevice device,
       int capacity,
-      ParkingChannel channel,
+      EngineChannel channel,
       IbvCompChannel events,
       IbvCQ cq,
       IbvWC[] taken,
       SVCPollCq pollCall,
       SVCReqNotify notifyCall) {
     super(device, capacity, channel);
-    this.device = device;
     this.channel = channel;
     this.events = events;
     this.cq = cq;
@@ -62,7 +60,7 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
                 () -> device.offerDown("events of completions have ended; the log has the cause"));
   }
 
-  static DisniCompletionQueue create(DisniDevice device, int capacity, ParkingChannel channel)
+  static DisniCompletionQueue create(DisniDevice device, int capacity, EngineChannel channel)
       throws VerbsException {
     IbvContext context = device.context().context();
     try (var acquired = new Acquired()) {
@@ -118,10 +116,16 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
   }
 
   @Override
-  protected Outcome show(int index, CompletionView view) {
+  protected EngineQueuePair.Outcome show(int index) {
     IbvWC completion = taken[index];
-    DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
-    return queuePair == null ? Outcome.SUPPRESSED : queuePair.onCompletion(completion, view);
+    return show(
+        completion.getWr_id(),
+        StatusCodes.of(completion.getStatus()),
+        0,
+        completion.getOpcode() == StatusCodes.RECEIVED_WITH_WRITE,
+        Integer.toUnsignedLong(completion.getByte_len()),
+        (completion.getWc_flags() & StatusCodes.WITH_IMMEDIATE) != 0,
+        Integer.reverseBytes(completion.getImm_data()));
   }
 
   @Override
@@ -143,7 +147,6 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
 
   @Override
   protected void destroy() {
-    super.destroy();
     if (watcher != null) {
       watcher.close();
     }

@@ -15,17 +15,17 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.engine.EngineConnection;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.LimitChecks;
-import org.sparkrdma.verbs.engine.device.RdmaCmConnection;
 
 /**
  * An identifier of DiSNI and its queue pair. Events come on the watcher's thread, failures of the
  * queue pair on any.
  */
-final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
+final class DisniConnection extends EngineConnection {
   private static final Logger LOG = LoggerFactory.getLogger(DisniConnection.class);
-  private static final byte[] NO_DATA = {};
 
   private final DisniConnectionManager manager;
   private final DisniDevice device;
@@ -78,8 +78,8 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
   }
 
   @Override
-  protected DisniQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
-      throws VerbsException {
+  protected DisniQueuePair newQueuePair(
+      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
     var attributes = new IbvQPInitAttr();
     attributes.setQp_type(IbvQP.IBV_QPT_RC);
     attributes.setSend_cq(((DisniCompletionQueue) settings.sendQueue()).cq());
@@ -90,13 +90,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     try (var acquired = new Acquired()) {
       IbvQP qp = id.createQP(own.pd(), attributes);
       acquired.add(() -> Failures.check("rdma_destroy_qp", id.destroyQP()));
-      int name = device.queuePairs().take();
-      if (name == -1) {
-        throw new IOException("too many queue pairs");
-      }
-      acquired.add(() -> device.queuePairs().release(name));
-      var created = new DisniQueuePair(device, own, this, qp, name, qp.getQp_num(), settings);
-      device.queuePairs().put(created);
+      var created = new DisniQueuePair(device, own, this, qp, name, settings);
       acquired.keep();
       return created;
     } catch (IOException e) {
@@ -106,7 +100,6 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
 
   @Override
   protected void sendRequest(ConnectionParameters parameters) {
-    beginAttempt(parameters);
     answerPending = true;
     try {
       id.connect(convert(parameters));
@@ -128,7 +121,6 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
       answerPending = false;
       throw Failures.of("rdma_accept", e, "remote=" + remoteAddress());
     }
-    queuePair().markReady();
   }
 
   /** DiSNI cannot set the depth of READs nor the ACK time-out. */
@@ -192,7 +184,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
       case RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR -> onResolveFailed("event=" + type);
       case RDMA_CM_EVENT_ESTABLISHED -> {
         answerPending = false;
-        onEstablished(NO_DATA);
+        onEstablished(EngineConnectionManager.NO_DATA);
       }
       case RDMA_CM_EVENT_REJECTED ->
           onFailed(ConnectionEvent.Type.REJECTED, "rejected by the peer or its host");
@@ -212,7 +204,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
 
   private void onFailed(ConnectionEvent.Type type, String reason) {
     answerPending = false;
-    onFailed(type, NO_DATA, reason);
+    onFailed(type, EngineConnectionManager.NO_DATA, reason);
   }
 
   @Override

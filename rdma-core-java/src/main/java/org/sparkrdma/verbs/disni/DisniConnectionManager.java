@@ -15,15 +15,15 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineListener;
-import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 
 /**
  * An event channel of DiSNI and its identifiers. A watcher takes the events from the kernel and
  * brings each to its connection.
  */
-final class DisniConnectionManager extends RdmaCmConnectionManager {
+final class DisniConnectionManager extends EngineConnectionManager {
   private static final Logger LOG = LoggerFactory.getLogger(DisniConnectionManager.class);
   private static final EventType[] TYPES = EventType.values();
 
@@ -31,7 +31,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
   private final EventChannel channel;
   private final Watcher watcher;
 
-  private DisniConnectionManager(DisniDevice device, ParkingChannel wakeups, EventChannel channel) {
+  private DisniConnectionManager(DisniDevice device, EngineChannel wakeups, EventChannel channel) {
     super(device, wakeups);
     this.device = device;
     this.channel = channel;
@@ -39,7 +39,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
         new Watcher("rdma-disni-connections", device.threads(), this::watch, this::onWatchFailed);
   }
 
-  static DisniConnectionManager create(DisniDevice device, ParkingChannel wakeups)
+  static DisniConnectionManager create(DisniDevice device, EngineChannel wakeups)
       throws VerbsException {
     try (var acquired = new Acquired()) {
       EventChannel channel = EventChannel.create();
@@ -183,7 +183,6 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void stopEvents() {
     watcher.close();
-    super.stopEvents();
   }
 
   @Override

@@ -2,16 +2,18 @@
 package org.sparkrdma.verbs.disni;
 
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.device.Driver;
-import org.sparkrdma.verbs.engine.device.RdmaDevice;
 
 /**
  * An open device of DiSNI. Safe for any thread.
@@ -19,7 +21,10 @@ import org.sparkrdma.verbs.engine.device.RdmaDevice;
  * <p>The device's completion channels belong to the completion queues, one each: events of DiSNI do
  * not name their queue. So a watcher for each queue wakes the owner's channel.
  */
-final class DisniDevice extends RdmaDevice<ParkingChannel, DisniQueuePair> {
+final class DisniDevice extends EngineDevice {
+  /** Limit of the time in which a device flushes the posted work of a broken connection. */
+  private static final long FLUSH_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final DeviceContext context;
   private final ThreadFactory threads;
 
@@ -28,16 +33,12 @@ final class DisniDevice extends RdmaDevice<ParkingChannel, DisniQueuePair> {
    *
    * @param threads makes the watchers' threads; differs in tests only
    */
-  DisniDevice(
-      DeviceContext context,
-      DisniSettings settings,
-      ThreadFactory threads,
-      Consumer<Device> onClosed) {
+  DisniDevice(DeviceContext context, ThreadFactory threads, Consumer<Device> onClosed) {
     super(
         context.info(),
         // DiSNI cannot query the vendor.
         Driver.ofUnknownVendor(context.info().transport()),
-        settings.flushTimeoutNs(),
+        FLUSH_TIMEOUT_NS,
         onClosed);
     this.context = context;
     this.threads = threads;
@@ -68,12 +69,12 @@ final class DisniDevice extends RdmaDevice<ParkingChannel, DisniQueuePair> {
 
   @Override
   protected EngineCompletionQueue newCompletionQueue(
-      int capacity, ParkingChannel channel, int vector) throws VerbsException {
+      int capacity, EngineChannel channel, int vector) throws VerbsException {
     return DisniCompletionQueue.create(this, capacity, channel);
   }
 
   @Override
-  protected EngineConnectionManager newConnectionManager(ParkingChannel channel)
+  protected EngineConnectionManager newConnectionManager(EngineChannel channel)
       throws VerbsException {
     return DisniConnectionManager.create(this, channel);
   }

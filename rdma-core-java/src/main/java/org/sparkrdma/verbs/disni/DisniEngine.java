@@ -10,16 +10,14 @@ import org.sparkrdma.verbs.engine.EngineBase;
 /** Opens the machine's devices. Safe for any thread. */
 final class DisniEngine extends EngineBase {
   private final SystemDevices devices;
-  private final DisniSettings settings;
 
-  DisniEngine(SystemDevices devices, DisniSettings settings) {
+  DisniEngine(SystemDevices devices) {
     this.devices = devices;
-    this.settings = settings;
   }
 
   @Override
   public String name() {
-    return DisniSettings.NAME;
+    return DisniProvider.NAME;
   }
 
   @Override
@@ -35,7 +33,7 @@ final class DisniEngine extends EngineBase {
             throw noSuchDevice(deviceName);
           }
           DeviceContext context = DeviceContext.open(devices, devices.info(deviceName));
-          return new DisniDevice(context, settings, Thread::new, onClosed);
+          return new DisniDevice(context, Thread::new, onClosed);
         });
   }
 }

@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
-import org.sparkrdma.verbs.engine.device.RegionAccess;
+import org.sparkrdma.verbs.engine.RegionAccess;
 
 /** A protection domain of DiSNI. Safe for any thread. */
 final class DisniProtectionDomain extends EngineProtectionDomain {

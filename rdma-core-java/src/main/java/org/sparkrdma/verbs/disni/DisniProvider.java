@@ -2,9 +2,7 @@
 package org.sparkrdma.verbs.disni;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
-import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -14,12 +12,14 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
  * This class itself needs nothing of DiSNI.
  */
 public final class DisniProvider implements VerbsProvider {
+  static final String NAME = "disni";
+
   /** Used by the service loader. */
   public DisniProvider() {}
 
   @Override
   public String name() {
-    return DisniSettings.NAME;
+    return NAME;
   }
 
   @Override
@@ -29,20 +29,10 @@ public final class DisniProvider implements VerbsProvider {
   }
 
   @Override
-  public List<EngineSetting> settings() {
-    return DisniSettings.all();
-  }
-
-  @Override
-  public void validate(EngineSettings settings) {
-    DisniSettings.of(settings);
-  }
-
-  @Override
   public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
-    DisniSettings checked = DisniSettings.of(settings);
+    validate(settings);
     var machine = new Machine(Path.of("/"));
     machine.check(DisniProvider.class.getClassLoader());
-    return new DisniEngine(machine.devices(), checked);
+    return new DisniEngine(machine.devices());
   }
 }

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.engine.Driver;
 
 /**
  * DiSNI's prepared calls that post receives. Their fields cannot be changed, so they are cached by

@@ -10,7 +10,7 @@ import java.util.LinkedList;
 import java.util.List;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.engine.Driver;
 
 /**
  * DiSNI's prepared calls that post sends, one for each operation and number of elements. All other

@@ -6,20 +6,14 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
@@ -28,6 +22,7 @@ import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.engine.SystemGid;
 
 /**
  * Attributes of RDMA devices from /sys/class/infiniband, because DiSNI cannot query a device; see
@@ -48,7 +43,6 @@ final class SystemDevices {
   private static final long MAX_MESSAGE_BYTES = 8L << 20;
   private static final int MAX_READS_IN_FLIGHT = 16;
 
-  private static final String EMPTY_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
   private static final int HARDWARE_ADDRESS_BYTES = 6;
 
   /** Bytes of RoCE's headers and checksum in a network packet. */
@@ -67,19 +61,19 @@ final class SystemDevices {
 
   /** Names of the devices, sorted. */
   List<String> names() {
-    return children(root.resolve("sys/class/infiniband"));
+    return SystemGid.children(root.resolve("sys/class/infiniband"));
   }
 
   DeviceInfo info(String name) {
     Path device = device(name);
     Transport transport = transport(device);
     List<PortInfo> ports = new ArrayList<>();
-    for (String number : children(device.resolve("ports"))) {
+    for (String number : SystemGid.children(device.resolve("ports"))) {
       ports.add(port(Integer.parseInt(number), device.resolve("ports").resolve(number), transport));
     }
     return new DeviceInfo(
         name,
-        DisniSettings.NAME,
+        DisniProvider.NAME,
         transport,
         guid(device),
         limits(transport),
@@ -91,7 +85,8 @@ final class SystemDevices {
   String deviceOfDescriptor(int descriptor) {
     try {
       Path node = Files.readSymbolicLink(root.resolve("proc/self/fd/" + descriptor));
-      return read(root.resolve("sys/class/infiniband_verbs/" + node.getFileName() + "/ibdev"));
+      return SystemGid.read(
+          root.resolve("sys/class/infiniband_verbs/" + node.getFileName() + "/ibdev"));
     } catch (IOException e) {
       return "";
     }
@@ -103,13 +98,13 @@ final class SystemDevices {
 
   /** The file contains "4: RNIC" for iWARP devices and "1: CA" for InfiniBand and RoCE. */
   private static Transport transport(Path device) {
-    return read(device.resolve("node_type")).startsWith("4:")
+    return SystemGid.read(device.resolve("node_type")).startsWith("4:")
         ? Transport.IWARP
         : Transport.INFINIBAND;
   }
 
   private static long guid(Path device) {
-    String hex = read(device.resolve("node_guid")).replace(":", "");
+    String hex = SystemGid.read(device.resolve("node_guid")).replace(":", "");
     try {
       return Long.parseUnsignedLong(hex, 16);
     } catch (NumberFormatException e) {
@@ -143,48 +138,33 @@ final class SystemDevices {
   }
 
   private PortInfo port(int number, Path port, Transport transport) {
-    boolean ethernet = read(port.resolve("link_layer")).equals("Ethernet");
-    SortedMap<Integer, byte[]> table = gidTable(port);
-    Set<String> links = links(port, table, transport);
+    boolean ethernet = SystemGid.read(port.resolve("link_layer")).equals("Ethernet");
+    List<SystemGid> table = SystemGid.of(port);
+    Set<String> links = links(table, transport);
     List<InetAddress> addresses = addresses(links);
-    List<Gid> gids =
-        transport == Transport.IWARP ? gidsOf(addresses) : gidsOf(table, port, ethernet);
+    List<Gid> gids = transport == Transport.IWARP ? gidsOf(addresses) : gidsOf(table, ethernet);
     return new PortInfo(number, state(port), mtu(links, ethernet), gids, addresses);
   }
 
   /** The file contains for example "4: ACTIVE". */
   private static PortState state(Path port) {
-    String state = read(port.resolve("state"));
+    String state = SystemGid.read(port.resolve("state"));
     int colon = state.indexOf(':');
     int number = colon < 0 ? 0 : Integer.parseInt(state.substring(0, colon));
     PortState[] states = PortState.values();
     return number >= 0 && number < states.length ? states[number] : PortState.NOP;
   }
 
-  /** Its non-empty entries by index; a table may have a thousand empty entries. */
-  private static SortedMap<Integer, byte[]> gidTable(Path port) {
-    SortedMap<Integer, byte[]> table = new TreeMap<>();
-    for (String index : children(port.resolve("gids"))) {
-      String gid = read(port.resolve("gids").resolve(index));
-      if (!gid.isEmpty() && !gid.equals(EMPTY_GID)) {
-        table.put(Integer.parseInt(index), HexFormat.of().parseHex(gid.replace(":", "")));
-      }
-    }
-    return table;
-  }
-
   /** Names of the network interfaces that belong to a port. */
-  private static Set<String> links(
-      Path port, SortedMap<Integer, byte[]> table, Transport transport) {
+  private static Set<String> links(List<SystemGid> table, Transport transport) {
     Set<String> links = new TreeSet<>();
-    for (Integer index : table.keySet()) {
-      String link = read(port.resolve("gid_attrs/ndevs/" + index));
-      if (!link.isEmpty()) {
-        links.add(link);
+    for (SystemGid gid : table) {
+      if (!gid.link().isEmpty()) {
+        links.add(gid.link());
       }
     }
     if (links.isEmpty() && transport == Transport.IWARP) {
-      table.values().forEach(gid -> links.addAll(linksByHardwareAddress(gid)));
+      table.forEach(gid -> links.addAll(linksByHardwareAddress(gid.address().getAddress())));
     }
     return links;
   }
@@ -228,7 +208,7 @@ final class SystemDevices {
   private int mtu(Set<String> links, boolean ethernet) {
     int least = Integer.MAX_VALUE;
     for (String link : links) {
-      String mtu = read(root.resolve("sys/class/net/" + link + "/mtu"));
+      String mtu = SystemGid.read(root.resolve("sys/class/net/" + link + "/mtu"));
       least = mtu.isEmpty() ? least : Math.min(least, Integer.parseInt(mtu));
     }
     int room = ethernet ? least - HEADER_BYTES : least;
@@ -240,14 +220,10 @@ final class SystemDevices {
     return MTUS[MTUS.length - 1];
   }
 
-  private static List<Gid> gidsOf(SortedMap<Integer, byte[]> table, Path port, boolean ethernet) {
-    List<Gid> gids = new ArrayList<>();
-    table.forEach(
-        (index, bytes) -> {
-          String type = read(port.resolve("gid_attrs/types/" + index));
-          gids.add(new Gid(index, gidType(type, ethernet), address(bytes)));
-        });
-    return gids;
+  private static List<Gid> gidsOf(List<SystemGid> table, boolean ethernet) {
+    return table.stream()
+        .map(gid -> new Gid(gid.index(), gidType(gid, ethernet), gid.address()))
+        .toList();
   }
 
   private static List<Gid> gidsOf(List<InetAddress> addresses) {
@@ -258,38 +234,10 @@ final class SystemDevices {
     return gids;
   }
 
-  private static GidType gidType(String type, boolean ethernet) {
+  private static GidType gidType(SystemGid gid, boolean ethernet) {
     if (!ethernet) {
       return GidType.INFINIBAND;
     }
-    return type.contains("v2") ? GidType.ROCE_V2 : GidType.ROCE_V1;
-  }
-
-  private static InetAddress address(byte[] gid) {
-    try {
-      return InetAddress.getByAddress(gid);
-    } catch (UnknownHostException e) {
-      throw new IllegalArgumentException("a GID of a wrong length", e);
-    }
-  }
-
-  private static List<String> children(Path directory) {
-    try (Stream<Path> entries = Files.list(directory)) {
-      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
-    } catch (IOException e) {
-      return List.of();
-    }
-  }
-
-  /**
-   * The content without the line's end; "" when it cannot be read, as for an empty entry of a
-   * table.
-   */
-  private static String read(Path file) {
-    try {
-      return Files.readString(file, StandardCharsets.ISO_8859_1).trim();
-    } catch (IOException e) {
-      return "";
-    }
+    return gid.isRoceV2() ? GidType.ROCE_V2 : GidType.ROCE_V1;
   }
 }

@@ -11,14 +11,14 @@ import org.sparkrdma.verbs.CompletionChannel;
  * changes the deadlines; the owner waits.
  */
 public abstract class EngineChannel implements CompletionChannel {
-  private final EngineDevice<?> device;
+  private final EngineDevice device;
 
   /** An array, since the owner reads it each time before it waits. */
   private volatile LongSupplier[] deadlines = {};
 
   private volatile boolean closed;
 
-  protected EngineChannel(EngineDevice<?> device) {
+  protected EngineChannel(EngineDevice device) {
     this.device = device;
   }
 

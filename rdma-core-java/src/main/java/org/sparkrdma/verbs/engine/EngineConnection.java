@@ -2,6 +2,9 @@
 package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -11,31 +14,46 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
- * One end of a connection: checks what its owner asks for against the {@link ConnectionPhase}, and
- * keeps its addresses, its queue pair and its attachment. The lock guards the phase, since events
- * arrive on other threads than the owner's.
+ * One end of a connection, over an identifier like those of the kernel's connection manager, see
+ * rdma_cm(7): checks what its owner asks for against the {@link ConnectionPhase}, and keeps its
+ * addresses, its queue pair and its attachment.
  *
- * @param <Q> the engine's queue pairs
+ * <p>When either end ends the connection, this class breaks the queue pair, disconnects, and offers
+ * the event at once, because not every event of the kernel arrives. The lock guards the phase and
+ * the identifier, since events and failures of the queue pair come on other threads than the
+ * owner's.
  */
-public abstract class EngineConnection<Q extends EngineQueuePair> implements Connection {
-  private final EngineDevice<?> device;
+public abstract class EngineConnection implements Connection {
   private final EngineConnectionManager manager;
+  private final EngineDevice device;
   private final InetSocketAddress remoteAddress;
+  private final int resolveTimeoutMs;
   private volatile InetSocketAddress localAddress;
   private volatile ConnectionPhase phase;
-  private volatile Q queuePair;
+  private volatile EngineQueuePair queuePair;
+  private volatile long deadlineNs;
   private boolean closing;
   private Object attachment;
 
+  /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
+  private boolean awaitsOutcome;
+
+  /** Destructions that a close left until the outcome; guarded by this. */
+  private final List<Runnable> afterOutcome = new ArrayList<>();
+
   /**
-   * @param initiator whether this end asks for the connection; else a peer does
+   * @param resolveTimeout null for a connection that a peer asks for
    */
   protected EngineConnection(
-      EngineConnectionManager manager, InetSocketAddress remoteAddress, boolean initiator) {
+      EngineConnectionManager manager, InetSocketAddress remoteAddress, Duration resolveTimeout) {
     this.manager = manager;
     this.remoteAddress = remoteAddress;
     device = manager.device();
-    phase = initiator ? ConnectionPhase.RESOLVING : ConnectionPhase.REQUESTED;
+    phase = resolveTimeout == null ? ConnectionPhase.REQUESTED : ConnectionPhase.RESOLVING;
+    resolveTimeoutMs =
+        resolveTimeout == null
+            ? 0
+            : (int) Math.max(1, Math.min(Integer.MAX_VALUE, resolveTimeout.toMillis()));
   }
 
   // Called by the owner.
@@ -64,22 +82,20 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
       throw new IllegalArgumentException("protection domain of another device");
     }
     EngineCompletionQueue.checkQueues(settings, device);
-    queuePair =
-        own.create(
-            () -> {
-              Q created = newQueuePair(own, settings);
-              created.onCreated();
-              return created;
-            });
+    queuePair = own.createQueuePair(this, settings);
     return queuePair;
   }
 
-  /** Creates the queue pair, or leaves nothing behind when that fails; under the lock. */
-  protected abstract Q newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
-      throws VerbsException;
+  /**
+   * Creates the queue pair, or leaves nothing behind when that fails; under the lock.
+   *
+   * @param name the upper half of its request numbers
+   */
+  protected abstract EngineQueuePair newQueuePair(
+      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException;
 
   @Override
-  public final Q queuePair() {
+  public final EngineQueuePair queuePair() {
     return queuePair;
   }
 
@@ -89,7 +105,14 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
     require(isIn(ConnectionPhase.RESOLVED) && queuePair != null);
     checkPrivateData(parameters.privateData());
     phase = ConnectionPhase.CONNECTING;
-    sendRequest(parameters);
+    beginAttempt(parameters.timeout());
+    try {
+      sendRequest(parameters);
+    } catch (VerbsException e) {
+      manager.removeAttempt(this);
+      phase = ConnectionPhase.ENDED;
+      throw e;
+    }
   }
 
   /** Sends the connection request; under the lock. */
@@ -103,13 +126,14 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
     phase = ConnectionPhase.ACCEPTED;
     try {
       sendReply(parameters);
+      queuePair.markReady();
     } catch (VerbsException e) {
       phase = ConnectionPhase.ENDED;
       throw e;
     }
   }
 
-  /** Sends the reply and makes the queue pair ready; under the lock. */
+  /** Sends the reply; under the lock. */
   protected abstract void sendReply(ConnectionParameters parameters) throws VerbsException;
 
   @Override
@@ -155,7 +179,7 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
     attachment = newAttachment;
   }
 
-  // Called by the engine, on any thread.
+  // The phase, on any thread.
 
   final boolean isClosed() {
     return isIn(ConnectionPhase.CLOSED);
@@ -165,14 +189,8 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
     return phase == expected;
   }
 
-  /** The queue pair that its close destroys, or null. No queue pair is created after this call. */
-  protected final synchronized Q beginClose() {
-    closing = true;
-    return queuePair;
-  }
-
   /** Moves to a phase, unless the connection is closed; false when it is. */
-  protected final synchronized boolean moveTo(ConnectionPhase next) {
+  private synchronized boolean moveTo(ConnectionPhase next) {
     if (phase == ConnectionPhase.CLOSED) {
       return false;
     }
@@ -184,11 +202,308 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
     localAddress = address;
   }
 
-  protected final void offer(ConnectionEvent.Type type, byte[] privateData, String reason) {
+  private void offer(ConnectionEvent.Type type, byte[] privateData, String reason) {
     manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
   }
 
-  protected final void offer(ConnectionEvent.Type type, String reason) {
-    offer(type, EngineConnectionManager.NO_DATA, reason);
+  // Resolving.
+
+  /** Begins to resolve the address; the route follows on an event. */
+  public final synchronized void resolve(InetSocketAddress local) {
+    // The kernel limits address and route to this time each; its events normally arrive earlier.
+    beginAttempt(Duration.ofMillis(3L * resolveTimeoutMs));
+    try {
+      resolveAddress(local, resolveTimeoutMs);
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
   }
+
+  /**
+   * See rdma_resolve_addr(3).
+   *
+   * @param local null for one that the kernel chooses
+   */
+  protected abstract void resolveAddress(InetSocketAddress local, int timeoutMs)
+      throws VerbsException;
+
+  /** The address is resolved. */
+  protected final void onAddressResolved() {
+    if (!isIn(ConnectionPhase.RESOLVING)) {
+      return;
+    }
+    try {
+      String other = otherDevice();
+      if (other == null) {
+        resolveRoute(resolveTimeoutMs);
+      } else {
+        failResolving(
+            "the route uses another device: device=" + other + " wanted=" + device.info().name());
+      }
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
+  }
+
+  /** The device that the kernel chose, when it is not this one; else null. */
+  protected abstract String otherDevice() throws VerbsException;
+
+  /** See rdma_resolve_route(3). */
+  protected abstract void resolveRoute(int timeoutMs) throws VerbsException;
+
+  /** The route is resolved. */
+  protected final void onRouteResolved() {
+    if (!isIn(ConnectionPhase.RESOLVING)) {
+      return;
+    }
+    try {
+      setLocalAddress(sourceAddress());
+      moveTo(ConnectionPhase.RESOLVED);
+      manager.removeAttempt(this);
+      offer(ConnectionEvent.Type.RESOLVED, EngineConnectionManager.NO_DATA, "");
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
+  }
+
+  /** See rdma_get_local_addr(3). */
+  protected abstract InetSocketAddress sourceAddress() throws VerbsException;
+
+  /** The address or the route cannot be resolved. */
+  protected final void onResolveFailed(String reason) {
+    if (isIn(ConnectionPhase.RESOLVING)) {
+      failResolving(reason);
+    }
+  }
+
+  private void failResolving(String reason) {
+    moveTo(ConnectionPhase.ENDED);
+    manager.removeAttempt(this);
+    offer(
+        ConnectionEvent.Type.RESOLVE_FAILED,
+        EngineConnectionManager.NO_DATA,
+        "no route to the address: " + reason);
+  }
+
+  // Connecting.
+
+  private void beginAttempt(Duration timeout) {
+    deadlineNs = System.nanoTime() + timeout.toNanos();
+    manager.addAttempt(this);
+  }
+
+  final long deadlineNs() {
+    return deadlineNs;
+  }
+
+  final synchronized void endWhenLate(long nowNs) {
+    if (nowNs - deadlineNs < 0) {
+      return;
+    }
+    if (isIn(ConnectionPhase.CONNECTING)) {
+      end(ConnectionEvent.Type.UNREACHABLE, "no answer within the connect time-out");
+    } else if (isIn(ConnectionPhase.RESOLVING)) {
+      failResolving("no answer within the time-out");
+    }
+  }
+
+  // On a transport whose kernel waits for the outcome of a request or a reply in each call that
+  // ends the connection. The owner does not wait: such calls are made when there is an outcome, or
+  // when the connection manager closes.
+
+  /** The request or the reply was sent; its outcome is an event. Under the lock. */
+  protected final void expectOutcome() {
+    awaitsOutcome = true;
+  }
+
+  /** No call that ends the connection waits any more. Under the lock. */
+  protected final void onOutcome() {
+    awaitsOutcome = false;
+  }
+
+  /** Makes the calls that were left until the outcome, if there is one. Under the lock. */
+  protected final void endAfterOutcome() {
+    if (!mustAwaitOutcome()) {
+      var failures = new CloseFailures();
+      afterOutcome.forEach(failures::run);
+      afterOutcome.clear();
+      failures.throwFirst();
+    }
+  }
+
+  private void runAfterOutcome(Runnable destruction) {
+    if (mustAwaitOutcome()) {
+      afterOutcome.add(destruction);
+    } else {
+      destruction.run();
+    }
+  }
+
+  private boolean mustAwaitOutcome() {
+    return awaitsOutcome && !manager.isClosed();
+  }
+
+  /** The connection is established. */
+  protected final void onEstablished(byte[] privateData) {
+    if (isIn(ConnectionPhase.ENDED)) {
+      // The connection has ended here: disconnect the peer.
+      disconnectIdentifier();
+    }
+    if (!isIn(ConnectionPhase.CONNECTING) && !isIn(ConnectionPhase.ACCEPTED)) {
+      return;
+    }
+    manager.removeAttempt(this);
+    try {
+      queuePair.markReady();
+    } catch (VerbsException e) {
+      end(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
+      return;
+    }
+    moveTo(ConnectionPhase.ESTABLISHED);
+    offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
+  }
+
+  /**
+   * The attempt failed.
+   *
+   * <p>On InfiniBand and RoCE this also comes for an established connection: a responder that ends
+   * before it has received RTU sends REJ instead of DREQ (cm_destroy_id in the kernel's cm.c).
+   */
+  protected final void onFailed(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    if (isIn(ConnectionPhase.CONNECTING)) {
+      end(type, privateData, reason);
+    } else {
+      endIfEstablished(reason);
+    }
+  }
+
+  /** The device was removed. */
+  protected final void onDeviceRemoved() {
+    if (!isIn(ConnectionPhase.CLOSED)) {
+      end(
+          ConnectionEvent.Type.DEVICE_REMOVED,
+          "the device was removed: device=" + device.info().name());
+    }
+  }
+
+  // Ending.
+
+  @Override
+  public final synchronized void disconnect() {
+    endIfEstablished("disconnected");
+  }
+
+  /** Ends it when it is established or accepted, with the event that belongs to that. */
+  protected final synchronized void endIfEstablished(String reason) {
+    if (isIn(ConnectionPhase.ESTABLISHED)) {
+      end(ConnectionEvent.Type.DISCONNECTED, reason);
+    } else if (isIn(ConnectionPhase.ACCEPTED)) {
+      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
+    }
+  }
+
+  protected final void end(ConnectionEvent.Type type, String reason) {
+    end(type, EngineConnectionManager.NO_DATA, reason);
+  }
+
+  private void end(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    boolean established = isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED);
+    moveTo(ConnectionPhase.ENDED);
+    manager.removeAttempt(this);
+    if (queuePair != null) {
+      queuePair.markBroken();
+      breakQueuePair();
+    }
+    if (established && !awaitsOutcome) {
+      // Not for an attempt: there the kernel would wait for its outcome first.
+      disconnectIdentifier();
+    }
+    offer(type, privateData, reason);
+  }
+
+  /** Makes the device flush the queue pair, where rdma_disconnect does not. */
+  protected void breakQueuePair() {}
+
+  /** See rdma_disconnect(3); the connection may have ended already. */
+  protected abstract void disconnectIdentifier();
+
+  // Closing, by any thread. The queue pair is destroyed before the identifier that it was created
+  // on; so a close waits for the close of the queue pair by another thread.
+
+  @Override
+  public final void close() {
+    EngineQueuePair pair = beginClose();
+    if (pair != null) {
+      pair.close();
+    }
+    runDestruction(this::closeIdentifier);
+  }
+
+  /** The queue pair that the close destroys, or null. None is created after this call. */
+  private synchronized EngineQueuePair beginClose() {
+    closing = true;
+    return queuePair;
+  }
+
+  private synchronized void closeIdentifier() {
+    if (moveTo(ConnectionPhase.CLOSED)) {
+      manager.removeAttempt(this);
+      runAfterOutcome(this::destroyAndForgetIdentifier);
+    } else {
+      endAfterOutcome();
+    }
+  }
+
+  private void destroyAndForgetIdentifier() {
+    try {
+      destroyIdentifier();
+    } finally {
+      // Last: a closed manager without identifiers destroys their event channel.
+      manager.remove(id(), this);
+    }
+  }
+
+  /**
+   * The queue pair is being closed: ends the connection and destroys the device's queue pair.
+   *
+   * @param destroyed runs when the device's queue pair is destroyed, which may be later
+   */
+  final void onQueuePairClosed(Runnable destroyed) {
+    runDestruction(() -> closeQueuePair(destroyed));
+  }
+
+  private synchronized void closeQueuePair(Runnable destroyed) {
+    var failures = new CloseFailures();
+    if (awaitsOutcome && isIn(ConnectionPhase.CONNECTING)) {
+      moveTo(ConnectionPhase.ENDED);
+      manager.removeAttempt(this);
+      // So that the queue pair can be forgotten although the device still has it.
+      failures.run(this::breakQueuePair);
+    }
+    failures.run(() -> endIfEstablished("queue pair closed"));
+    failures.run(() -> runAfterOutcome(() -> destroyQueuePair(destroyed)));
+    failures.throwFirst();
+  }
+
+  private void destroyQueuePair(Runnable destroyed) {
+    try {
+      destroyQueuePair();
+    } finally {
+      destroyed.run();
+    }
+  }
+
+  /** Runs a destruction, when the engine's library allows it; returns when it has run. */
+  protected void runDestruction(Runnable destruction) {
+    destruction.run();
+  }
+
+  /** The identifier, as the connection manager knows it. */
+  protected abstract Object id();
+
+  /** See rdma_destroy_qp(3); called once, under the lock. */
+  protected abstract void destroyQueuePair();
+
+  /** See rdma_destroy_id(3); called once, under the lock, without a queue pair. */
+  protected abstract void destroyIdentifier();
 }

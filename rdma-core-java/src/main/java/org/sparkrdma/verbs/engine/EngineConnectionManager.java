@@ -6,8 +6,10 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
@@ -17,17 +19,22 @@ import org.sparkrdma.verbs.device.Capability;
  * The listeners and connections of a connection manager, and the events that its owner has not
  * polled yet. The owner polls; events are offered by any thread. Under its lock it is closed and
  * requests of peers are taken, so that none is added afterwards.
+ *
+ * <p>The kernel may answer a request long after the caller's time-out; so this ends late attempts
+ * when its owner polls, and wakes it for that.
  */
 public abstract class EngineConnectionManager implements ConnectionManager {
   public static final byte[] NO_DATA = {};
 
   private static final int MAX_TRAFFIC_CLASS = 255;
 
-  private final EngineDevice<?> device;
+  private final EngineDevice device;
   private final EngineChannel channel;
   private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
   private final Map<Object, EngineListener> listeners = new ConcurrentHashMap<>();
-  private final Map<Object, EngineConnection<?>> connections = new ConcurrentHashMap<>();
+  private final Map<Object, EngineConnection> connections = new ConcurrentHashMap<>();
+  private final Set<EngineConnection> attempts = ConcurrentHashMap.newKeySet();
+  private final LongSupplier deadline = this::attemptDeadlineNs;
   private volatile OptionalInt trafficClass = OptionalInt.empty();
   private final Object closing = new Object();
   private volatile boolean closed;
@@ -35,12 +42,13 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   /** Whether nothing is left to close; guarded by {@link #closing}. */
   private boolean ended;
 
-  protected EngineConnectionManager(EngineDevice<?> device, EngineChannel channel) {
+  protected EngineConnectionManager(EngineDevice device, EngineChannel channel) {
     this.device = device;
     this.channel = channel;
+    channel.addDeadline(deadline);
   }
 
-  public final EngineDevice<?> device() {
+  public final EngineDevice device() {
     return device;
   }
 
@@ -87,17 +95,22 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   }
 
   @Override
-  public ConnectionEvent pollEvent() {
+  public final ConnectionEvent pollEvent() {
     ConnectionEvent event = nextOfOpen();
     if (event == null) {
       takeEvents();
+      event = nextOfOpen();
+    }
+    if (event == null && !attempts.isEmpty()) {
+      long now = System.nanoTime();
+      attempts.forEach(connection -> connection.endWhenLate(now));
       event = nextOfOpen();
     }
     return event;
   }
 
   /** The next event that was offered, without those of connections that their owner has closed. */
-  protected final ConnectionEvent nextOfOpen() {
+  private ConnectionEvent nextOfOpen() {
     ConnectionEvent event = next();
     while (event != null && isOfClosed(event)) {
       event = next();
@@ -106,7 +119,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   }
 
   private static boolean isOfClosed(ConnectionEvent event) {
-    return event.connection() instanceof EngineConnection<?> connection && connection.isClosed();
+    return event.connection() instanceof EngineConnection connection && connection.isClosed();
   }
 
   private ConnectionEvent next() {
@@ -115,6 +128,26 @@ public abstract class EngineConnectionManager implements ConnectionManager {
       ((EngineListener) event.listener()).onRequestPolled();
     }
     return event;
+  }
+
+  /** A connection waits for an answer until its deadline. */
+  final void addAttempt(EngineConnection connection) {
+    attempts.add(connection);
+  }
+
+  final void removeAttempt(EngineConnection connection) {
+    attempts.remove(connection);
+  }
+
+  private long attemptDeadlineNs() {
+    long least = Long.MAX_VALUE;
+    for (EngineConnection connection : attempts) {
+      long at = connection.deadlineNs();
+      if (least == Long.MAX_VALUE || at - least < 0) {
+        least = at;
+      }
+    }
+    return least;
   }
 
   /**
@@ -143,14 +176,14 @@ public abstract class EngineConnectionManager implements ConnectionManager {
 
   /** Offers a peer's request to the owner. */
   protected final void offerRequest(
-      Object id, EngineConnection<?> connection, EngineListener listener, byte[] privateData) {
+      Object id, EngineConnection connection, EngineListener listener, byte[] privateData) {
     connections.put(id, connection);
     offer(
         new ConnectionEvent(
             ConnectionEvent.Type.CONNECT_REQUEST, connection, listener, privateData, ""));
   }
 
-  protected final void add(Object id, EngineConnection<?> connection) {
+  protected final void add(Object id, EngineConnection connection) {
     connections.put(id, connection);
   }
 
@@ -159,7 +192,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   }
 
   /** The connection with that identifier, or null. */
-  protected final EngineConnection<?> connection(Object id) {
+  protected final EngineConnection connection(Object id) {
     return connections.get(id);
   }
 
@@ -178,7 +211,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
    * A connection was closed and its identifier destroyed. Another connection that has got the same
    * identifier since stays.
    */
-  public final void remove(Object id, EngineConnection<?> connection) {
+  final void remove(Object id, EngineConnection connection) {
     connections.remove(id, connection);
   }
 
@@ -221,6 +254,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
       }
       var failures = new CloseFailures();
       if (markClosed()) {
+        channel.removeDeadline(deadline);
         failures.run(this::stopEvents);
       }
       failures.closeEach(listeners.values(), EngineListener::close);

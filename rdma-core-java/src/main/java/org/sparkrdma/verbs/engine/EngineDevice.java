@@ -18,12 +18,13 @@ import org.sparkrdma.verbs.device.OpenResources;
 /**
  * An open device of an engine. {@link #close} also closes all objects created on it that are still
  * open, in verbs order. Safe for any thread.
- *
- * @param <C> the engine's completion channels
  */
-public abstract class EngineDevice<C extends EngineChannel> implements Device {
+public abstract class EngineDevice implements Device {
   private final DeviceInfo info;
+  private final Driver driver;
+  private final long flushTimeoutNs;
   private final Consumer<Device> onClosed;
+  private final QueuePairTable queuePairs = new QueuePairTable();
   private final Set<EngineProtectionDomain> domains = ConcurrentHashMap.newKeySet();
   private final Set<EngineMemory> memories = ConcurrentHashMap.newKeySet();
   private final Set<EngineChannel> channels = ConcurrentHashMap.newKeySet();
@@ -36,16 +37,32 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
   private boolean ended;
 
   /**
+   * @param flushTimeoutNs how long the device may keep work of a broken queue pair
    * @param onClosed called once, after everything was closed
    */
-  protected EngineDevice(DeviceInfo info, Consumer<Device> onClosed) {
+  protected EngineDevice(
+      DeviceInfo info, Driver driver, long flushTimeoutNs, Consumer<Device> onClosed) {
     this.info = info;
+    this.driver = driver;
+    this.flushTimeoutNs = flushTimeoutNs;
     this.onClosed = onClosed;
   }
 
   @Override
   public final DeviceInfo info() {
     return info;
+  }
+
+  public final Driver driver() {
+    return driver;
+  }
+
+  final QueuePairTable queuePairs() {
+    return queuePairs;
+  }
+
+  final long flushTimeoutNs() {
+    return flushTimeoutNs;
   }
 
   @Override
@@ -87,12 +104,12 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
   @Override
   public final synchronized CompletionChannel createCompletionChannel() throws VerbsException {
     checkOpen();
-    C channel = newChannel();
+    EngineChannel channel = newChannel();
     channels.add(channel);
     return channel;
   }
 
-  protected abstract C newChannel() throws VerbsException;
+  protected abstract EngineChannel newChannel() throws VerbsException;
 
   @Override
   public final synchronized CompletionQueue createCompletionQueue(
@@ -109,8 +126,8 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
    * @param channel null for a queue that is only polled
    * @param vector a completion vector of the device
    */
-  protected abstract EngineCompletionQueue newCompletionQueue(int capacity, C channel, int vector)
-      throws VerbsException;
+  protected abstract EngineCompletionQueue newCompletionQueue(
+      int capacity, EngineChannel channel, int vector) throws VerbsException;
 
   @Override
   public final synchronized ConnectionManager createConnectionManager(CompletionChannel channel)
@@ -124,14 +141,14 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
     return manager;
   }
 
-  protected abstract EngineConnectionManager newConnectionManager(C channel) throws VerbsException;
+  protected abstract EngineConnectionManager newConnectionManager(EngineChannel channel)
+      throws VerbsException;
 
-  @SuppressWarnings("unchecked")
-  private C ownChannel(CompletionChannel channel) {
+  private EngineChannel ownChannel(CompletionChannel channel) {
     if (channel != null && !channels.contains(channel)) {
       throw new IllegalArgumentException("completion channel of another device, or a closed one");
     }
-    return (C) channel;
+    return (EngineChannel) channel;
   }
 
   private void checkOpen() {

@@ -10,13 +10,13 @@ import org.sparkrdma.verbs.HostMemory;
  * for any thread.
  */
 public abstract class EngineMemory implements HostMemory {
-  private final EngineDevice<?> device;
+  private final EngineDevice device;
   private final long address;
   private final long lengthBytes;
   private int regions;
   private volatile boolean closed;
 
-  protected EngineMemory(EngineDevice<?> device, long address, long lengthBytes) {
+  protected EngineMemory(EngineDevice device, long address, long lengthBytes) {
     this.device = device;
     this.address = address;
     this.lengthBytes = lengthBytes;
@@ -45,7 +45,7 @@ public abstract class EngineMemory implements HostMemory {
   /** A little-endian buffer over a range that lies inside; null after {@link #free}. */
   protected abstract ByteBuffer sliceWhileOpen(long offset, int length);
 
-  final boolean isOf(EngineDevice<?> other) {
+  final boolean isOf(EngineDevice other) {
     return device == other;
   }
 

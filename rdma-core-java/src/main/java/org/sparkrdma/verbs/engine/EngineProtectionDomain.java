@@ -24,7 +24,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** A registration may hang, as in a read of a page from a disk that hangs. */
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
-  private final EngineDevice<?> device;
+  private final EngineDevice device;
   private final Duration closeTimeout;
   private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
@@ -32,19 +32,19 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   private boolean closed;
   private boolean deallocated;
 
-  protected EngineProtectionDomain(EngineDevice<?> device) {
+  protected EngineProtectionDomain(EngineDevice device) {
     this(device, CLOSE_TIMEOUT);
   }
 
   /**
    * @param closeTimeout time for which {@link #close} waits for what is in progress
    */
-  protected EngineProtectionDomain(EngineDevice<?> device, Duration closeTimeout) {
+  protected EngineProtectionDomain(EngineDevice device, Duration closeTimeout) {
     this.device = device;
     this.closeTimeout = closeTimeout;
   }
 
-  final boolean isOf(EngineDevice<?> other) {
+  final boolean isOf(EngineDevice other) {
     return device == other;
   }
 
@@ -145,21 +145,16 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     throw closedException();
   }
 
-  /** Creates a queue pair in the domain. */
-  @FunctionalInterface
-  interface Creation<Q extends QueuePair> {
-    Q run() throws VerbsException;
-  }
-
   /**
-   * Creates a queue pair and adds it.
+   * Creates the queue pair of a connection and adds it.
    *
    * @throws IllegalStateException when the domain is closed; then it has no new queue pair
    */
-  final <Q extends QueuePair> Q create(Creation<Q> creation) throws VerbsException {
+  final EngineQueuePair createQueuePair(EngineConnection connection, QueuePairSettings settings)
+      throws VerbsException {
     begin();
     try {
-      Q created = creation.run();
+      EngineQueuePair created = create(connection, settings);
       if (!add(created)) {
         // Closed while it was being created.
         created.close();
@@ -168,6 +163,24 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
       return created;
     } finally {
       end();
+    }
+  }
+
+  private EngineQueuePair create(EngineConnection connection, QueuePairSettings settings)
+      throws VerbsException {
+    int name = device.queuePairs().take();
+    if (name == -1) {
+      throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
+    }
+    EngineQueuePair created = null;
+    try {
+      created = connection.newQueuePair(this, name, settings);
+      created.onCreated();
+      return created;
+    } finally {
+      if (created == null) {
+        device.queuePairs().release(name);
+      }
     }
   }
 
@@ -190,7 +203,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   }
 
   /** A queue pair was destroyed. */
-  public final void onClosed(QueuePair queuePair) {
+  final void onClosed(QueuePair queuePair) {
     queuePairs.remove(queuePair);
   }
 

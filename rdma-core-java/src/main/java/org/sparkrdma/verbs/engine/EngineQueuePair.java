@@ -3,26 +3,54 @@ package org.sparkrdma.verbs.engine;
 
 import java.util.Objects;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
- * The state of a queue pair, and the checks of what its owner posts.
+ * A queue pair: its state, the checks of what its owner posts, and the work that was posted and
+ * whose completion was not yet shown.
  *
- * <pre>
- *  INIT ──► READY_TO_SEND ──► ERROR ──► DESTROYED     (INIT may break, all may be destroyed)
- * </pre>
+ * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
+ * device but is flushed here. Work that the device has and does not complete within the flush
+ * time-out is flushed here too, since not every device completes all of it; a completion that
+ * arrives after that is suppressed.
  *
- * <p>Inheritance, because delegation measurably slows post and poll. The owner posts and polls. Any
- * thread changes the state, under the queue pair's lock.
+ * <p>The owner posts, polls and closes it. Another thread may break it at any time, and may close
+ * it once the owner no longer uses it.
  */
 public abstract class EngineQueuePair implements QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(EngineQueuePair.class);
+
+  /** Outcome for a completion of the device. */
+  public enum Outcome {
+    /** It is not shown: its work was flushed before, or the queue pair is closed. */
+    SUPPRESSED,
+    /** It is shown. */
+    SHOWN,
+    /** Earlier work that the device left out is shown as flushed; offer this one again. */
+    EARLIER_FLUSHED
+  }
+
+  /** Maximum number of sends posted with one call of the device. */
+  protected static final int BATCH = 32;
+
+  /** Set in the lower half of the request number of a receive. */
+  protected static final int RECEIVE_BIT = 1 << 31;
+
   private final EngineProtectionDomain domain;
+  private final EngineConnection connection;
+  private final EngineDevice device;
+  private final int name;
   private final int number;
   private final int maxSge;
   private final int maxReadSge;
@@ -31,23 +59,52 @@ public abstract class EngineQueuePair implements QueuePair {
   private final boolean hasImmediateData;
   private volatile QueuePairState state = QueuePairState.INIT;
 
+  /** Sends, READs and WRITEs. */
+  protected final WorkRing sends;
+
+  protected final WorkRing receives;
+  private final EngineCompletionQueue sendCompletions;
+  private final EngineCompletionQueue receiveCompletions;
+  private final Object closing = new Object();
+  private volatile long brokenAtNs;
+  private volatile boolean keepsWork;
+
+  /** Whether any receive was flushed here. */
+  private boolean receivesFlushed;
+
   /**
+   * @param name the upper half of its request numbers
    * @param number as the device calls it
-   * @param hasImmediateData whether the device sends immediate data
    */
   protected EngineQueuePair(
+      EngineDevice device,
       EngineProtectionDomain domain,
+      EngineConnection connection,
+      int name,
       int number,
-      QueuePairSettings settings,
-      DeviceLimits limits,
-      boolean hasImmediateData) {
+      QueuePairSettings settings) {
+    this.device = device;
     this.domain = domain;
+    this.connection = connection;
+    this.name = name;
     this.number = number;
-    this.hasImmediateData = hasImmediateData;
+    DeviceLimits limits = device.info().limits();
+    hasImmediateData = device.info().can(Capability.SEND_WITH_IMMEDIATE);
     maxSge = settings.maxSge();
     maxReadSge = Math.min(maxSge, limits.maxReadSge());
     maxMessageBytes = limits.maxMessageBytes();
     maxInlineBytes = settings.maxInlineBytes();
+    sends = new WorkRing(settings.sendDepth());
+    receives = new WorkRing(settings.receiveDepth());
+    sendCompletions = (EngineCompletionQueue) settings.sendQueue();
+    receiveCompletions = (EngineCompletionQueue) settings.receiveQueue();
+  }
+
+  /** Not in the constructor: a subclass whose constructor fails is not closed. */
+  final void onCreated() {
+    device.queuePairs().put(this);
+    sendCompletions.retain();
+    receiveCompletions.retain();
   }
 
   @Override
@@ -55,39 +112,138 @@ public abstract class EngineQueuePair implements QueuePair {
     return number;
   }
 
+  /** The upper half of its request numbers. */
+  final int name() {
+    return name;
+  }
+
+  /** The request number with that lower half. */
+  protected final long requestNumber(int low) {
+    return (long) name << Integer.SIZE | Integer.toUnsignedLong(low);
+  }
+
   @Override
   public final QueuePairState state() {
     return state;
   }
 
-  protected final boolean isDestroyed() {
-    return state == QueuePairState.DESTROYED;
+  /** Whether its sends or receives complete in that queue. */
+  final boolean completesIn(EngineCompletionQueue queue) {
+    return sendCompletions == queue || receiveCompletions == queue;
   }
+
+  // Posting, by the owner.
+
+  @Override
+  public final boolean postSend(WorkRequest request) {
+    checkMaySend();
+    checkSend(request);
+    if (sends.room() == 0) {
+      return false;
+    }
+    writeSend(0, request, requestNumber(sends.add(request)));
+    return submit(1) == 1;
+  }
+
+  @Override
+  public final int postSend(WorkRequest[] requests, int offset, int count) {
+    Objects.checkFromIndexSize(offset, count, requests.length);
+    checkMaySend();
+    int posted = 0;
+    boolean more = true;
+    while (more && posted < count) {
+      int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
+      int submitted = postBatch(requests, offset + posted, batch);
+      posted += submitted;
+      more = submitted == batch && sends.room() > 0;
+    }
+    return posted;
+  }
+
+  private int postBatch(WorkRequest[] requests, int offset, int count) {
+    int written = 0;
+    int submitted = 0;
+    try {
+      for (; written < count; written++) {
+        WorkRequest request = requests[offset + written];
+        checkSend(request);
+        writeSend(written, request, requestNumber(sends.add(request)));
+      }
+    } finally {
+      // The requests before an invalid one are posted; then the invalid one is reported.
+      submitted = submit(written);
+    }
+    return submitted;
+  }
+
+  /** Number of the last {@code count} requests that the device, or the flush, has accepted. */
+  private int submit(int count) {
+    if (count == 0) {
+      return 0;
+    }
+    if (state != QueuePairState.READY_TO_SEND) {
+      sendCompletions.signal();
+      return count;
+    }
+    return accepted(sends, count, submitSends(count));
+  }
+
+  @Override
+  public final boolean postReceive(WorkRequest request) {
+    checkOpen();
+    checkReceive(request);
+    if (receives.room() == 0) {
+      return false;
+    }
+    long requestNumber = requestNumber(receives.add(request) | RECEIVE_BIT);
+    if (state == QueuePairState.ERROR) {
+      receiveCompletions.signal();
+      return true;
+    }
+    return accepted(receives, 1, submitReceive(request, requestNumber) ? 1 : 0) == 1;
+  }
+
+  /** The owner posts again what a full device has not taken; a broken queue pair flushes it. */
+  private int accepted(WorkRing ring, int count, int taken) {
+    ring.onPosted(count - taken);
+    if (taken == count || state == QueuePairState.ERROR) {
+      return count;
+    }
+    ring.takeBack(count - taken);
+    return taken;
+  }
+
+  /**
+   * Prepares a send.
+   *
+   * @param i its index in the batch
+   */
+  protected abstract void writeSend(int i, WorkRequest request, long requestNumber);
+
+  /**
+   * Gives the prepared sends to the device; returns how many it has taken: fewer when it is full,
+   * or after {@link #fail}.
+   */
+  protected abstract int submitSends(int count);
+
+  /** Gives a receive to the device; false as for {@link #submitSends}. */
+  protected abstract boolean submitReceive(WorkRequest request, long requestNumber);
 
   // Checks of what the owner posts.
 
-  /**
-   * @throws IllegalStateException when nothing may be sent
-   */
-  protected final void checkMaySend() {
+  private void checkMaySend() {
     if (state == QueuePairState.INIT || state == QueuePairState.DESTROYED) {
       throw new IllegalStateException("not connected: state=" + state);
     }
   }
 
-  /**
-   * @throws IllegalStateException when nothing may be received or changed
-   */
-  protected final void checkOpen() {
-    if (isDestroyed()) {
+  private void checkOpen() {
+    if (state == QueuePairState.DESTROYED) {
       throw new IllegalStateException("queue pair is closed");
     }
   }
 
-  /**
-   * @throws IllegalArgumentException when it is no send, READ or WRITE that the device can do
-   */
-  protected final void checkSend(WorkRequest request) {
+  private void checkSend(WorkRequest request) {
     Opcode opcode = request.opcode();
     if (opcode != Opcode.READ) {
       checkOpcode(opcode);
@@ -117,10 +273,7 @@ public abstract class EngineQueuePair implements QueuePair {
     }
   }
 
-  /**
-   * @throws IllegalArgumentException when it is no receive that the device can do
-   */
-  protected final void checkReceive(WorkRequest request) {
+  private void checkReceive(WorkRequest request) {
     if (request.opcode() != Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
     }
@@ -162,31 +315,133 @@ public abstract class EngineQueuePair implements QueuePair {
   }
 
   @Override
-  public final int postSend(WorkRequest[] requests, int offset, int count) {
-    Objects.checkFromIndexSize(offset, count, requests.length);
-    checkMaySend();
-    return postSends(requests, offset, count);
-  }
-
-  /**
-   * Posts at most this number; returns the number posted. A bad request is reported after those
-   * before it.
-   */
-  protected abstract int postSends(WorkRequest[] requests, int offset, int count);
-
-  /**
-   * @throws IllegalArgumentException when peers cannot have that access
-   * @throws IllegalStateException after close
-   */
-  protected final void checkRemoteAccess(Set<AccessFlag> access) {
+  public final void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
     QueuePairSettings.checkRemoteAccess(access);
     checkOpen();
+    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
+      throw new UnsupportedOperationException(
+          "the device cannot change access of a connected queue pair: device="
+              + device.info().name());
+    }
+    changeRemoteAccess(access);
   }
 
-  /** Called once, when it is complete: its creation cannot fail any more. */
-  protected void onCreated() {}
+  /** Changes the access of peers; only on a device with {@link Capability#QUEUE_PAIR_ACCESS}. */
+  protected void changeRemoteAccess(Set<AccessFlag> access) throws VerbsException {}
 
-  // The state, under the queue pair's lock.
+  // Showing completions, by the owner.
+
+  /** Shows a completion; see {@link EngineCompletionQueue#show}. */
+  final Outcome show(
+      int low,
+      WorkStatus status,
+      int vendorError,
+      boolean ofWrite,
+      long lengthBytes,
+      boolean hasImmediate,
+      int immediate,
+      CompletionView view) {
+    boolean ofSend = (low & RECEIVE_BIT) == 0;
+    long position = ofSend ? sends.find(low) : findReceive(low & ~RECEIVE_BIT);
+    if (position < 0 || state == QueuePairState.DESTROYED) {
+      return Outcome.SUPPRESSED;
+    }
+    WorkRing ring = ofSend ? sends : receives;
+    if (status != WorkStatus.SUCCESS) {
+      return showFailure(ring, position, status, vendorError, view);
+    }
+    if (ofSend) {
+      view.setSuccess(sends.id(position), number, sends.opcode(position), sends.length(position));
+    } else {
+      view.setSuccess(
+          receives.id(position),
+          number,
+          ofWrite ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
+          lengthBytes);
+      if (hasImmediate) {
+        view.setImmediate(immediate);
+      }
+    }
+    ring.free(position);
+    return Outcome.SHOWN;
+  }
+
+  /** Position of the receive with that number; -1 when it was flushed before. */
+  protected long findReceive(int low) {
+    return receives.find(low);
+  }
+
+  protected final boolean areReceivesFlushed() {
+    return receivesFlushed;
+  }
+
+  /** Breaks the queue pair and shows that work failed, after earlier work that failed silently. */
+  private Outcome showFailure(
+      WorkRing ring, long position, WorkStatus status, int vendorError, CompletionView view) {
+    if (state != QueuePairState.ERROR) {
+      fail("work failed: status=" + status + " vendorError=" + vendorError);
+    }
+    if (ring.head() < position && device.driver().mayFailSilently()) {
+      showFlushed(ring, view);
+      return Outcome.EARLIER_FLUSHED;
+    }
+    view.setFailure(ring.id(position), number, status, vendorError);
+    ring.free(position);
+    return Outcome.SHOWN;
+  }
+
+  private void showFlushed(WorkRing ring, CompletionView view) {
+    view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR, 0);
+    ring.free(ring.head());
+  }
+
+  /**
+   * Flushes the oldest work of a broken queue pair that the device never got, or has had for longer
+   * than the flush time-out. Called by the thread that polls that queue.
+   *
+   * @return whether there was any; the view shows it then
+   */
+  final boolean flushOne(EngineCompletionQueue queue, long nowNs, CompletionView view) {
+    if (sendCompletions == queue && flushOne(sends, nowNs, view)) {
+      return true;
+    }
+    boolean flushed = receiveCompletions == queue && flushOne(receives, nowNs, view);
+    receivesFlushed |= flushed;
+    return flushed;
+  }
+
+  /** {@code flushOne} for a single ring. */
+  private boolean flushOne(WorkRing ring, long nowNs, CompletionView view) {
+    if (state != QueuePairState.ERROR
+        || ring.isEmpty()
+        || (ring.isWithDevice() && (keepsWork || nowNs - flushAtNs() < 0))) {
+      return false;
+    }
+    showFlushed(ring, view);
+    return true;
+  }
+
+  private long flushAtNs() {
+    return brokenAtNs + device.flushTimeoutNs();
+  }
+
+  /**
+   * Time at which work that the device has and that completes in this queue will be flushed;
+   * Long.MAX_VALUE when there is none.
+   */
+  final long flushDeadlineNs(EngineCompletionQueue queue) {
+    boolean hasWork =
+        (sendCompletions == queue && !sends.isEmpty())
+            || (receiveCompletions == queue && !receives.isEmpty());
+    return hasWork && !keepsWork ? flushAtNs() : Long.MAX_VALUE;
+  }
+
+  // The state, on any thread.
+
+  /** The connection is established: sends may be posted. */
+  protected void markReady() throws VerbsException {
+    setReady();
+  }
 
   /** The connection is established; false when the queue pair is broken or destroyed. */
   protected final synchronized boolean setReady() {
@@ -196,28 +451,79 @@ public abstract class EngineQueuePair implements QueuePair {
     return state == QueuePairState.READY_TO_SEND;
   }
 
-  /** No more work is executed; false when it was broken or destroyed before. */
-  protected final synchronized boolean setBroken() {
-    if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
-      return false;
+  /** Marks the queue pair, whose device does no more work, as broken and ends the connection. */
+  protected final void fail(String reason) {
+    if (markBroken()) {
+      LOG.debug("Queue pair is broken: queuePair={} reason={}", number, reason);
+      connection.endIfEstablished(reason);
     }
-    onBreaking();
-    state = QueuePairState.ERROR;
+  }
+
+  /** Marks the queue pair as broken, without ending the connection: false when it already was. */
+  protected final boolean markBroken() {
+    synchronized (this) {
+      if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
+        return false;
+      }
+      brokenAtNs = System.nanoTime();
+      state = QueuePairState.ERROR;
+    }
+    sendCompletions.onBroken(this);
+    if (receiveCompletions != sendCompletions) {
+      receiveCompletions.onBroken(this);
+    }
     return true;
   }
 
-  /** Called once, under the lock, before the state becomes ERROR. */
-  protected void onBreaking() {}
+  /**
+   * While the device keeps the memory of its work, only its completions and the destruction of the
+   * queue pair free it; else the flush time-out does, too.
+   */
+  protected final void setKeepsWork(boolean keeps) {
+    keepsWork = keeps;
+    if (!keeps) {
+      sendCompletions.signal();
+      receiveCompletions.signal();
+    }
+  }
 
-  /** Completions are not shown any more; false when it was destroyed before. */
-  protected final synchronized boolean setDestroyed() {
+  /** A second close waits for the end of the first. */
+  @Override
+  public final void close() {
+    synchronized (closing) {
+      if (setDestroyed()) {
+        // Each step also when another fails, since a later close does nothing.
+        var failures = new CloseFailures();
+        failures.run(this::onDestroyed);
+        // Its work is not flushed any more, even where the device destroys it later.
+        sendCompletions.onClosing(this);
+        receiveCompletions.onClosing(this);
+        failures.run(() -> connection.onQueuePairClosed(this::release));
+        failures.throwFirst();
+      }
+    }
+  }
+
+  private synchronized boolean setDestroyed() {
     boolean first = state != QueuePairState.DESTROYED;
     state = QueuePairState.DESTROYED;
     return first;
   }
 
-  /** It was closed: the domain may be closed. */
-  protected final void leaveDomain() {
+  /** The device has destroyed it, or failed to: queues, domain and name may be used again. */
+  private void release() {
+    var failures = new CloseFailures();
+    device.queuePairs().release(name);
+    sendCompletions.release(this);
+    receiveCompletions.release(this);
+    failures.run(this::free);
     domain.onClosed(this);
+    failures.throwFirst();
   }
+
+  /** Called once at close, while the device still has the queue pair. */
+  protected void onDestroyed() {}
+
+  /** Frees its native memory; called once at close, when the device has destroyed it. */
+  protected abstract void free();
 }

@@ -11,7 +11,7 @@ public final class ParkingChannel extends EngineChannel {
   private volatile boolean signalled;
   private volatile Thread waiter;
 
-  public ParkingChannel(EngineDevice<?> device) {
+  public ParkingChannel(EngineDevice device) {
     super(device);
   }
 

@@ -9,11 +9,10 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -48,7 +47,7 @@ final class AsyncEvents {
   private AsyncEvents(VerbsLibrary verbs, long context) {
     this.verbs = verbs;
     this.context = context;
-    fd = Memory.getInt(context + IbvContext.ASYNC_FD);
+    fd = Native.getInt(context + IbvContext.ASYNC_FD);
     Libc.setNonBlocking(fd);
   }
 
@@ -118,9 +117,9 @@ final class AsyncEvents {
       long event = arena.allocate(IbvAsyncEvent.SIZE);
       while (events < most && take(event)) {
         events++;
-        int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
-        long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
-        int port = isOfPort(type) ? Memory.getInt(event + IbvAsyncEvent.ELEMENT) : 0;
+        int type = Native.getInt(event + IbvAsyncEvent.EVENT_TYPE);
+        long object = Native.getLong(event + IbvAsyncEvent.ELEMENT);
+        int port = isOfPort(type) ? Native.getInt(event + IbvAsyncEvent.ELEMENT) : 0;
         // Looked up before the acknowledgement: destroying the object waits for that.
         Consumer<String> failed = type <= QP_ACCESS_ERR ? onFailure.get(object) : null;
         verbs.ackAsyncEvent(event);
@@ -143,7 +142,7 @@ final class AsyncEvents {
     if (verbs.getAsyncEvent(context, event) == 0) {
       return true;
     }
-    int errno = Downcalls.errno();
+    int errno = Native.errno();
     if (Libc.isNoEvent(errno)) {
       return false;
     }

@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmEvent;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 
 /**
  * A copy of a connection manager's event: the acknowledgement frees the original.
@@ -46,18 +46,18 @@ record CmEvent(
   }
 
   static CmEvent copy(long at) {
-    int type = Memory.getInt(at + RdmaCmEvent.EVENT);
+    int type = Native.getInt(at + RdmaCmEvent.EVENT);
     boolean ofConnection = type == CONNECT_REQUEST || type == ESTABLISHED || type == REJECTED;
-    long data = ofConnection ? Memory.getLong(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA) : 0;
-    int length = Memory.getByte(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA_LEN);
+    long data = ofConnection ? Native.getLong(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA) : 0;
+    int length = Native.getByte(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA_LEN);
     return new CmEvent(
         type,
-        Memory.getLong(at + RdmaCmEvent.ID),
-        Memory.getLong(at + RdmaCmEvent.LISTEN_ID),
-        Memory.getInt(at + RdmaCmEvent.STATUS),
-        data == 0 ? NOTHING : Memory.bytes(data, length),
-        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_RESPONDER_RESOURCES),
-        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH),
-        Memory.getInt(at + RdmaCmEvent.PARAM_CONN_QP_NUM));
+        Native.getLong(at + RdmaCmEvent.ID),
+        Native.getLong(at + RdmaCmEvent.LISTEN_ID),
+        Native.getInt(at + RdmaCmEvent.STATUS),
+        data == 0 ? NOTHING : Native.bytes(data, length),
+        Native.getByte(at + RdmaCmEvent.PARAM_CONN_RESPONDER_RESOURCES),
+        Native.getByte(at + RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH),
+        Native.getInt(at + RdmaCmEvent.PARAM_CONN_QP_NUM));
   }
 }

@@ -13,10 +13,9 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
@@ -76,7 +75,7 @@ final class CmIdentifier {
       if (device.libraries().cm().createId(channel, at) != 0) {
         throw Libraries.failure("rdma_create_id", "");
       }
-      created = new CmIdentifier(device, Memory.getLong(at));
+      created = new CmIdentifier(device, Native.getLong(at));
     }
     boolean complete = false;
     try {
@@ -106,12 +105,12 @@ final class CmIdentifier {
 
   /** Number of the port of the device that it is bound to. */
   int port() {
-    return Memory.getByte(id + RdmaCmId.PORT_NUM);
+    return Native.getByte(id + RdmaCmId.PORT_NUM);
   }
 
   /** The device that it was bound to, when it is a different one; else null. */
   String otherDevice() {
-    long context = Memory.getLong(id + RdmaCmId.VERBS);
+    long context = Native.getLong(id + RdmaCmId.VERBS);
     return context == 0 || context == device.context() ? null : Contexts.name(context);
   }
 
@@ -188,15 +187,15 @@ final class CmIdentifier {
   /** Creates the device's queue pair; returns the address of its struct. */
   long createQueuePair(long pd, QueuePairSettings settings) throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.createQp(id, pd, QueuePairAttributes.write(settings, one)) != 0) {
+      if (cm.createQp(id, pd, IbverbsQueuePair.writeAttributes(settings, one)) != 0) {
         throw Libraries.failure("rdma_create_qp", LimitChecks.sizes(settings));
       }
     }
-    return Memory.getLong(id + RdmaCmId.QP);
+    return Native.getLong(id + RdmaCmId.QP);
   }
 
   boolean hasQueuePair() {
-    return Memory.getLong(id + RdmaCmId.QP) != 0;
+    return Native.getLong(id + RdmaCmId.QP) != 0;
   }
 
   /** Destroys the device's queue pair, if there is one. */
@@ -256,20 +255,20 @@ final class CmIdentifier {
     int limit = device.info().limits().maxReadsInFlight();
     int reads = Math.min(parameters.readsInFlight(), limit);
     long at = one.allocate(RdmaConnParam.SIZE);
-    Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(prefixBytes, data, one));
-    Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, prefixBytes + data.length);
-    Memory.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
-    Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerMaxReads));
-    Memory.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
-    Memory.putByte(at + RdmaConnParam.RETRY_COUNT, parameters.retryCount());
-    Memory.putByte(at + RdmaConnParam.RNR_RETRY_COUNT, parameters.receiverNotReadyRetryCount());
+    Native.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(prefixBytes, data, one));
+    Native.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, prefixBytes + data.length);
+    Native.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
+    Native.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerMaxReads));
+    Native.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
+    Native.putByte(at + RdmaConnParam.RETRY_COUNT, parameters.retryCount());
+    Native.putByte(at + RdmaConnParam.RNR_RETRY_COUNT, parameters.receiverNotReadyRetryCount());
     return at;
   }
 
   private static long copy(int prefixBytes, byte[] data, NativeArena one) {
     long at = one.allocate((long) prefixBytes + data.length);
     for (int i = 0; i < data.length; i++) {
-      Memory.putByte(at + prefixBytes + i, data[i]);
+      Native.putByte(at + prefixBytes + i, data[i]);
     }
     return at;
   }
@@ -278,7 +277,7 @@ final class CmIdentifier {
   void reject(byte[] privateData) {
     try (NativeArena one = new NativeArena()) {
       if (cm.reject(id, copy(0, privateData, one), privateData.length) != 0) {
-        LOG.debug("{}", Libraries.message("rdma_reject", Downcalls.errno(), ""));
+        LOG.debug("{}", Libraries.message("rdma_reject", Native.errno(), ""));
       }
     }
   }
@@ -286,7 +285,7 @@ final class CmIdentifier {
   /** Disconnects; the peer may have disconnected already. */
   void disconnect() {
     if (cm.disconnect(id) != 0) {
-      LOG.debug("{}", Libraries.message("rdma_disconnect", Downcalls.errno(), ""));
+      LOG.debug("{}", Libraries.message("rdma_disconnect", Native.errno(), ""));
     }
   }
 

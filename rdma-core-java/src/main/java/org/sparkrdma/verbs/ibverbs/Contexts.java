@@ -6,7 +6,7 @@ import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDevice;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /**
@@ -37,8 +37,8 @@ final class Contexts implements AutoCloseable {
   /** The devices with reliable connections. */
   List<Long> all() {
     List<Long> contexts = new ArrayList<>();
-    for (long at = list; Memory.getLong(at) != 0; at += Long.BYTES) {
-      long context = Memory.getLong(at);
+    for (long at = list; Native.getLong(at) != 0; at += Long.BYTES) {
+      long context = Native.getLong(at);
       if (TransportRules.isKnown(transportType(context))) {
         contexts.add(context);
       }
@@ -47,15 +47,15 @@ final class Contexts implements AutoCloseable {
   }
 
   static String name(long context) {
-    return Memory.string(device(context) + IbvDevice.NAME);
+    return Native.string(device(context) + IbvDevice.NAME);
   }
 
   static int transportType(long context) {
-    return Memory.getInt(device(context) + IbvDevice.TRANSPORT_TYPE);
+    return Native.getInt(device(context) + IbvDevice.TRANSPORT_TYPE);
   }
 
   private static long device(long context) {
-    return Memory.getLong(context + IbvContext.DEVICE);
+    return Native.getLong(context + IbvContext.DEVICE);
   }
 
   @Override

@@ -20,13 +20,13 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -92,15 +92,15 @@ final class DeviceFacts {
       if (rc != 0) {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
-      queryPorts(arena, name, Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
+      queryPorts(arena, name, Native.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
       int inline = maxInlineBytes();
       var capabilities = EnumSet.copyOf(rules.capabilities());
       if (inline > 0) {
         capabilities.add(Capability.INLINE);
       }
       long extended = extended(arena, name);
-      long nodeGuid = Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID));
-      Driver driver = Driver.ofVendor(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID));
+      long nodeGuid = Long.reverseBytes(Native.getLong(device + IbvDeviceAttr.NODE_GUID));
+      Driver driver = Driver.ofVendor(Native.getInt(device + IbvDeviceAttr.VENDOR_ID));
       if (driver.ignoresTrafficClass()) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
       }
@@ -115,7 +115,7 @@ final class DeviceFacts {
       }
       return new DeviceInfo(
           name,
-          IbverbsSettings.NAME,
+          IbverbsProvider.NAME,
           rules.transport(),
           nodeGuid,
           limits(name, device, inline),
@@ -161,15 +161,15 @@ final class DeviceFacts {
     maxMessageBytes =
         Math.min(
             maxMessageBytes,
-            rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
+            rules.maxMessageBytes(Native.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
   }
 
   /** Firmware and vendor, under the names of ibv_devinfo(1). */
   private static Map<String, Object> reported(long device) {
     Map<String, Object> reported = new LinkedHashMap<>();
-    reported.put("fw_ver", Memory.string(device));
-    reported.put("vendor_id", hex(Memory.getInt(device + IbvDeviceAttr.VENDOR_ID)));
-    reported.put("vendor_part_id", (long) Memory.getInt(device + IbvDeviceAttr.VENDOR_PART_ID));
+    reported.put("fw_ver", Native.string(device));
+    reported.put("vendor_id", hex(Native.getInt(device + IbvDeviceAttr.VENDOR_ID)));
+    reported.put("vendor_part_id", (long) Native.getInt(device + IbvDeviceAttr.VENDOR_PART_ID));
     return reported;
   }
 
@@ -188,11 +188,11 @@ final class DeviceFacts {
     try (NativeArena arena = new NativeArena()) {
       for (int bytes = MAX_INLINE_BYTES; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
         long attributes = arena.allocate(IbvQpInitAttr.SIZE);
-        QueuePairAttributes.write(attributes, cq, cq, 1, 1, 1, bytes);
+        IbverbsQueuePair.writeAttributes(attributes, cq, cq, 1, 1, 1, bytes);
         long qp = verbs.createQp(pd, attributes);
         if (qp != 0) {
           verbs.destroyQp(qp);
-          if (Memory.getInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA) >= bytes) {
+          if (Native.getInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA) >= bytes) {
             return bytes;
           }
         }
@@ -210,7 +210,7 @@ final class DeviceFacts {
 
   /** Drivers without interrupts report none. */
   private int vectors() {
-    return Math.max(1, Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
+    return Math.max(1, Native.getInt(context + IbvContext.NUM_COMP_VECTORS));
   }
 
   /**
@@ -230,22 +230,22 @@ final class DeviceFacts {
   }
 
   private static boolean pagesOnDemand(long attributes) {
-    long general = Memory.getLong(attributes + IbvDeviceAttrEx.ODP_CAPS_GENERAL);
-    int reliable = Memory.getInt(attributes + IbvDeviceAttrEx.ODP_CAPS_RC);
+    long general = Native.getLong(attributes + IbvDeviceAttrEx.ODP_CAPS_GENERAL);
+    int reliable = Native.getInt(attributes + IbvDeviceAttrEx.ODP_CAPS_RC);
     return (general & VerbsLibrary.ODP_SUPPORT) != 0
         && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
   private DeviceLimits limits(String name, long device, int inline) throws VerbsException {
-    int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
-    long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
+    int maxSge = Native.getInt(device + IbvDeviceAttr.MAX_SGE);
+    long maxRegion = Native.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
     return new DeviceLimits(
-        Memory.getInt(device + IbvDeviceAttr.MAX_QP),
-        Memory.getInt(device + IbvDeviceAttr.MAX_QP_WR),
+        Native.getInt(device + IbvDeviceAttr.MAX_QP),
+        Native.getInt(device + IbvDeviceAttr.MAX_QP_WR),
         maxSge,
-        TransportRules.maxReadSge(maxSge, Memory.getInt(device + IbvDeviceAttr.MAX_SGE_RD)),
-        Memory.getInt(device + IbvDeviceAttr.MAX_CQE),
-        Memory.getInt(device + IbvDeviceAttr.MAX_MR),
+        TransportRules.maxReadSge(maxSge, Native.getInt(device + IbvDeviceAttr.MAX_SGE_RD)),
+        Native.getInt(device + IbvDeviceAttr.MAX_CQE),
+        Native.getInt(device + IbvDeviceAttr.MAX_MR),
         maxRegion < 0 ? Long.MAX_VALUE : maxRegion,
         maxMessageBytes,
         readsInFlight(name, device),
@@ -255,8 +255,8 @@ final class DeviceFacts {
   }
 
   private static int readsInFlight(String name, long device) throws VerbsException {
-    int answered = Memory.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM);
-    int requested = Memory.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM);
+    int answered = Native.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM);
+    int requested = Native.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM);
     int usable = Math.min(answered & READS_IN_FLIGHT_BITS, requested & READS_IN_FLIGHT_BITS);
     if (usable == 0 && answered > 0 && requested > 0) {
       throw new VerbsException(
@@ -269,10 +269,10 @@ final class DeviceFacts {
   }
 
   private PortInfo port(int number, long attributes) throws VerbsException {
-    int state = Memory.getInt(attributes + IbvPortAttr.STATE);
+    int state = Native.getInt(attributes + IbvPortAttr.STATE);
     PortState[] states = PortState.values();
     boolean ethernet =
-        Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
+        Native.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
     List<GidTable.Entry> entries =
         new GidTable(libraries, context, links).entries(number, ethernet);
     List<Gid> gids = entries.stream().map(GidTable.Entry::gid).toList();
@@ -294,7 +294,7 @@ final class DeviceFacts {
 
   /** The code of an enum ibv_mtu: 1 means 256 bytes, 5 means 4096. */
   static int mtuBytes(long address) {
-    return 128 << Memory.getInt(address);
+    return 128 << Native.getInt(address);
   }
 
   private List<InetAddress> addresses(List<GidTable.Entry> entries, boolean ethernet)

@@ -4,11 +4,10 @@ package org.sparkrdma.verbs.ibverbs;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDevice;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -54,9 +53,9 @@ final class DeviceProbe {
     boolean some = false;
     VerbsException momentary = null;
     boolean wait = false;
-    for (long at = list; Memory.getLong(at) != 0; at += Long.BYTES) {
-      long device = Memory.getLong(at);
-      String name = Memory.string(device + IbvDevice.NAME);
+    for (long at = list; Native.getLong(at) != 0; at += Long.BYTES) {
+      long device = Native.getLong(at);
+      String name = Native.string(device + IbvDevice.NAME);
       VerbsException failure = failure(verbs, device, name, arena);
       if (failure == null) {
         some = true;
@@ -76,7 +75,7 @@ final class DeviceProbe {
       VerbsLibrary verbs, long device, String name, NativeArena arena) {
     long context = verbs.openDevice(device);
     if (context == 0) {
-      int errno = Downcalls.errno();
+      int errno = Native.errno();
       return Libraries.failure(
           "ibv_open_device", errno, "device=" + name + (errno == Libc.EAGAIN ? NO_HANDLE : ""));
     }

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.engine.SystemGid;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /** The GIDs of a device's ports as they are at a call. Keeps nothing; any thread. */
@@ -57,13 +52,13 @@ final class GidTable {
       List<Entry> found = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         long entry = entries + (long) i * IbvGidEntry.SIZE;
-        if (Memory.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
+        if (Native.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
           Gid gid =
               new Gid(
-                  Memory.getInt(entry + IbvGidEntry.GID_INDEX),
-                  rules.gidType(Memory.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
-                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES)));
-          found.add(new Entry(gid, Memory.getInt(entry + IbvGidEntry.NDEV_IFINDEX)));
+                  Native.getInt(entry + IbvGidEntry.GID_INDEX),
+                  rules.gidType(Native.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
+                  SystemGid.address(Native.bytes(entry + IbvGidEntry.GID, GID_BYTES)));
+          found.add(new Entry(gid, Native.getInt(entry + IbvGidEntry.NDEV_IFINDEX)));
         }
       }
       return found;
@@ -72,59 +67,18 @@ final class GidTable {
 
   /** Reads the table entry by entry, for libraries that cannot query it as a whole. */
   private List<Entry> entriesOfSystem(int port, boolean ethernet) throws VerbsException {
-    Path directory =
-        SYSTEM.resolve(Contexts.name(context)).resolve("ports").resolve(Integer.toString(port));
+    Path files = SYSTEM.resolve(Contexts.name(context)).resolve("ports/" + port);
     List<Entry> found = new ArrayList<>();
-    for (int i = 0; Files.exists(directory.resolve("gids/" + i)); i++) {
-      byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
-      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
-        Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));
-        Gid gid = new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes));
-        Path link = directory.resolve("gid_attrs/ndevs").resolve(Integer.toString(i));
-        found.add(new Entry(gid, linkOf(link)));
-      }
+    for (SystemGid entry : SystemGid.of(files)) {
+      GidType type = rules.gidType(entry.isRoceV2() ? 2 : 1, ethernet);
+      int link =
+          links.all().stream()
+              .filter(each -> each.name().equals(entry.link()))
+              .mapToInt(NetworkLinks.Link::index)
+              .findFirst()
+              .orElse(0);
+      found.add(new Entry(new Gid(entry.index(), type, entry.address()), link));
     }
     return found;
-  }
-
-  /** The number of the network interface that a file names; 0 when there is none. */
-  private int linkOf(Path file) throws VerbsException {
-    try {
-      String name = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).trim();
-      return links.all().stream()
-          .filter(link -> link.name().equals(name))
-          .mapToInt(NetworkLinks.Link::index)
-          .findFirst()
-          .orElse(0);
-    } catch (IOException e) {
-      // The GID belongs to no interface.
-      return 0;
-    }
-  }
-
-  private static byte[] read(Path gid) {
-    try {
-      String text = Files.readString(gid, StandardCharsets.ISO_8859_1);
-      return HexFormat.of().parseHex(text.trim().replace(":", ""));
-    } catch (IOException | IllegalArgumentException e) {
-      // An empty entry cannot be read.
-      return new byte[0];
-    }
-  }
-
-  private static boolean isRoceV2(Path type) {
-    try {
-      return Files.readString(type, StandardCharsets.ISO_8859_1).contains("v2");
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private static InetAddress address(byte[] gid) throws VerbsException {
-    try {
-      return InetAddress.getByAddress(gid);
-    } catch (UnknownHostException e) {
-      throw new VerbsException("ibv_query_gid", "a GID of a wrong length", e);
-    }
   }
 }

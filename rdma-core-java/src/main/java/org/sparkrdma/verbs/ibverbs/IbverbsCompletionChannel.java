@@ -5,11 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineChannel;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCompChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -45,9 +44,9 @@ final class IbverbsCompletionChannel extends EngineChannel {
     this.channel = channel;
     this.eventfd = eventfd;
     verbs = device.libraries().verbs();
-    fd = Memory.getInt(channel + IbvCompChannel.FD);
+    fd = Native.getInt(channel + IbvCompChannel.FD);
     Libc.setNonBlocking(fd);
-    Memory.putLong(one, 1);
+    Native.putLong(one, 1);
     descriptors.add(eventfd);
     descriptors.add(fd);
     changePollSet();
@@ -72,8 +71,8 @@ final class IbverbsCompletionChannel extends EngineChannel {
   private void changePollSet() {
     long set = arena.allocate((long) descriptors.size() * Pollfd.SIZE);
     for (int i = 0; i < descriptors.size(); i++) {
-      Memory.putInt(set + (long) i * Pollfd.SIZE + Pollfd.FD, descriptors.get(i));
-      Memory.putShort(set + (long) i * Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
+      Native.putInt(set + (long) i * Pollfd.SIZE + Pollfd.FD, descriptors.get(i));
+      Native.putShort(set + (long) i * Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
     }
     pollSet = new PollSet(set, descriptors.size());
   }
@@ -121,8 +120,8 @@ final class IbverbsCompletionChannel extends EngineChannel {
 
   private void poll(long timeoutNs) {
     PollSet set = pollSet;
-    Memory.putLong(timespec, timeoutNs / NS_PER_SECOND);
-    Memory.putLong(timespec + Long.BYTES, timeoutNs % NS_PER_SECOND);
+    Native.putLong(timespec, timeoutNs / NS_PER_SECOND);
+    Native.putLong(timespec + Long.BYTES, timeoutNs % NS_PER_SECOND);
     if (Libc.poll(set.address, set.count, timespec) > 0) {
       if (isReadable(set, 0)) {
         Libc.read(eventfd, scratch, Long.BYTES);
@@ -139,7 +138,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   }
 
   private static int readyEvents(PollSet set, int i) {
-    return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS);
+    return Native.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS);
   }
 
   /**
@@ -149,7 +148,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   private void dropDead(PollSet set) {
     for (int i = 1; i < set.count; i++) {
       if (Libc.isDead(readyEvents(set, i))) {
-        drop(Memory.getInt(set.address + (long) i * Pollfd.SIZE + Pollfd.FD));
+        drop(Native.getInt(set.address + (long) i * Pollfd.SIZE + Pollfd.FD));
       }
     }
   }
@@ -165,7 +164,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   private void takeCompletionEvents() {
     boolean taken = takeFirst();
     while (taken) {
-      verbs.ackCqEvents(Memory.getLong(scratch), 1);
+      verbs.ackCqEvents(Native.getLong(scratch), 1);
       armed--;
       taken = armed > 0 && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0;
     }
@@ -178,7 +177,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
         || verbs.getCqEventOrErrno(channel, scratch, scratch + Long.BYTES) == 0) {
       return true;
     }
-    int errno = Downcalls.errno();
+    int errno = Native.errno();
     if (!Libc.isNoEvent(errno)) {
       drop(fd);
       String failure =

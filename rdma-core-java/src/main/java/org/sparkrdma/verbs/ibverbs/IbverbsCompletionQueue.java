@@ -2,22 +2,19 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.device.DeviceCompletionQueue;
-import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
-import org.sparkrdma.verbs.engine.device.QueuePairTable;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.StatusCodes;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCq;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /** A completion queue of libibverbs. Polled by its one owner thread. */
-final class IbverbsCompletionQueue extends DeviceCompletionQueue {
+final class IbverbsCompletionQueue extends EngineCompletionQueue {
   private final IbverbsDevice device;
   private final IbverbsCompletionChannel channel;
-  private final QueuePairTable<IbverbsQueuePair> queuePairs;
   private final long cq;
   private final long pollFunction;
   private final long notifyFunction;
@@ -30,9 +27,8 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
     this.device = device;
     this.cq = cq;
     this.channel = channel;
-    queuePairs = device.queuePairs();
-    pollFunction = Memory.getLong(device.context() + IbvContext.OPS_POLL_CQ);
-    notifyFunction = Memory.getLong(device.context() + IbvContext.OPS_REQ_NOTIFY_CQ);
+    pollFunction = Native.getLong(device.context() + IbvContext.OPS_POLL_CQ);
+    notifyFunction = Native.getLong(device.context() + IbvContext.OPS_REQ_NOTIFY_CQ);
     device.asyncEvents().listen(cq, this::onOverrun);
   }
 
@@ -47,7 +43,7 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
     if (cq == 0) {
       throw Libraries.failure("ibv_create_cq", "capacity=" + capacity + " vector=" + vector);
     }
-    return new IbverbsCompletionQueue(device, cq, Memory.getInt(cq + IbvCq.CQE), channel);
+    return new IbverbsCompletionQueue(device, cq, Native.getInt(cq + IbvCq.CQE), channel);
   }
 
   long cq() {
@@ -56,7 +52,7 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
 
   @Override
   protected int take(int count) {
-    int found = Downcalls.pollCq(pollFunction, cq, count, taken);
+    int found = Native.pollCq(pollFunction, cq, count, taken);
     if (found < 0) {
       throw new IllegalStateException(
           "ibv_poll_cq failed: rc="
@@ -70,39 +66,29 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
   }
 
   @Override
-  protected Outcome show(int index, CompletionView view) {
-    long completion = Memory.inRange(taken + (long) index * IbvWc.SIZE);
-    long number = Memory.getLong(completion + IbvWc.WR_ID);
-    IbverbsQueuePair queuePair = queuePairs.find(number);
-    return queuePair == null
-        ? Outcome.SUPPRESSED
-        : queuePair.onCompletion((int) number, completion, view);
+  protected EngineQueuePair.Outcome show(int index) {
+    long completion = Native.inRange(taken + (long) index * IbvWc.SIZE);
+    return show(
+        Native.getLong(completion + IbvWc.WR_ID),
+        StatusCodes.of(Native.getInt(completion + IbvWc.STATUS)),
+        Native.getInt(completion + IbvWc.VENDOR_ERR),
+        Native.getInt(completion + IbvWc.OPCODE) == StatusCodes.RECEIVED_WITH_WRITE,
+        Integer.toUnsignedLong(Native.getInt(completion + IbvWc.BYTE_LEN)),
+        (Native.getInt(completion + IbvWc.WC_FLAGS) & StatusCodes.WITH_IMMEDIATE) != 0,
+        Integer.reverseBytes(Native.getInt(completion + IbvWc.IMM_DATA)));
   }
 
   @Override
   protected void requestNotification() {
     channel.onArmed();
-    int rc = Downcalls.requestNotify(notifyFunction, cq);
+    int rc = Native.requestNotify(notifyFunction, cq);
     if (rc != 0) {
       throw new IllegalStateException("ibv_req_notify_cq failed: rc=" + rc);
     }
   }
 
-  private void onOverrun(String reason) {
-    markOverrun();
-    device
-        .queuePairs()
-        .forEach(
-            queuePair -> {
-              if (queuePair.completesIn(this)) {
-                queuePair.onAsyncFailure(reason);
-              }
-            });
-  }
-
   @Override
   protected void destroy() {
-    super.destroy();
     device.asyncEvents().forget(cq);
     device.onReleased("ibv_destroy_cq", device.libraries().verbs().destroyCq(cq), "");
     arena.close();

@@ -12,15 +12,15 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.ConnectionPhase;
+import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.device.RdmaCmConnection;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /**
  * An identifier of librdmacm and its queue pair. Events of the kernel and failures of the queue
  * pair come on other threads than the owner's.
  */
-final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
+final class IbverbsConnection extends EngineConnection {
   private static final int ETIMEDOUT = 110;
   private static final int ECONNREFUSED = 111;
   private static final int EHOSTUNREACH = 113;
@@ -135,12 +135,8 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   }
 
   @Override
-  protected IbverbsQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
-      throws VerbsException {
-    int name = device.queuePairs().take();
-    if (name == -1) {
-      throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
-    }
+  protected IbverbsQueuePair newQueuePair(
+      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
     var own = (IbverbsProtectionDomain) domain;
     IbverbsQueuePair created = null;
     try {
@@ -150,14 +146,12 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     } finally {
       if (created == null) {
         identifier.destroyQueuePair();
-        device.queuePairs().release(name);
       }
     }
   }
 
   @Override
   protected void sendRequest(ConnectionParameters parameters) throws VerbsException {
-    beginAttempt(parameters);
     identifier.setAckTimeout(parameters);
     if (device.rules().connectMayWait()) {
       requestOnThread(parameters);
@@ -169,7 +163,6 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     } catch (VerbsException e) {
       ConnectionEvent.Type type = refusal(e);
       if (type == null) {
-        abandonAttempt();
         throw e;
       }
       end(type, e.getMessage());
@@ -267,7 +260,6 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     identifier.setAckTimeout(parameters);
     identifier.accept(parameters, peerReads, peerMaxReads);
     expectOutcomeOnIwarp();
-    queuePair().markReady();
   }
 
   @Override
@@ -278,7 +270,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   @Override
   protected void breakQueuePair() {
     if (identifier.hasQueuePair()) {
-      queuePair().breakOnDevice();
+      ((IbverbsQueuePair) queuePair()).breakOnDevice();
     }
   }
 

@@ -10,21 +10,20 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineListener;
-import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaEventChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /**
  * An event channel of librdmacm and its identifiers. Events are taken from the kernel under the
  * lock, by the owner when it polls or by a caller that counts open resources.
  */
-final class IbverbsConnectionManager extends RdmaCmConnectionManager {
+final class IbverbsConnectionManager extends EngineConnectionManager {
   /**
    * Maximum number of the kernel's events that the owner takes before it gets none. The answer to a
    * request costs up to three calls that modify the queue pair in librdmacm, and the end of a
@@ -80,7 +79,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     addresses = new ListenerAddresses(device, this::listeners, this::offerAddressRemoved);
     recheck = addresses::recheckNs;
     cm = device.libraries().cm();
-    fd = Memory.getInt(channel + RdmaEventChannel.FD);
+    fd = Native.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
     setPolled(CM, fd);
     setPolled(DEVICE, device.asyncEvents().fd());
@@ -221,7 +220,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       return false;
     }
     if (cm.getCmEvent(channel, eventPointer) != 0) {
-      int errno = Downcalls.errno();
+      int errno = Native.errno();
       if (!Libc.isNoEvent(errno)) {
         String failure =
             Libraries.message("rdma_get_cm_event", errno, "device=" + device.info().name());
@@ -229,7 +228,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       }
       return false;
     }
-    long event = Memory.getLong(eventPointer);
+    long event = Native.getLong(eventPointer);
     CmEvent copy = CmEvent.copy(event);
     // First of all, since destroying the identifier waits for it.
     cm.ackCmEvent(event);
@@ -238,7 +237,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   }
 
   private int takeAsyncEvents(int most) {
-    int ready = Memory.getShort(pollfd(DEVICE) + Pollfd.REVENTS);
+    int ready = Native.getShort(pollfd(DEVICE) + Pollfd.REVENTS);
     if (Libc.isDead(ready)) {
       setPolled(DEVICE, -1);
       offerRemoved();
@@ -268,13 +267,13 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   }
 
   private int polled(int index) {
-    return Memory.getInt(pollfd(index) + Pollfd.FD);
+    return Native.getInt(pollfd(index) + Pollfd.FD);
   }
 
   /** A negative descriptor is not polled. */
   private void setPolled(int index, int descriptor) {
-    Memory.putInt(pollfd(index) + Pollfd.FD, descriptor);
-    Memory.putShort(pollfd(index) + Pollfd.EVENTS, Libc.POLLIN);
+    Native.putInt(pollfd(index) + Pollfd.FD, descriptor);
+    Native.putShort(pollfd(index) + Pollfd.EVENTS, Libc.POLLIN);
   }
 
   private void offerRemoved() {
@@ -367,7 +366,6 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   @Override
   protected void stopEvents() {
-    super.stopEvents();
     wakeups.removeDeadline(recheck);
     device.asyncEvents().forgetDevice(this);
     wakeups.unwatch(fd, device.asyncEvents().fd());

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -14,17 +15,21 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.device.Driver;
-import org.sparkrdma.verbs.engine.device.RdmaDevice;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 
 /** An open device of libibverbs. Safe for any thread. */
-final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQueuePair> {
+final class IbverbsDevice extends EngineDevice {
+  /** Limit of the time in which a device flushes the posted work of a broken connection. */
+  private static final long FLUSH_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsDevice.class);
 
   /**
@@ -54,7 +59,6 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
    */
   IbverbsDevice(
       Libraries libraries,
-      IbverbsSettings settings,
       Contexts contexts,
       long context,
       NetworkLinks links,
@@ -62,7 +66,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
       DeviceInfo info,
       Consumer<Device> onClosed)
       throws VerbsException {
-    super(info, driver, settings.flushTimeoutNs(), onClosed);
+    super(info, driver, FLUSH_TIMEOUT_NS, onClosed);
     this.libraries = libraries;
     this.contexts = contexts;
     this.context = context;
@@ -202,7 +206,7 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
   /** Destroys an identifier of librdmacm, without a queue pair. Any thread. */
   void destroyIdentifier(long id) {
     int rc = libraries().cm().destroyId(id);
-    onReleased("rdma_destroy_id", rc == 0 ? 0 : Downcalls.errno(), "");
+    onReleased("rdma_destroy_id", rc == 0 ? 0 : Native.errno(), "");
   }
 
   /** Bytes registered now; the system counts them against the memlock limit. */
@@ -227,14 +231,15 @@ final class IbverbsDevice extends RdmaDevice<IbverbsCompletionChannel, IbverbsQu
 
   @Override
   protected EngineCompletionQueue newCompletionQueue(
-      int capacity, IbverbsCompletionChannel channel, int vector) throws VerbsException {
-    return IbverbsCompletionQueue.create(this, capacity, channel, vector);
+      int capacity, EngineChannel channel, int vector) throws VerbsException {
+    return IbverbsCompletionQueue.create(
+        this, capacity, (IbverbsCompletionChannel) channel, vector);
   }
 
   @Override
-  protected EngineConnectionManager newConnectionManager(IbverbsCompletionChannel channel)
+  protected EngineConnectionManager newConnectionManager(EngineChannel channel)
       throws VerbsException {
-    return IbverbsConnectionManager.create(this, channel);
+    return IbverbsConnectionManager.create(this, (IbverbsCompletionChannel) channel);
   }
 
   @Override

@@ -11,10 +11,10 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineBase;
-import org.sparkrdma.verbs.engine.device.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /** Opens the machine's devices. Safe for any thread. */
@@ -22,7 +22,6 @@ final class IbverbsEngine extends EngineBase {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsEngine.class);
 
   private final Libraries libraries;
-  private final IbverbsSettings settings;
   private final NetworkLinks links;
   private final Set<String> skipped = ConcurrentHashMap.newKeySet();
 
@@ -35,15 +34,14 @@ final class IbverbsEngine extends EngineBase {
   /**
    * @param links network interfaces of the host; others in tests
    */
-  IbverbsEngine(Libraries libraries, IbverbsSettings settings, NetworkLinks links) {
+  IbverbsEngine(Libraries libraries, NetworkLinks links) {
     this.libraries = libraries;
-    this.settings = settings;
     this.links = links;
   }
 
   @Override
   public String name() {
-    return IbverbsSettings.NAME;
+    return IbverbsProvider.NAME;
   }
 
   /**
@@ -106,9 +104,7 @@ final class IbverbsEngine extends EngineBase {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = facts.of(context);
           Driver driver = driver(context);
-          opened =
-              new IbverbsDevice(
-                  libraries, settings, contexts, context, links, driver, info, onClosed);
+          opened = new IbverbsDevice(libraries, contexts, context, links, driver, info, onClosed);
           return opened;
         }
       }
@@ -127,7 +123,7 @@ final class IbverbsEngine extends EngineBase {
       if (rc != 0) {
         throw Libraries.failure("ibv_query_device", rc, "device=" + Contexts.name(context));
       }
-      return Driver.ofVendor(Memory.getInt(attributes + IbvDeviceAttr.VENDOR_ID));
+      return Driver.ofVendor(Native.getInt(attributes + IbvDeviceAttr.VENDOR_ID));
     }
   }
 

@@ -10,9 +10,9 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.LimitChecks;
-import org.sparkrdma.verbs.engine.device.RegionAccess;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -86,7 +86,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       mr = verbs.regMr(pd, address, lengthBytes, bits & ~RegionAccess.RELAXED_ORDERING);
     }
     if (mr == 0) {
-      throw registrationFailure(Downcalls.errno(), lengthBytes, details);
+      throw registrationFailure(Native.errno(), lengthBytes, details);
     }
     return new IbverbsRegion(device, this, memory, mr, address, lengthBytes, access, unmap);
   }
@@ -114,7 +114,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
   protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {
     VerbsLibrary verbs = device.libraries().verbs();
     try (NativeArena one = new NativeArena()) {
-      long qp = verbs.createQp(pd, QueuePairAttributes.write(settings, one));
+      long qp = verbs.createQp(pd, IbverbsQueuePair.writeAttributes(settings, one));
       if (qp == 0) {
         throw Libraries.failure("ibv_create_qp", LimitChecks.sizes(settings));
       }

@@ -2,19 +2,19 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.ibverbs.ffi.Binding;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
-import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /** The ibverbs engine: RDMA devices of this machine, through the system's libraries. */
 public final class IbverbsProvider implements VerbsProvider {
+  static final String NAME = "ibverbs";
+
   private static final int ORDER = 10;
 
   /** One for the process, as librdmacm is. */
@@ -25,7 +25,7 @@ public final class IbverbsProvider implements VerbsProvider {
 
   @Override
   public String name() {
-    return IbverbsSettings.NAME;
+    return NAME;
   }
 
   @Override
@@ -34,18 +34,9 @@ public final class IbverbsProvider implements VerbsProvider {
   }
 
   @Override
-  public List<EngineSetting> settings() {
-    return IbverbsSettings.all();
-  }
-
-  @Override
-  public void validate(EngineSettings settings) {
-    IbverbsSettings.of(settings);
-  }
-
-  @Override
   public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
-    return load(settings, new Machine(Path.of("/")), IbverbsProvider::libraries);
+    validate(settings);
+    return load(new Machine(Path.of("/")), IbverbsProvider::libraries);
   }
 
   /** Loads the libraries, or says why they cannot be used. */
@@ -55,13 +46,12 @@ public final class IbverbsProvider implements VerbsProvider {
   }
 
   /** Same as {@link #load(EngineSettings)}, on another machine and libraries in tests. */
-  static VerbsEngine load(EngineSettings settings, Machine machine, LibraryLoader libraries)
+  static VerbsEngine load(Machine machine, LibraryLoader libraries)
       throws EngineUnavailableException {
-    IbverbsSettings checked = IbverbsSettings.of(settings);
     machine.checkPlatform();
     // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
-    Binding.check();
+    Native.check();
     Libraries loaded = libraries.load();
     try {
       PROBE.check(loaded.verbs());
@@ -69,7 +59,7 @@ public final class IbverbsProvider implements VerbsProvider {
       throw new EngineUnavailableException(
           "an RDMA device does not answer, as while it is reset: " + e.getMessage(), e);
     }
-    var engine = new IbverbsEngine(loaded, checked, NetworkLinks.ofSystem(machine.root()));
+    var engine = new IbverbsEngine(loaded, NetworkLinks.ofSystem(machine.root()));
     try {
       machine.checkReliable(engine.devices());
       return engine;

@@ -12,33 +12,25 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
-import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
-import org.sparkrdma.verbs.engine.device.RegionAccess;
-import org.sparkrdma.verbs.engine.device.WorkRing;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * A queue pair of the device and its work, see {@link DeviceQueuePair}.
+ * A queue pair of the device and its work, see {@link EngineQueuePair}.
  *
  * <p>Its owner posts, polls and closes it. Another thread may break it at any time, and may close
  * it once the owner no longer uses it: close frees the memory that posting uses.
  */
-final class IbverbsQueuePair extends DeviceQueuePair {
+final class IbverbsQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
-
-  /** Maximum work requests posted with one call. */
-  private static final int BATCH = 32;
 
   /**
    * Time after which a peer repeats a READ that met a page fault: 0.64 ms, as min_rnr_timer of
@@ -63,20 +55,19 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       int name,
       long qp,
       QueuePairSettings settings) {
-    super(device, domain, connection, name, Memory.getInt(qp + IbvQp.QP_NUM), settings);
+    super(device, domain, connection, name, Native.getInt(qp + IbvQp.QP_NUM), settings);
     this.device = device;
     this.qp = qp;
     remoteAccess = settings.remoteAccess();
-    postSendFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_SEND);
-    postReceiveFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_RECV);
+    postSendFunction = Native.getLong(device.context() + IbvContext.OPS_POST_SEND);
+    postReceiveFunction = Native.getLong(device.context() + IbvContext.OPS_POST_RECV);
     int maxSge = settings.maxSge();
     int batch = Math.min(BATCH, settings.sendDepth());
     boolean complete = false;
     try {
       sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
       receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
-      device.asyncEvents().listen(qp, this::onAsyncFailure);
-      device.queuePairs().put(this);
+      device.asyncEvents().listen(qp, this::fail);
       complete = true;
     } finally {
       if (!complete) {
@@ -86,119 +77,73 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
   }
 
+  /** A struct ibv_qp_init_attr for these settings, see ibv_create_qp(3), in the arena's memory. */
+  static long writeAttributes(QueuePairSettings settings, NativeArena arena) {
+    long at = arena.allocate(IbvQpInitAttr.SIZE);
+    writeAttributes(
+        at,
+        ((IbverbsCompletionQueue) settings.sendQueue()).cq(),
+        ((IbverbsCompletionQueue) settings.receiveQueue()).cq(),
+        settings.sendDepth(),
+        settings.receiveDepth(),
+        settings.maxSge(),
+        settings.maxInlineBytes());
+    return at;
+  }
+
+  /** Writes the struct into zeroed memory. */
+  static void writeAttributes(
+      long at,
+      long sendCq,
+      long receiveCq,
+      int sendDepth,
+      int receiveDepth,
+      int maxSge,
+      int inlineBytes) {
+    Native.putLong(at + IbvQpInitAttr.SEND_CQ, sendCq);
+    Native.putLong(at + IbvQpInitAttr.RECV_CQ, receiveCq);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_WR, sendDepth);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_WR, receiveDepth);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_SGE, maxSge);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_SGE, maxSge);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_INLINE_DATA, inlineBytes);
+    Native.putInt(at + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+  }
+
   // Posting, by the owner.
 
   @Override
-  public boolean postSend(WorkRequest request) {
-    checkMaySend();
-    checkSend(request);
-    if (sends.room() == 0) {
-      return false;
-    }
-    sendArray.write(0, request, requestNumber(sends.add(request)));
-    return submitSends(1) == 1;
+  protected void writeSend(int i, WorkRequest request, long requestNumber) {
+    sendArray.write(i, request, requestNumber);
   }
 
   @Override
-  protected int postSends(WorkRequest[] requests, int offset, int count) {
-    int posted = 0;
-    boolean more = true;
-    while (more && posted < count) {
-      int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
-      int submitted = submit(requests, offset + posted, batch);
-      posted += submitted;
-      more = submitted == batch && sends.room() > 0;
-    }
-    return posted;
-  }
-
-  private int submit(WorkRequest[] requests, int offset, int count) {
-    int written = 0;
-    int submitted = 0;
-    try {
-      for (; written < count; written++) {
-        WorkRequest request = requests[offset + written];
-        checkSend(request);
-        sendArray.write(written, request, requestNumber(sends.add(request)));
-      }
-    } finally {
-      // The requests before an invalid one are posted; then the invalid one is reported.
-      submitted = submitSends(written);
-    }
-    return submitted;
-  }
-
-  /** Number of the last {@code count} requests that the device, or the flush, has accepted. */
-  private int submitSends(int count) {
-    if (count == 0) {
-      return 0;
-    }
-    if (state() != QueuePairState.READY_TO_SEND) {
-      signalFlush(sends);
+  protected int submitSends(int count) {
+    sendArray.link(count);
+    int rc = Native.post(postSendFunction, qp, sendArray.first(), sendArray.bad());
+    if (rc == 0) {
       return count;
     }
-    sendArray.link(count);
-    int rc = Downcalls.post(postSendFunction, qp, sendArray.first(), sendArray.bad());
-    int refused = rc == 0 ? 0 : count - sendArray.badIndex();
-    sends.onPosted(refused);
-    return rc == 0 ? count : onRefused("ibv_post_send", rc, count, refused, sends);
+    onRefused("ibv_post_send", rc);
+    return sendArray.badIndex();
   }
 
   @Override
-  public boolean postReceive(WorkRequest request) {
-    checkOpen();
-    checkReceive(request);
-    if (receives.room() == 0) {
-      return false;
-    }
-    receiveArray.write(0, request, requestNumber(receives.add(request) | RECEIVE_BIT));
-    if (state() == QueuePairState.ERROR) {
-      signalFlush(receives);
-      return true;
-    }
+  protected boolean submitReceive(WorkRequest request, long requestNumber) {
+    receiveArray.write(0, request, requestNumber);
     receiveArray.link(1);
-    int rc = Downcalls.post(postReceiveFunction, qp, receiveArray.first(), receiveArray.bad());
-    receives.onPosted(rc == 0 ? 0 : 1);
-    return rc == 0 || onRefused("ibv_post_recv", rc, 1, 1, receives) == 1;
+    int rc = Native.post(postReceiveFunction, qp, receiveArray.first(), receiveArray.bad());
+    if (rc != 0) {
+      onRefused("ibv_post_recv", rc);
+    }
+    return rc == 0;
   }
 
-  /**
-   * The owner retries a full queue later. Any other error breaks the queue pair, and all its work
-   * is flushed.
-   */
-  private int onRefused(String call, int rc, int count, int refused, WorkRing ring) {
-    if (Math.abs(rc) == Libc.ENOMEM) {
-      ring.takeBack(refused);
-      return count - refused;
+  /** A full queue takes the work later. Any other error breaks the queue pair. */
+  private void onRefused(String call, int rc) {
+    if (Math.abs(rc) != Libc.ENOMEM) {
+      fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number()));
     }
-    fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number()));
-    return count;
-  }
-
-  // Polling, by the owner.
-
-  /** Shows the completion at that address; {@code low} is the lower half of the request number. */
-  Outcome onCompletion(int low, long completion, CompletionView view) {
-    boolean ofSend = (low & RECEIVE_BIT) == 0;
-    WorkRing ring = ofSend ? sends : receives;
-    long position = ring.find(low & ~RECEIVE_BIT);
-    if (position < 0 || isDestroyed()) {
-      return Outcome.SUPPRESSED;
-    }
-    int code = Memory.getInt(completion + IbvWc.STATUS);
-    if (code != 0) {
-      int vendorError = Memory.getInt(completion + IbvWc.VENDOR_ERR);
-      return showFailure(ring, position, code, vendorError, view);
-    }
-    return ofSend
-        ? showSend(position, view)
-        : showReceive(
-            position,
-            Memory.getInt(completion + IbvWc.OPCODE),
-            Memory.getInt(completion + IbvWc.BYTE_LEN),
-            Memory.getInt(completion + IbvWc.WC_FLAGS),
-            Memory.getInt(completion + IbvWc.IMM_DATA),
-            view);
   }
 
   // Any thread.
@@ -211,7 +156,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   void breakOnDevice() {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      Memory.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
+      Native.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
       int rc = modify(attributes, VerbsLibrary.ATTR_STATE);
       if (rc != 0) {
         LOG.warn(
@@ -219,14 +164,14 @@ final class IbverbsQueuePair extends DeviceQueuePair {
                 + " queuePair={} reason={}",
             number(),
             Libraries.failure("ibv_modify_qp", rc, "state=ERR").getMessage());
-        keepWork();
+        setKeepsWork(true);
       }
     }
   }
 
   /** The connection is established: sends may be posted, and peers have their access. */
   @Override
-  public synchronized void markReady() throws VerbsException {
+  protected synchronized void markReady() throws VerbsException {
     if (state() == QueuePairState.INIT) {
       modifyAccess(remoteAccess);
       setReady();
@@ -234,13 +179,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   }
 
   @Override
-  public synchronized void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
-    checkRemoteAccess(access);
-    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
-      throw new UnsupportedOperationException(
-          "the device cannot change access of a connected queue pair: device="
-              + device.info().name());
-    }
+  protected synchronized void changeRemoteAccess(Set<AccessFlag> access) throws VerbsException {
     remoteAccess = Set.copyOf(access);
     if (state() == QueuePairState.READY_TO_SEND) {
       modifyAccess(remoteAccess);
@@ -253,10 +192,10 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
-      Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, RegionAccess.bits(access));
+      Native.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, RegionAccess.bits(access));
       int rc = -1;
       if (device.info().can(Capability.ON_DEMAND_PAGING)) {
-        Memory.putByte(attributes + IbvQpAttr.MIN_RNR_TIMER, PAGE_FAULT_TIMER);
+        Native.putByte(attributes + IbvQpAttr.MIN_RNR_TIMER, PAGE_FAULT_TIMER);
         rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS | VerbsLibrary.ATTR_MIN_RNR_TIMER);
       }
       // Without the timer on a device that refuses it.
@@ -275,9 +214,9 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   }
 
   /**
-   * Once for each device, because a driver that is not in {@link
-   * org.sparkrdma.verbs.engine.device.Driver} may ignore the call, too: a device that reports
-   * access that was not given counts as one that refuses.
+   * Once for each device, because a driver that is not in {@link org.sparkrdma.verbs.engine.Driver}
+   * may ignore the call, too: a device that reports access that was not given counts as one that
+   * refuses.
    */
   private void checkAccessRemoved(Set<AccessFlag> access) throws VerbsException {
     if (device.isAccessRefused()) {
@@ -297,7 +236,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
         return;
       }
       int kept =
-          Memory.getInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS)
+          Native.getInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS)
               & RegionAccess.remoteBitsWithout(access);
       if (kept != 0) {
         VerbsException failure = accessKept("access=" + access + " keptBits=" + kept);
@@ -321,7 +260,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       return query(attributes, VerbsLibrary.ATTR_STATE, one) == 0
-          && Memory.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
+          && Native.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
     }
   }
 
@@ -343,11 +282,6 @@ final class IbverbsQueuePair extends DeviceQueuePair {
 
   private int modify(long attributes, int mask) {
     return device.libraries().verbs().modifyQp(qp, attributes, mask);
-  }
-
-  /** The device reports a failure of the queue pair; on any thread that takes events. */
-  void onAsyncFailure(String reason) {
-    fail(reason);
   }
 
   @Override

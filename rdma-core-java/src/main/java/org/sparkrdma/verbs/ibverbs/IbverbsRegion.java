@@ -7,7 +7,7 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvMr;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 
 /** A registration of libibverbs. Safe for any thread. */
 final class IbverbsRegion extends EngineRegion {
@@ -34,12 +34,12 @@ final class IbverbsRegion extends EngineRegion {
     super(
         domain,
         memory,
-        RemoteRegion.ofKey32(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY)),
+        RemoteRegion.ofKey32(address, lengthBytes, Native.getInt(mr + IbvMr.RKEY)),
         access);
     this.device = device;
     this.mr = mr;
     this.unmap = unmap;
-    localKey = Memory.getInt(mr + IbvMr.LKEY);
+    localKey = Native.getInt(mr + IbvMr.LKEY);
     device.registeredBytes().addAndGet(lengthBytes);
   }
 

@@ -3,11 +3,11 @@ package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
@@ -37,7 +37,7 @@ final class WorkArray {
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
     bad = arena.allocate(Long.BYTES);
     for (int i = 0; i < count; i++) {
-      Memory.putLong(request(i) + (sends ? IbvSendWr.SG_LIST : IbvRecvWr.SG_LIST), element(i, 0));
+      Native.putLong(request(i) + (sends ? IbvSendWr.SG_LIST : IbvRecvWr.SG_LIST), element(i, 0));
     }
   }
 
@@ -50,11 +50,11 @@ final class WorkArray {
   }
 
   private long request(int i) {
-    return Memory.inRange(requests + (long) i * size);
+    return Native.inRange(requests + (long) i * size);
   }
 
   private long element(int i, int j) {
-    return Memory.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
+    return Native.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
   }
 
   /** Address of the first work request. */
@@ -69,12 +69,12 @@ final class WorkArray {
 
   /** Address of the request that the device refused. */
   int badIndex() {
-    return (int) ((Memory.getLong(bad) - requests) / size);
+    return (int) ((Native.getLong(bad) - requests) / size);
   }
 
   void write(int i, WorkRequest request, long number) {
     long at = request(i);
-    Memory.putLong(at + IbvSendWr.WR_ID, number);
+    Native.putLong(at + IbvSendWr.WR_ID, number);
     int count = request.elementCount();
     if (count == 1) {
       // Outside the loop, which costs more than the element: nearly all requests have one.
@@ -91,7 +91,7 @@ final class WorkArray {
     if (sends) {
       writeSend(at, request, count);
     } else {
-      Memory.putInt(at + IbvRecvWr.NUM_SGE, count);
+      Native.putInt(at + IbvRecvWr.NUM_SGE, count);
     }
   }
 
@@ -102,30 +102,30 @@ final class WorkArray {
   }
 
   private static void clearElement(long element) {
-    Memory.putLong(element + IbvSge.ADDR, 0);
-    Memory.putInt(element + IbvSge.LENGTH, 0);
-    Memory.putInt(element + IbvSge.LKEY, 0);
+    Native.putLong(element + IbvSge.ADDR, 0);
+    Native.putInt(element + IbvSge.LENGTH, 0);
+    Native.putInt(element + IbvSge.LKEY, 0);
   }
 
   private static void writeElement(long element, WorkRequest request, int j) {
     var region = (IbverbsRegion) request.region(j);
-    Memory.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
-    Memory.putInt(element + IbvSge.LENGTH, request.length(j));
-    Memory.putInt(element + IbvSge.LKEY, region.localKey());
+    Native.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
+    Native.putInt(element + IbvSge.LENGTH, request.length(j));
+    Native.putInt(element + IbvSge.LKEY, region.localKey());
   }
 
   private void writeSend(long at, WorkRequest request, int count) {
     Opcode opcode = request.opcode();
-    Memory.putInt(at + IbvSendWr.NUM_SGE, count);
-    Memory.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
-    Memory.putInt(
+    Native.putInt(at + IbvSendWr.NUM_SGE, count);
+    Native.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
+    Native.putInt(
         at + IbvSendWr.SEND_FLAGS,
         (opcode == Opcode.READ ? 0 : fence)
             | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
-    Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
-    Memory.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
-    Memory.putInt(at + IbvSendWr.WR_RDMA_RKEY, (int) request.remoteKey());
+    Native.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
+    Native.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
+    Native.putInt(at + IbvSendWr.WR_RDMA_RKEY, (int) request.remoteKey());
   }
 
   private static int code(Opcode opcode) {
@@ -143,8 +143,8 @@ final class WorkArray {
   /** Links the first {@code count} requests. */
   void link(int count) {
     for (int i = 0; i < count - 1; i++) {
-      Memory.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
+      Native.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
     }
-    Memory.putLong(request(count - 1) + IbvSendWr.NEXT, 0);
+    Native.putLong(request(count - 1) + IbvSendWr.NEXT, 0);
   }
 }

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
@@ -54,7 +54,7 @@ final class OneSided {
    * @param key of the peer's memory
    * @param address in the peer's memory
    * @param limit bytes that must lie in the peer's memory; at most that many are copied
-   * @param access required of the peer's memory, as AccessBits
+   * @param access required of the peer's memory, as in RegionAccess
    */
   WorkStatus step(
       SoftQueuePair owner,
@@ -106,7 +106,7 @@ final class OneSided {
   /** Memory of receives must be writable; the access of the queue pair is for the others. */
   private static boolean isAllowed(SharedTable table, int queuePair, int region, int access) {
     int granted = table.regionAccess(region) & access;
-    return access == AccessBits.LOCAL_WRITE
+    return access == RegionAccess.LOCAL_WRITE
         ? granted != 0
         : (granted & table.queuePairAccess(queuePair)) != 0;
   }

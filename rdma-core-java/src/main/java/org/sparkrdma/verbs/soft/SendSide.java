@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.DirectMemory;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.faults.Network;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Link;
@@ -32,6 +38,10 @@ final class SendSide {
   static final int SHORT_BYTES = 1 << 16;
 
   private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
+
+  /** Delay before a message is sent again whose receiver was not ready. */
+  private static final long RECEIVER_NOT_READY_NS = 1_000_000;
+
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
   private static final int SIGNAL_BYTES = 1 << 18;
@@ -40,7 +50,8 @@ final class SendSide {
   private static final int WITHOUT_LIMIT = 7;
 
   private final SoftQueuePair queuePair;
-  private final WorkQueue queue;
+  private final WorkEntry[] entries;
+  private final int mask;
   private final SoftContext context;
   private final DeviceLoop loop;
   private final FaultPlan faults;
@@ -51,6 +62,13 @@ final class SendSide {
   private long delivered;
   private int maxRetries;
   private int retriesLeft;
+
+  /** Number of requests written; confined to the owner. */
+  private long written;
+
+  /** Number of requests submitted; written by the owner. */
+  private final AtomicLong tail = new AtomicLong();
+
   private long head;
   private long next;
   private long stamped;
@@ -61,12 +79,41 @@ final class SendSide {
   /** Whether the next request waits for the end of another copy. */
   private boolean busy;
 
-  SendSide(SoftQueuePair queuePair, WorkQueue queue, SoftContext context) {
+  SendSide(SoftQueuePair queuePair, QueuePairSettings settings, SoftContext context)
+      throws VerbsException {
     this.queuePair = queuePair;
-    this.queue = queue;
     this.context = context;
     loop = context.loop();
     faults = context.faults();
+    entries = new WorkEntry[ringSize(settings.sendDepth())];
+    mask = entries.length - 1;
+    int inlineBytes = settings.maxInlineBytes();
+    ByteBuffer inlineData = DirectMemory.allocate(entries.length * inlineBytes);
+    for (int i = 0; i < entries.length; i++) {
+      entries[i] = new WorkEntry(settings.maxSge(), inlineData.slice(i * inlineBytes, inlineBytes));
+    }
+  }
+
+  /** The power of two for at least that many entries. */
+  static int ringSize(int depth) {
+    return Integer.highestOneBit(Math.max(1, depth * 2 - 1));
+  }
+
+  // Called by the owner, for whose work there is room.
+
+  void write(WorkRequest request) {
+    entry(written++).fill(request);
+  }
+
+  /** Shows the last {@code count} requests that were written to the device. */
+  void submit(int count) {
+    tail.setRelease(tail.getPlain() + count);
+  }
+
+  // Called with the lock of the device.
+
+  private WorkEntry entry(long position) {
+    return entries[(int) position & mask];
   }
 
   /** The connection is established: work may begin. */
@@ -88,9 +135,9 @@ final class SendSide {
     completeDue();
     busy = false;
     long bytes = 0;
-    for (int requests = 0; next != queue.tail() && !queuePair.hasFailed(); requests++) {
+    for (int requests = 0; next != tail.getAcquire() && !queuePair.hasFailed(); requests++) {
       stamp();
-      WorkEntry entry = queue.entry(next);
+      WorkEntry entry = entry(next);
       if (!isDue(entry)) {
         return false;
       }
@@ -124,9 +171,27 @@ final class SendSide {
     return entry.isOneSided() ? oneSided(entry) : message(entry);
   }
 
+  /** The next request failed; those before it are not acknowledged any more. */
   private boolean fail(WorkStatus status) {
-    queuePair.failSend(next, status);
+    for (; head < next; head++) {
+      complete(WorkStatus.FLUSH_ERROR);
+    }
+    entry(next).signalled = true;
+    complete(status);
+    head++;
+    queuePair.fail();
     return false;
+  }
+
+  /** Completes the request at {@link #head}, when that is signalled. */
+  private void complete(WorkStatus status) {
+    WorkEntry entry = entry(head);
+    // Before: as soon as the owner polls the completion it may fill the entry again.
+    boolean signalled = entry.signalled;
+    entry.clear();
+    if (signalled) {
+      queuePair.completeSend(head, status);
+    }
   }
 
   // READ and WRITE.
@@ -155,7 +220,7 @@ final class SendSide {
                   entry.remoteKey,
                   entry.remoteAddress + entry.progress,
                   entry.totalBytes - entry.progress,
-                  read ? AccessBits.REMOTE_READ : AccessBits.REMOTE_WRITE);
+                  read ? RegionAccess.REMOTE_READ : RegionAccess.REMOTE_WRITE);
       if (status != WorkStatus.SUCCESS) {
         return fail(status);
       }
@@ -246,14 +311,14 @@ final class SendSide {
             receives.key(delivered, i),
             receives.address(delivered, i) + offset,
             receives.length(delivered, i) - offset,
-            AccessBits.LOCAL_WRITE);
+            RegionAccess.LOCAL_WRITE);
   }
 
   private boolean awaitReceive() {
     if (maxRetries != WITHOUT_LIMIT && retriesLeft-- == 0) {
       return fail(WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
     }
-    resumeNs = loop.nowNs() + context.settings().receiverNotReadyDelayNs();
+    resumeNs = loop.nowNs() + RECEIVER_NOT_READY_NS;
     wakeAt(resumeNs);
     return false;
   }
@@ -268,10 +333,10 @@ final class SendSide {
 
   /** Sets for each request posted since the last call its due time, and whether it must fail. */
   private void stamp() {
-    for (long tail = queue.tail(); stamped < tail; stamped++) {
-      WorkEntry entry = queue.entry(stamped);
+    for (long end = tail.getAcquire(); stamped < end; stamped++) {
+      WorkEntry entry = entry(stamped);
       boolean read = entry.opcode == Opcode.READ;
-      entry.dueNs = context.network().dueNs(read, entry.totalBytes, loop.nowNs());
+      entry.dueNs = context.network().dueNs(read, loop.nowNs());
       entry.mustFail = !read && faults.fires(FaultPlan.Kind.SEND_ERROR);
     }
   }
@@ -317,36 +382,20 @@ final class SendSide {
   }
 
   private void completeDue() {
-    while (head < next && isPast(queue.entry(head).acknowledgedNs)) {
-      WorkEntry entry = queue.entry(head);
-      if (entry.signalled) {
-        queuePair.completeSend(head, entry);
-      } else {
-        entry.clear();
-      }
+    while (head < next && isPast(entry(head).acknowledgedNs)) {
+      complete(WorkStatus.SUCCESS);
       head++;
     }
   }
 
-  /** Completes with an error what failed, and all that is posted as flushed. */
-  void flush(long failed, WorkStatus status) {
+  /** Drops all work without completions. */
+  void drop() {
     cancelTimer();
-    long tail = queue.tail();
-    for (; head < tail; head++) {
-      WorkEntry entry = queue.entry(head);
-      queuePair.flushSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+    for (long end = tail.getAcquire(); head < end; head++) {
+      entry(head).clear();
     }
     next = head;
     stamped = head;
-  }
-
-  /** Drops all work without completions: the queue pair is destroyed. */
-  void drop() {
-    cancelTimer();
-    for (long tail = queue.tail(); head < tail; head++) {
-      queue.entry(head).clear();
-    }
-    next = head;
     link = null;
     peer = null;
     receives = null;

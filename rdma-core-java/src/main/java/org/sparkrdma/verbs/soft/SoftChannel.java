@@ -10,7 +10,7 @@ final class SoftChannel extends EngineChannel {
   private volatile boolean signalled;
   private volatile Thread waiter;
 
-  SoftChannel(EngineDevice<?> device, DeviceLoop loop) {
+  SoftChannel(EngineDevice device, DeviceLoop loop) {
     super(device);
     this.loop = loop;
   }

@@ -1,99 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.engine.CompletionView;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
 
 /**
  * A ring of completions: filled under the lock of the device, polled by the one thread that owns
  * the queue and its queue pairs. A poll of an empty queue makes the device's progress.
  */
 final class SoftCompletionQueue extends EngineCompletionQueue {
-  private static final VarHandle TAIL = handle("tail");
-  private static final VarHandle HEAD = handle("head");
+  private static final WorkStatus[] STATUSES = WorkStatus.values();
+  private static final int OF_WRITE = 1;
+  private static final int WITH_IMMEDIATE = 2;
 
   private final DeviceLoop loop;
-  private final Completion[] ring;
   private final int mask;
+  private final long[] requestNumbers;
+  private final long[] lengths;
+  private final int[] statuses;
+  private final int[] flags;
+  private final int[] immediates;
   private final AtomicBoolean armed = new AtomicBoolean();
-  private volatile boolean overrun;
 
-  /** Written under the lock of the device. */
-  private long tail;
+  /** Number of completions so far; written under the lock of the device. */
+  private final AtomicLong tail = new AtomicLong();
 
-  /** Written by the polling thread. */
-  private long head;
+  /** Number of completions shown; written by the polling thread. */
+  private final AtomicLong head = new AtomicLong();
 
-  /** Position of the next completion to show; confined to the polling thread. */
-  private long cursor;
+  /** Position of the first of those taken last; confined to the polling thread. */
+  private long first;
 
-  /** Whether completions were published since the last {@link #signalIfArmed}; under the lock. */
+  /** Whether there were completions since the last {@link #signalIfArmed}; under the lock. */
   private boolean unsignalled;
 
-  SoftCompletionQueue(EngineDevice<?> device, int capacity, SoftChannel channel, DeviceLoop loop) {
+  SoftCompletionQueue(EngineDevice device, int capacity, SoftChannel channel, DeviceLoop loop) {
     super(device, capacity, channel);
     this.loop = loop;
     int size = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
-    ring = new Completion[size];
     mask = size - 1;
-    for (int i = 0; i < size; i++) {
-      ring[i] = new Completion();
-    }
-  }
-
-  private static VarHandle handle(String field) {
-    try {
-      return MethodHandles.lookup().findVarHandle(SoftCompletionQueue.class, field, long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  /** An entry. Written under the lock of the device, then read by the thread that polls. */
-  static final class Completion {
-    final CompletionView view = new CompletionView();
-
-    /** Null when there is nothing to show. */
-    private SoftQueuePair queuePair;
-
-    private boolean ofSend;
-
-    /** Position of its work in the send or receive queue. */
-    private long position;
-
-    void set(SoftQueuePair owner, boolean send, long at) {
-      queuePair = owner;
-      ofSend = send;
-      position = at;
-    }
+    requestNumbers = new long[size];
+    lengths = new long[size];
+    statuses = new int[size];
+    flags = new int[size];
+    immediates = new int[size];
   }
 
   // Called with the lock of the device.
 
-  /** The next free entry; null when there is none, and the queue is overrun from then on. */
-  Completion next() {
-    if (overrun || tail - (long) HEAD.getAcquire(this) >= capacity()) {
-      overrun = true;
-      return null;
-    }
-    return ring[(int) tail & mask];
+  /** Adds a completion of a send, or of a receive without immediate data; see the other method. */
+  boolean add(long requestNumber, WorkStatus status, long lengthBytes) {
+    return add(requestNumber, status, lengthBytes, false, false, 0);
   }
 
-  /**
-   * Publishes what was set in {@link #next}.
-   *
-   * @return whether it is the first since the last {@link #signalIfArmed}
-   */
-  boolean publish() {
-    TAIL.setVolatile(this, tail + 1);
-    boolean first = !unsignalled;
-    unsignalled = true;
-    return first;
+  /** Adds a completion; false when there is no room, and the queue is overrun from then on. */
+  boolean add(
+      long requestNumber,
+      WorkStatus status,
+      long lengthBytes,
+      boolean ofWrite,
+      boolean hasImmediate,
+      int immediate) {
+    long position = tail.getPlain();
+    if (isOverrun() || position - head.getAcquire() >= capacity()) {
+      markOverrun();
+      return false;
+    }
+    int i = (int) position & mask;
+    requestNumbers[i] = requestNumber;
+    statuses[i] = status.ordinal();
+    lengths[i] = lengthBytes;
+    flags[i] = (ofWrite ? OF_WRITE : 0) | (hasImmediate ? WITH_IMMEDIATE : 0);
+    immediates[i] = immediate;
+    tail.set(position + 1);
+    if (!unsignalled) {
+      unsignalled = true;
+      loop.signalLater(this);
+    }
+    return true;
   }
 
   void signalIfArmed() {
@@ -106,58 +94,29 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   // Called by the polling thread.
 
   @Override
-  public int poll(int limit, CompletionHandler handler) {
-    checkOpen();
-    if (cursor == (long) TAIL.getAcquire(this)) {
+  protected int take(int count) {
+    first = head.getPlain();
+    if (first == tail.getAcquire()) {
       loop.poll();
     }
-    int handled = 0;
-    while (handled < limit && cursor < (long) TAIL.getAcquire(this)) {
-      Completion completion = ring[(int) cursor & mask];
-      cursor++;
-      try {
-        if (completion.queuePair.onPolled(completion.ofSend, completion.position)) {
-          handled++;
-          completion.view.hand(handler);
-        }
-      } finally {
-        completion.queuePair = null;
-        HEAD.setRelease(this, cursor);
-      }
-    }
-    if (handled == 0 && overrun) {
-      throw overrunException();
-    }
-    return handled;
+    return (int) Math.min(count, tail.getAcquire() - first);
   }
 
-  /** Drops the completions of a closed queue pair. */
-  void discard(SoftQueuePair closedPair) {
-    long end = (long) TAIL.getAcquire(this);
-    long to = end;
-    for (long from = end - 1; from >= cursor; from--) {
-      Completion completion = ring[(int) from & mask];
-      if (completion.queuePair != closedPair) {
-        to--;
-        if (to != from) {
-          swap((int) from & mask, (int) to & mask);
-        }
-      }
-    }
-    for (long at = cursor; at < to; at++) {
-      ring[(int) at & mask].queuePair = null;
-    }
-    boolean handling = cursor > 0 && head < cursor;
-    cursor = to;
-    if (!handling) {
-      HEAD.setRelease(this, cursor);
-    }
-  }
-
-  private void swap(int a, int b) {
-    Completion moved = ring[a];
-    ring[a] = ring[b];
-    ring[b] = moved;
+  @Override
+  protected EngineQueuePair.Outcome show(int index) {
+    long position = first + index;
+    int i = (int) position & mask;
+    EngineQueuePair.Outcome outcome =
+        show(
+            requestNumbers[i],
+            STATUSES[statuses[i]],
+            0,
+            (flags[i] & OF_WRITE) != 0,
+            lengths[i],
+            (flags[i] & WITH_IMMEDIATE) != 0,
+            immediates[i]);
+    head.setRelease(position + 1);
+    return outcome;
   }
 
   @Override

@@ -3,31 +3,36 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.time.Duration;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.engine.ConnectionPhase;
 import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * The owner's end of a connection: hands its commands to the {@link SoftEndpoint} on the device
- * thread, which reports their results.
+ * The owner's end of a connection: hands its commands to the {@link SoftEndpoint}, whose events the
+ * manager brings when it is polled. No lock of this class is taken with the lock of the device.
  */
-final class SoftConnection extends EngineConnection<SoftQueuePair> {
+final class SoftConnection extends EngineConnection {
   private final SoftContext context;
   private final SoftConnectionManager manager;
   private final SoftEndpoint endpoint;
-
-  private final Object closing = new Object();
+  private InetSocketAddress source;
 
   /** An outgoing connection. */
-  SoftConnection(SoftContext context, SoftConnectionManager manager, InetSocketAddress remote) {
-    super(manager, remote, true);
+  SoftConnection(
+      SoftContext context,
+      SoftConnectionManager manager,
+      InetSocketAddress remote,
+      Duration timeout) {
+    super(manager, remote, timeout);
     this.context = context;
     this.manager = manager;
     endpoint = SoftEndpoint.initiator(context, this);
@@ -40,12 +45,16 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       SoftEndpoint endpoint,
       InetSocketAddress local,
       InetSocketAddress remote) {
-    super(manager, remote, false);
+    super(manager, remote, null);
     this.context = context;
     this.manager = manager;
     this.endpoint = endpoint;
     setLocalAddress(local);
   }
+
+  /** An event of the endpoint. */
+  record Event(
+      SoftConnection connection, ConnectionEvent.Type type, byte[] privateData, String reason) {}
 
   // Called by the owner.
 
@@ -55,15 +64,56 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   }
 
   @Override
-  protected SoftQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
-      throws VerbsException {
-    return ((SoftProtectionDomain) domain).createQueuePair(settings);
+  protected void resolveAddress(InetSocketAddress local, int timeoutMs) throws VerbsException {
+    try {
+      source = route(local);
+    } catch (IOException | UnsupportedAddressTypeException e) {
+      throw new VerbsException("rdma_resolve_addr", String.valueOf(e.getMessage()), e);
+    }
+    onAddressResolved();
+  }
+
+  /** The source address that the kernel would choose. */
+  private InetSocketAddress route(InetSocketAddress local) throws IOException {
+    try (DatagramChannel probe = DatagramChannel.open()) {
+      if (local != null) {
+        probe.bind(new InetSocketAddress(local.getAddress(), 0));
+      }
+      probe.connect(remoteAddress());
+      var from = (InetSocketAddress) probe.getLocalAddress();
+      return new InetSocketAddress(from.getAddress(), local == null ? 0 : local.getPort());
+    }
+  }
+
+  @Override
+  protected String otherDevice() {
+    return null;
+  }
+
+  @Override
+  protected void resolveRoute(int timeoutMs) {
+    onRouteResolved();
+  }
+
+  @Override
+  protected InetSocketAddress sourceAddress() {
+    return source;
+  }
+
+  @Override
+  protected SoftQueuePair newQueuePair(
+      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
+    return ((SoftProtectionDomain) domain).createQueuePair(this, name, settings);
+  }
+
+  private SoftQueuePair pair() {
+    return (SoftQueuePair) queuePair();
   }
 
   @Override
   protected void sendRequest(ConnectionParameters parameters) {
     if (context.faults().fires(FaultPlan.Kind.REFUSE_CONNECT)) {
-      onEnded(ConnectionEvent.Type.REJECTED, "rejected by the fault plan");
+      end(ConnectionEvent.Type.REJECTED, "rejected by the fault plan");
       return;
     }
     boolean hangs = context.faults().fires(FaultPlan.Kind.HANG_CONNECT);
@@ -72,7 +122,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
 
   private void openSocket(ConnectionParameters parameters, boolean hangs) {
     SocketChannel socket = null;
-    endpoint.adopt(queuePair());
+    endpoint.adopt(pair());
     try {
       socket = SocketChannel.open();
       socket.configureBlocking(false);
@@ -103,9 +153,9 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
 
   @Override
   protected void sendReply(ConnectionParameters parameters) {
-    SoftQueuePair pair = queuePair();
-    pair.markReady();
-    context.loop().execute(() -> endpoint.accept(pair, parameters));
+    // Before the peer can send.
+    pair().tryMarkReady();
+    context.loop().execute(() -> endpoint.accept(pair(), parameters));
   }
 
   @Override
@@ -115,35 +165,40 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   }
 
   @Override
-  public void disconnect() {
-    if (isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED)) {
-      context.loop().execute(() -> endpoint.disconnect("disconnected"));
-    }
+  protected void breakQueuePair() {
+    context.loop().call(pair()::fail);
   }
 
-  /** A second close waits for the end of the first. */
   @Override
-  public void close() {
-    synchronized (closing) {
-      if (!moveTo(ConnectionPhase.CLOSED)) {
-        return;
-      }
-      SoftQueuePair pair = queuePair();
-      if (pair != null) {
-        pair.close();
-      }
-      context.loop().call(endpoint::close);
-      manager.remove(this, this);
+  protected void disconnectIdentifier() {
+    context.loop().execute(endpoint::disconnect);
+  }
+
+  @Override
+  protected Object id() {
+    return this;
+  }
+
+  @Override
+  protected void destroyQueuePair() {
+    pair().destroy();
+  }
+
+  @Override
+  protected void destroyIdentifier() {
+    context.loop().call(endpoint::close);
+  }
+
+  /** The manager brings an event of the endpoint. */
+  synchronized void onEvent(Event event) {
+    switch (event.type()) {
+      case ESTABLISHED -> onEstablished(event.privateData());
+      case DISCONNECTED -> endIfEstablished(event.reason());
+      default -> onFailed(event.type(), event.privateData(), event.reason());
     }
   }
 
-  // Called when the address is resolved, and with the lock of the device.
-
-  void onResolved(InetSocketAddress local) {
-    setLocalAddress(local);
-    moveTo(ConnectionPhase.RESOLVED);
-    offer(ConnectionEvent.Type.RESOLVED, "");
-  }
+  // Called with the lock of the device.
 
   void onBound(InetSocketAddress local) {
     setLocalAddress(local);
@@ -153,19 +208,8 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
     manager.offerRequest(this, listener, privateData);
   }
 
-  void onEstablished(byte[] privateData) {
-    moveTo(ConnectionPhase.ESTABLISHED);
-    offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
-  }
-
-  void onRejected(byte[] privateData, String reason) {
-    moveTo(ConnectionPhase.ENDED);
-    offer(ConnectionEvent.Type.REJECTED, privateData, reason);
-  }
-
-  /** The connection or the attempt ended, for that reason. */
-  void onEnded(ConnectionEvent.Type type, String reason) {
-    moveTo(ConnectionPhase.ENDED);
-    offer(type, reason);
+  /** Keeps an event of the endpoint for the owner. */
+  void post(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    manager.post(new Event(this, type, privateData, reason));
   }
 }

@@ -3,9 +3,10 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
@@ -20,16 +21,32 @@ final class SoftConnectionManager extends EngineConnectionManager {
   private static final Logger LOG = LoggerFactory.getLogger(SoftConnectionManager.class);
 
   private final SoftContext context;
+  private final SoftChannel channel;
 
-  SoftConnectionManager(EngineDevice<?> device, SoftContext context, SoftChannel channel) {
+  /** Events of endpoints that were not brought to their connections yet. */
+  private final Queue<SoftConnection.Event> events = new ConcurrentLinkedQueue<>();
+
+  SoftConnectionManager(EngineDevice device, SoftContext context, SoftChannel channel) {
     super(device, channel);
     this.context = context;
+    this.channel = channel;
     context.loop().add(this);
   }
 
   @Override
   protected void takeEvents() {
     context.loop().pollEvents();
+    synchronized (this) {
+      for (var event = events.poll(); event != null; event = events.poll()) {
+        event.connection().onEvent(event);
+      }
+    }
+  }
+
+  /** An endpoint has an event; with the lock of the device. */
+  void post(SoftConnection.Event event) {
+    events.add(event);
+    channel.wakeup();
   }
 
   /** Work of the device has failed, and no more is done. */
@@ -80,30 +97,10 @@ final class SoftConnectionManager extends EngineConnectionManager {
       throws VerbsException {
     checkOpen();
     checkResolved(remote);
-    var connection = new SoftConnection(context, this, remote);
+    var connection = new SoftConnection(context, this, remote, timeout);
     add(connection, connection);
-    try {
-      connection.onResolved(route(remote, local));
-    } catch (IOException e) {
-      connection.onEnded(
-          ConnectionEvent.Type.RESOLVE_FAILED, "no route to the address: " + e.getMessage());
-    }
+    connection.resolve(local);
     return connection;
-  }
-
-  /** The source address that the kernel would choose. */
-  private static InetSocketAddress route(InetSocketAddress remote, InetSocketAddress local)
-      throws IOException {
-    try (DatagramChannel probe = DatagramChannel.open()) {
-      if (local != null) {
-        probe.bind(new InetSocketAddress(local.getAddress(), 0));
-      }
-      probe.connect(remote);
-      var from = (InetSocketAddress) probe.getLocalAddress();
-      return new InetSocketAddress(from.getAddress(), local == null ? 0 : local.getPort());
-    } catch (java.nio.channels.UnsupportedAddressTypeException e) {
-      throw new IOException("unsupported address type", e);
-    }
   }
 
   /** Offers a peer's request to the owner. */

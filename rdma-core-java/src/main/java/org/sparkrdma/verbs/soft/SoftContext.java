@@ -2,25 +2,37 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.security.SecureRandom;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.faults.Network;
+import org.sparkrdma.verbs.soft.shared.AddressSpace;
+import org.sparkrdma.verbs.soft.shared.FileLinks;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.SharedState;
+import org.sparkrdma.verbs.soft.shared.KeyAllocator;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Objects that the parts of a device share; no part refers to the device itself. Closed by the
  * device.
  *
- * @param shared the state visible to other processes; safe for any thread
+ * @param directory, and all to {@code addresses}, are the state that other processes see: safe for
+ *     any thread
  * @param loop the device's work; its Javadoc names the methods that are safe for any thread
  * @param faults safe for any thread
- * @param network guarded by the lock of the loop
- * @param oneSided guarded by the lock of the loop
- * @param peers guarded by the lock of the loop
+ * @param network guarded by the lock of the loop, as the next two
  */
 record SoftContext(
     SoftSettings settings,
-    SharedState shared,
+    HostIdentity host,
+    ProcessIdentity self,
+    SharedDirectory directory,
+    SharedTable table,
+    FileLinks links,
+    KeyAllocator regionKeys,
+    KeyAllocator queuePairNumbers,
+    AddressSpace addresses,
     DeviceLoop loop,
     FaultPlan faults,
     Network network,
@@ -28,35 +40,42 @@ record SoftContext(
     SoftPeers peers)
     implements AutoCloseable {
 
-  /** Creates the shared state and starts the helper of the device. */
+  /** Creates a directory with a table, which peers see, and starts the helper of the device. */
   static SoftContext open(SoftSettings settings, HostIdentity host, boolean copiesReads)
       throws IOException {
-    SharedState shared = SharedState.create(settings.directory(), host);
+    ProcessIdentity self = ProcessIdentity.self();
+    SharedDirectory directory = SharedDirectory.create(settings.directory(), host, self);
+    var random = new SecureRandom();
+    byte[] secret = new byte[SharedTable.SECRET_BYTES];
+    random.nextBytes(secret);
     boolean opened = false;
     try {
-      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, shared.table(), Thread::new);
+      var table = SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
+      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, table, Thread::new);
       FaultPlan faults = FaultPlan.parse(settings.faults());
       var context =
           new SoftContext(
               settings,
-              shared,
+              host,
+              self,
+              directory,
+              table,
+              new FileLinks(directory, host),
+              KeyAllocator.ofRegions(random.nextLong()),
+              KeyAllocator.ofQueuePairs(),
+              new AddressSpace(),
               loop,
               faults,
-              new Network(settings.latencyNs(), settings.bytesPerSecond(), faults),
+              new Network(settings.latencyNs(), faults),
               new OneSided(loop, copiesReads),
-              new SoftPeers(
-                  loop,
-                  shared.directory(),
-                  shared.self(),
-                  settings.maxOpenFiles(),
-                  settings.peerCheckNs()));
+              new SoftPeers(loop, directory, self, settings.peerCheckNs()));
       loop.start();
       opened = true;
       return context;
     } finally {
       if (!opened) {
         // After a refused thread too: the device may be opened again.
-        shared.close();
+        directory.close();
       }
     }
   }
@@ -65,6 +84,7 @@ record SoftContext(
   public void close() {
     loop.call(peers::closeAll);
     loop.stop();
-    shared.close();
+    links.close();
+    directory.close();
   }
 }

@@ -19,6 +19,8 @@ import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
@@ -29,11 +31,12 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /** An open soft device. Safe for any thread. */
-final class SoftDevice extends EngineDevice<SoftChannel> {
+final class SoftDevice extends EngineDevice {
   static final String NAME = "soft0";
 
   private static final long MAX_MESSAGE_BYTES = 1L << 30;
 
+  private static final int MAX_QUEUE_PAIR_DEPTH = 16_384;
   private static final int MAX_SGE = 16;
   private static final int MAX_COMPLETION_QUEUE_DEPTH = 1 << 20;
   private static final int MAX_READS_IN_FLIGHT = 16;
@@ -45,7 +48,7 @@ final class SoftDevice extends EngineDevice<SoftChannel> {
 
   private SoftDevice(SoftContext context, HostIdentity host, Consumer<Device> onClosed)
       throws VerbsException {
-    super(info(context.settings(), host), onClosed);
+    super(info(host), Driver.OTHER, 0, onClosed);
     this.context = context;
   }
 
@@ -73,12 +76,12 @@ final class SoftDevice extends EngineDevice<SoftChannel> {
 
   @Override
   protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
-    return SoftMemory.allocate(this, context.shared(), lengthBytes);
+    return SoftMemory.allocate(this, context, lengthBytes);
   }
 
   @Override
   protected EngineProtectionDomain newProtectionDomain() {
-    return new SoftProtectionDomain(this, context, nextDomainId++);
+    return new SoftProtectionDomain(this, nextDomainId++);
   }
 
   @Override
@@ -88,13 +91,13 @@ final class SoftDevice extends EngineDevice<SoftChannel> {
 
   @Override
   protected EngineCompletionQueue newCompletionQueue(
-      int capacity, SoftChannel channel, int vector) {
-    return new SoftCompletionQueue(this, capacity, channel, context.loop());
+      int capacity, EngineChannel channel, int vector) {
+    return new SoftCompletionQueue(this, capacity, (SoftChannel) channel, context.loop());
   }
 
   @Override
-  protected EngineConnectionManager newConnectionManager(SoftChannel channel) {
-    return new SoftConnectionManager(this, context, channel);
+  protected EngineConnectionManager newConnectionManager(EngineChannel channel) {
+    return new SoftConnectionManager(this, context, (SoftChannel) channel);
   }
 
   @Override
@@ -104,7 +107,7 @@ final class SoftDevice extends EngineDevice<SoftChannel> {
 
   // Facts of the device.
 
-  static DeviceInfo info(SoftSettings settings, HostIdentity host) throws VerbsException {
+  static DeviceInfo info(HostIdentity host) throws VerbsException {
     var capabilities = EnumSet.allOf(Capability.class);
     capabilities.remove(Capability.ACK_TIMEOUT);
     capabilities.remove(Capability.TRAFFIC_CLASS);
@@ -114,15 +117,15 @@ final class SoftDevice extends EngineDevice<SoftChannel> {
         SoftProvider.NAME,
         Transport.LOOPBACK,
         host.bootId().getMostSignificantBits(),
-        limits(settings),
+        limits(),
         capabilities,
         List.of(port(gids())));
   }
 
-  static DeviceLimits limits(SoftSettings settings) {
+  private static DeviceLimits limits() {
     return new DeviceLimits(
         SharedTable.QUEUE_PAIRS,
-        settings.maxQueuePairDepth(),
+        MAX_QUEUE_PAIR_DEPTH,
         MAX_SGE,
         MAX_SGE,
         MAX_COMPLETION_QUEUE_DEPTH,

@@ -12,7 +12,6 @@ import java.util.Arrays;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
-import org.sparkrdma.verbs.soft.shared.SharedState;
 import org.sparkrdma.verbs.soft.wire.Frame;
 import org.sparkrdma.verbs.soft.wire.FrameHandler;
 import org.sparkrdma.verbs.soft.wire.Link;
@@ -122,12 +121,6 @@ final class SoftEndpoint implements FrameHandler {
     link = newLink;
     parameters = wanted;
     context.peers().add(this);
-    setLimit(
-        wanted.timeout().toNanos(),
-        () ->
-            fail(
-                ConnectionEvent.Type.UNREACHABLE,
-                "no answer within the connect time-out: timeout=" + wanted.timeout()));
   }
 
   @Override
@@ -151,7 +144,7 @@ final class SoftEndpoint implements FrameHandler {
       return;
     }
     cancelLimit();
-    if (!queuePair.markReady()) {
+    if (!queuePair.tryMarkReady()) {
       closeNow();
       return;
     }
@@ -163,7 +156,7 @@ final class SoftEndpoint implements FrameHandler {
   private void onReject(byte[] privateData) {
     closeNow();
     queuePair.fail();
-    connection.onRejected(privateData, "the peer rejected the request");
+    connection.post(ConnectionEvent.Type.REJECTED, privateData, "the peer rejected the request");
   }
 
   // The acceptor.
@@ -191,7 +184,7 @@ final class SoftEndpoint implements FrameHandler {
     adopt(pair);
     if (state != State.REQUESTED) {
       pair.fail();
-      connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, "the peer has ended the connection");
+      post(ConnectionEvent.Type.CONNECT_ERROR, "the peer has ended the connection");
       return;
     }
     parameters = answer;
@@ -237,18 +230,17 @@ final class SoftEndpoint implements FrameHandler {
   }
 
   private void sendHello(byte type) {
-    SharedState shared = context.shared();
     byte[] nonce = new byte[LinkHello.NONCE_BYTES];
     RANDOM.nextBytes(nonce);
     try {
       var hello =
           new LinkHello(
-              shared.host(),
-              shared.self(),
+              context.host(),
+              context.self(),
               queuePair.number(),
               nonce,
-              LinkHello.proof(shared.table().secret(), nonce, initiatorPort(), listenerPort()),
-              shared.directory().name(),
+              LinkHello.proof(context.table().secret(), nonce, initiatorPort(), listenerPort()),
+              context.directory().name(),
               parameters.privateData());
       ByteBuffer body = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
       hello.encode(body);
@@ -266,7 +258,7 @@ final class SoftEndpoint implements FrameHandler {
    */
   private byte[] acceptHello(ByteBuffer body) throws IOException {
     LinkHello hello = LinkHello.decode(body);
-    String difference = context.shared().host().differenceFrom(hello.host());
+    String difference = context.host().differenceFrom(hello.host());
     if (!difference.isEmpty()) {
       throw new IOException(difference);
     }
@@ -279,7 +271,7 @@ final class SoftEndpoint implements FrameHandler {
   private void establish(byte[] privateData) {
     state = State.ESTABLISHED;
     queuePair.onEstablished(link, this, parameters.receiverNotReadyRetryCount());
-    connection.onEstablished(privateData);
+    connection.post(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
   @Override
@@ -338,14 +330,11 @@ final class SoftEndpoint implements FrameHandler {
     }
   }
 
-  /** Ends an established connection, with an event. */
-  void disconnect(String reason) {
-    if (state == State.ESTABLISHED) {
+  /** Ends an established or accepted connection. */
+  void disconnect() {
+    if (state == State.ESTABLISHED || state == State.ACCEPTED) {
       sendDisconnect();
       queuePair.fail();
-      endConnection(reason);
-    } else if (state == State.ACCEPTED) {
-      fail(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
@@ -377,7 +366,7 @@ final class SoftEndpoint implements FrameHandler {
   }
 
   private void endConnection(String reason) {
-    connection.onEnded(ConnectionEvent.Type.DISCONNECTED, reason);
+    post(ConnectionEvent.Type.DISCONNECTED, reason);
   }
 
   @Override
@@ -398,7 +387,7 @@ final class SoftEndpoint implements FrameHandler {
       }
       case CONNECTING, REQUESTING, ACCEPTED -> {
         queuePair.fail();
-        connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, reason);
+        post(ConnectionEvent.Type.CONNECT_ERROR, reason);
       }
       default -> {
         // Its end is known.
@@ -409,7 +398,11 @@ final class SoftEndpoint implements FrameHandler {
   private void fail(ConnectionEvent.Type type, String reason) {
     closeNow();
     queuePair.fail();
-    connection.onEnded(type, reason);
+    post(type, reason);
+  }
+
+  private void post(ConnectionEvent.Type type, String reason) {
+    connection.post(type, NO_BODY, reason);
   }
 
   /** Sends what is left, then gives the peer a little time to receive it. */

@@ -27,7 +27,7 @@ final class SoftEngine extends EngineBase {
 
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
-    return List.of(SoftDevice.info(settings, host));
+    return List.of(SoftDevice.info(host));
   }
 
   @Override

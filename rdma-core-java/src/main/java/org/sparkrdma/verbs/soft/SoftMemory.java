@@ -11,11 +11,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
-import org.sparkrdma.verbs.soft.shared.Mapping;
-import org.sparkrdma.verbs.soft.shared.Mappings;
+import org.sparkrdma.verbs.soft.shared.MappedWindows;
 import org.sparkrdma.verbs.soft.shared.PrivateFiles;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
-import org.sparkrdma.verbs.soft.shared.SharedState;
 
 /**
  * Memory in a file of the shared directory, so that peers can reach it. Its address is a number
@@ -32,30 +30,30 @@ final class SoftMemory extends EngineMemory {
   private final long fileId;
 
   /** Null once closed, so that the collector unmaps it after the last slice. */
-  private volatile Mapping mapping;
+  private volatile MappedWindows mapping;
 
   private SoftMemory(
-      EngineDevice<?> device,
-      SharedState shared,
+      EngineDevice device,
+      SoftContext context,
       Path file,
       long fileId,
       long lengthBytes,
-      Mapping mapping) {
-    super(device, shared.addresses().take(lengthBytes), lengthBytes);
+      MappedWindows mapping) {
+    super(device, context.addresses().take(lengthBytes), lengthBytes);
     this.file = file;
     this.fileId = fileId;
     this.mapping = mapping;
   }
 
   /**
-   * Allocates memory. On Java 17 closed memory is unmapped only when the collector has found that
-   * no slice of it is reachable. So when there is too little memory and some was closed, this
-   * requests a collection and waits a little before it fails.
+   * Allocates memory. Closed memory is unmapped only when the collector has found that no slice of
+   * it is reachable. So when there is too little memory and some was closed, this requests a
+   * collection and waits a little before it fails.
    */
-  static SoftMemory allocate(EngineDevice<?> device, SharedState shared, long lengthBytes)
+  static SoftMemory allocate(EngineDevice device, SoftContext context, long lengthBytes)
       throws VerbsException {
     try {
-      return tryAllocate(device, shared, lengthBytes);
+      return tryAllocate(device, context, lengthBytes);
     } catch (VerbsException e) {
       if (!anyClosed) {
         throw e;
@@ -64,22 +62,27 @@ final class SoftMemory extends EngineMemory {
     System.gc();
     for (long pauseNs = FIRST_PAUSE_NS; pauseNs < LAST_PAUSE_NS; pauseNs *= 2) {
       try {
-        return tryAllocate(device, shared, lengthBytes);
+        return tryAllocate(device, context, lengthBytes);
       } catch (VerbsException e) {
         LockSupport.parkNanos(pauseNs);
       }
     }
-    return tryAllocate(device, shared, lengthBytes);
+    return tryAllocate(device, context, lengthBytes);
   }
 
-  private static SoftMemory tryAllocate(
-      EngineDevice<?> device, SharedState shared, long lengthBytes) throws VerbsException {
-    long fileId = shared.directory().newFileId();
-    Path file = SharedDirectory.file(shared.directory().path(), fileId);
+  private static SoftMemory tryAllocate(EngineDevice device, SoftContext context, long lengthBytes)
+      throws VerbsException {
+    long fileId = context.directory().newFileId();
+    Path file = SharedDirectory.file(context.directory().path(), fileId);
     try (FileChannel channel = PrivateFiles.create(file)) {
       PrivateFiles.fillWithZeros(channel, lengthBytes);
       return new SoftMemory(
-          device, shared, file, fileId, lengthBytes, Mappings.of(channel, file, lengthBytes));
+          device,
+          context,
+          file,
+          fileId,
+          lengthBytes,
+          new MappedWindows(channel, file, lengthBytes));
     } catch (IOException e) {
       undo(file, e);
       throw new VerbsException(
@@ -100,7 +103,7 @@ final class SoftMemory extends EngineMemory {
 
   @Override
   protected ByteBuffer sliceWhileOpen(long offset, int length) {
-    Mapping open = mapping;
+    MappedWindows open = mapping;
     return open == null ? null : open.slice(offset, length);
   }
 
@@ -108,18 +111,16 @@ final class SoftMemory extends EngineMemory {
     return fileId;
   }
 
-  /** See {@link Mapping#view}. */
+  /** See {@link MappedWindows#view}. */
   ByteBuffer view(boolean copies, long offset, int length) {
     return mapping.view(copies, offset, length);
   }
 
   @Override
   protected void free() {
-    Mapping open = mapping;
     mapping = null;
     anyClosed = true;
     try {
-      open.close();
       Files.deleteIfExists(file);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -22,6 +22,9 @@ final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
 
+  /** Maximum number of open files of one peer; the least recently used one is closed. */
+  private static final int MAX_OPEN_FILES = 256;
+
   final String name;
   final ProcessIdentity process;
   final SharedTable table;
@@ -36,7 +39,6 @@ final class SoftPeer {
 
   int connections;
   private final Path directory;
-  private final int maxOpenFiles;
   private final List<OpenFile> files = new ArrayList<>();
 
   /**
@@ -52,15 +54,13 @@ final class SoftPeer {
       SharedTable table,
       int shortReader,
       int longReader,
-      Path directory,
-      int maxOpenFiles) {
+      Path directory) {
     this.name = name;
     this.process = process;
     this.table = table;
     this.shortReader = shortReader;
     this.longReader = longReader;
     this.directory = directory;
-    this.maxOpenFiles = maxOpenFiles;
   }
 
   /** The open file of a region; the caller holds the region in the reader slot. */
@@ -110,7 +110,7 @@ final class SoftPeer {
   }
 
   private OpenFile open(long fileId, boolean writable) throws IOException {
-    if (files.size() >= maxOpenFiles) {
+    if (files.size() >= MAX_OPEN_FILES) {
       closeOldest();
     }
     Set<StandardOpenOption> options = writable ? READ_WRITE : Set.of(StandardOpenOption.READ);

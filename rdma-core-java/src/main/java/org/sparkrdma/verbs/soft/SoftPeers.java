@@ -22,24 +22,17 @@ import org.sparkrdma.verbs.soft.wire.LinkHello;
 final class SoftPeers {
   private final SharedDirectory shared;
   private final ProcessIdentity self;
-  private final int maxOpenFiles;
   private final long checkNs;
   private final DeviceLoop loop;
   private final Map<String, SoftPeer> byName = new HashMap<>();
   private final Set<SoftEndpoint> endpoints = new HashSet<>();
   private Timers.Timer nextCheck;
 
-  SoftPeers(
-      DeviceLoop loop,
-      SharedDirectory shared,
-      ProcessIdentity self,
-      int maxOpenFiles,
-      long checkNs) {
+  SoftPeers(DeviceLoop loop, SharedDirectory shared, ProcessIdentity self, long checkNs) {
     this.loop = loop;
     this.checkNs = checkNs;
     this.shared = shared;
     this.self = self;
-    this.maxOpenFiles = maxOpenFiles;
   }
 
   /**
@@ -77,14 +70,7 @@ final class SoftPeers {
       throw new IOException("the peer has too many peers: limit=" + SharedTable.READERS / 2);
     }
     var peer =
-        new SoftPeer(
-            hello.directory(),
-            hello.process(),
-            table,
-            shortReader,
-            longReader,
-            directory,
-            maxOpenFiles);
+        new SoftPeer(hello.directory(), hello.process(), table, shortReader, longReader, directory);
     byName.put(peer.name, peer);
     return peer;
   }

@@ -7,7 +7,6 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
@@ -18,12 +17,14 @@ import org.sparkrdma.verbs.soft.shared.LinkedFile;
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain extends EngineProtectionDomain {
 
+  private final SoftDevice device;
   private final SoftContext context;
   private final int id;
 
-  SoftProtectionDomain(EngineDevice<?> device, SoftContext context, int id) {
+  SoftProtectionDomain(SoftDevice device, int id) {
     super(device);
-    this.context = context;
+    this.device = device;
+    context = device.context();
     this.id = id;
   }
 
@@ -46,20 +47,20 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     failIfPlanned(lengthBytes);
     LinkedFile linked;
     try {
-      linked = context.shared().links().acquire(file, offset + lengthBytes);
+      linked = context.links().acquire(file, offset + lengthBytes);
     } catch (IOException e) {
       throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
     }
     try {
       return SoftRegion.ofFile(this, context, takeKey(), linked, offset, lengthBytes, access);
     } catch (VerbsException | RuntimeException e) {
-      context.shared().links().release(linked);
+      context.links().release(linked);
       throw e;
     }
   }
 
   private int takeKey() throws VerbsException {
-    return take("ibv_reg_mr", context.shared().regionKeys());
+    return take("ibv_reg_mr", context.regionKeys());
   }
 
   private static int take(String call, KeyAllocator keys) throws VerbsException {
@@ -76,20 +77,16 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     }
   }
 
-  SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
-    int number = take("ibv_create_qp", context.shared().queuePairNumbers());
+  SoftQueuePair createQueuePair(SoftConnection connection, int name, QueuePairSettings settings)
+      throws VerbsException {
+    int number = take("ibv_create_qp", context.queuePairNumbers());
     try {
-      return new SoftQueuePair(context, this, number, settings);
+      return new SoftQueuePair(device, this, connection, name, number, settings);
     } catch (IOException | VerbsException e) {
-      context.shared().directory().removeReceives(number);
-      context.shared().queuePairNumbers().release(number);
+      context.directory().removeReceives(number);
+      context.queuePairNumbers().release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
     }
-  }
-
-  @Override
-  protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {
-    createQueuePair(settings).close();
   }
 
   private static VerbsException outOfMemory(String call, String reason, Throwable cause) {

@@ -4,10 +4,10 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
@@ -15,21 +15,21 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
 import org.sparkrdma.verbs.engine.EngineRegion;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * A queue pair: two queues that its owner fills, and their execution under the lock of the device.
+ * A queue pair: sends that its owner posts and {@link SendSide} executes, and receives, into whose
+ * memory the peer writes its messages.
  *
- * <p>The state changes under that lock, except INIT to READY_TO_SEND at accept and DESTROYED at
- * close. Its entry in the shared table, by which peers may access memory, exists from the
- * connection's set-up until it fails or is closed.
+ * <p>Sends are executed and receives completed under the lock of the device. Its entry in the
+ * shared table, by which peers may access memory, exists from the connection's set-up until it
+ * fails or is closed.
  */
 final class SoftQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(SoftQueuePair.class);
-  private static final long NONE = -1;
 
   /** Next in the device's list of doorbells. */
   SoftQueuePair nextRung;
@@ -40,90 +40,72 @@ final class SoftQueuePair extends EngineQueuePair {
   private final SoftContext context;
   private final SoftCompletionQueue sendCompletions;
   private final SoftCompletionQueue receiveCompletions;
-  private final WorkQueue sends;
-  private final WorkQueue receives;
   private final SharedReceives sharedReceives;
   private final SharedTable table;
   private final int index;
   private final int domainId;
   private final SendSide sendSide;
-  private final ReceiveSide receiveSide;
   private final AtomicBoolean rung = new AtomicBoolean();
   private final Object publishing = new Object();
+
+  /** Lengths of the posted receives, which the peer cannot change. */
+  private final long[] receiveBytes;
+
+  /** Number of posted receives; written by the owner. */
+  private final AtomicLong postedReceives = new AtomicLong();
+
+  // Guarded by the lock of the device.
+  private long completedReceives;
   private Runnable onFailure = () -> {};
   private boolean established;
-  private boolean overrun;
+  private boolean dropped;
 
   // Guarded by publishing.
   private int access;
   private boolean published;
 
-  /** Held while it is closed: a second close waits for the first. */
-  private final Object closing = new Object();
-
   SoftQueuePair(
-      SoftContext context, SoftProtectionDomain domain, int number, QueuePairSettings settings)
+      SoftDevice device,
+      SoftProtectionDomain domain,
+      SoftConnection connection,
+      int name,
+      int number,
+      QueuePairSettings settings)
       throws IOException, VerbsException {
-    super(domain, number, settings, SoftDevice.limits(context.settings()), true);
-    this.context = context;
+    super(device, domain, connection, name, number, settings);
+    context = device.context();
     sendCompletions = (SoftCompletionQueue) settings.sendQueue();
     receiveCompletions = (SoftCompletionQueue) settings.receiveQueue();
-    sends = new WorkQueue(settings.sendDepth(), settings.maxSge(), settings.maxInlineBytes());
-    receives = new WorkQueue(settings.receiveDepth(), settings.maxSge(), 0);
+    sendSide = new SendSide(this, settings, context);
+    receiveBytes = new long[SendSide.ringSize(settings.receiveDepth())];
     sharedReceives =
         SharedReceives.create(
-            context.shared().directory().receives(number), receives.size(), settings.maxSge());
-    table = context.shared().table();
+            context.directory().receives(number), receiveBytes.length, settings.maxSge());
+    table = context.table();
     index = SharedTable.queuePairIndex(number);
     domainId = domain.id();
-    access = AccessBits.of(settings.remoteAccess());
-    sendSide = new SendSide(this, sends, context);
-    receiveSide = new ReceiveSide(this, receives, sharedReceives);
-    sendCompletions.retain();
-    receiveCompletions.retain();
+    access = RegionAccess.bits(settings.remoteAccess());
+    setKeepsWork(true);
     context.loop().add(this, index);
   }
 
   // Called by the owner.
 
   @Override
-  public boolean postSend(WorkRequest request) {
-    checkMaySend();
-    checkSend(request);
-    if (!sends.offer(request)) {
-      return false;
-    }
+  protected void writeSend(int i, WorkRequest request, long requestNumber) {
+    sendSide.write(request);
+  }
+
+  @Override
+  protected int submitSends(int count) {
+    sendSide.submit(count);
     context.loop().ring(this);
-    return true;
+    return count;
   }
 
   @Override
-  protected int postSends(WorkRequest[] requests, int offset, int count) {
-    int posted = 0;
-    boolean more = true;
-    try {
-      while (more && posted < count) {
-        WorkRequest request = requests[offset + posted];
-        checkSend(request);
-        more = sends.offer(request);
-        posted += more ? 1 : 0;
-      }
-    } finally {
-      if (posted > 0) {
-        context.loop().ring(this);
-      }
-    }
-    return posted;
-  }
-
-  @Override
-  public boolean postReceive(WorkRequest request) {
-    checkOpen();
-    checkReceive(request);
-    if (!receives.offer(request)) {
-      return false;
-    }
-    long position = receives.tail() - 1;
+  protected boolean submitReceive(WorkRequest request, long requestNumber) {
+    long position = postedReceives.getPlain();
     for (int i = 0; i < request.elementCount(); i++) {
       var region = (EngineRegion) request.region(i);
       sharedReceives.setElement(
@@ -133,62 +115,20 @@ final class SoftQueuePair extends EngineQueuePair {
           request.length(i),
           region.remote().remoteKey32());
     }
+    receiveBytes[(int) position & (receiveBytes.length - 1)] = request.totalBytes();
     sharedReceives.post(position, request.elementCount(), request.totalBytes());
-    if (state() == QueuePairState.ERROR) {
-      context.loop().ring(this);
-    }
+    postedReceives.setRelease(position + 1);
     return true;
   }
 
   /** Returns when no peer uses the access of before any more. */
   @Override
-  public void setRemoteAccess(Set<AccessFlag> newAccess) {
-    checkRemoteAccess(newAccess);
+  protected void changeRemoteAccess(Set<AccessFlag> newAccess) {
     synchronized (publishing) {
-      access = AccessBits.of(newAccess);
+      access = RegionAccess.bits(newAccess);
       table.setQueuePairAccess(index, access);
     }
     table.awaitQueuePairReaders(index);
-  }
-
-  /**
-   * A completion of it is polled.
-   *
-   * @return whether to show it; false after close
-   */
-  boolean onPolled(boolean ofSend, long position) {
-    (ofSend ? sends : receives).onPolled(position);
-    return !isDestroyed();
-  }
-
-  @Override
-  public void close() {
-    synchronized (closing) {
-      if (setDestroyed()) {
-        context.loop().call(this::destroy);
-        table.awaitQueuePairReaders(index);
-        sendCompletions.discard(this);
-        if (receiveCompletions != sendCompletions) {
-          receiveCompletions.discard(this);
-        }
-        sendCompletions.release();
-        receiveCompletions.release();
-        context.shared().directory().removeReceives(number());
-        context.shared().queuePairNumbers().release(number());
-        leaveDomain();
-      }
-    }
-  }
-
-  // Called by the owner, and with the lock.
-
-  /** The connection is accepted: sends may be posted. False when the queue pair is broken. */
-  boolean markReady() {
-    return setReady();
-  }
-
-  boolean hasFailed() {
-    return state() == QueuePairState.ERROR || isDestroyed();
   }
 
   boolean tryMarkRung() {
@@ -199,11 +139,38 @@ final class SoftQueuePair extends EngineQueuePair {
     rung.set(false);
   }
 
+  /** See ibv_destroy_qp(3); returns when no peer uses its access any more. */
+  void destroy() {
+    context
+        .loop()
+        .call(
+            () -> {
+              context.loop().remove(index);
+              drop();
+            });
+    table.awaitQueuePairReaders(index);
+  }
+
+  @Override
+  protected void free() {
+    context.directory().removeReceives(number());
+    context.queuePairNumbers().release(number());
+  }
+
   // Called with the lock of the device.
 
   /** Runs once when the queue pair fails or is closed. */
   void setFailureListener(Runnable listener) {
     onFailure = listener;
+  }
+
+  /** The connection is established: sends may be posted. False when the queue pair is broken. */
+  boolean tryMarkReady() {
+    return setReady();
+  }
+
+  boolean hasFailed() {
+    return dropped;
   }
 
   /** Allows peers' operations. */
@@ -232,8 +199,47 @@ final class SoftQueuePair extends EngineQueuePair {
 
   /** The peer has delivered messages. */
   void onArrival() {
-    if (established && state() == QueuePairState.READY_TO_SEND) {
-      receiveSide.run();
+    if (established && !dropped && !completeReceives()) {
+      fail();
+    }
+  }
+
+  /** Completes the receives with a message; false after one that could not be received. */
+  private boolean completeReceives() {
+    while (completedReceives < postedReceives.getAcquire()
+        && sharedReceives.isDelivered(completedReceives)) {
+      long position = completedReceives++;
+      WorkStatus status =
+          sharedReceives.status(position, receiveBytes[(int) position & (receiveBytes.length - 1)]);
+      int flags = sharedReceives.flags(position);
+      complete(
+          receiveCompletions,
+          receiveCompletions.add(
+              requestNumber((int) position | RECEIVE_BIT),
+              status,
+              sharedReceives.messageBytes(position),
+              (flags & SharedReceives.WRITTEN) != 0,
+              (flags & SharedReceives.WITH_IMMEDIATE) != 0,
+              sharedReceives.immediate(position)));
+      if (status != WorkStatus.SUCCESS) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** A send completes. */
+  void completeSend(long position, WorkStatus status) {
+    complete(
+        sendCompletions,
+        sendCompletions.add(requestNumber((int) position & ~RECEIVE_BIT), status, 0));
+  }
+
+  private void complete(SoftCompletionQueue queue, boolean added) {
+    if (!added && !dropped) {
+      LOG.debug("Completion queue is overrun: capacity={}", queue.capacity());
+      // Not from inside the loop that completes work.
+      context.loop().execute(this::fail);
     }
   }
 
@@ -244,118 +250,30 @@ final class SoftQueuePair extends EngineQueuePair {
    */
   boolean run(boolean posting) {
     try {
-      if (state() == QueuePairState.ERROR) {
-        flush(NONE, NONE, WorkStatus.FLUSH_ERROR);
-        return false;
-      }
-      return state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
+      return !dropped && state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
     } catch (RuntimeException e) {
       LOG.error("Unexpected failure in soft device: queuePair={}", number(), e);
-      fail(NONE, NONE, WorkStatus.GENERAL_ERROR);
+      fail();
       return false;
     }
   }
 
-  /** A send failed: all other work is flushed. */
-  void failSend(long position, WorkStatus status) {
-    fail(position, NONE, status);
-  }
-
-  /** A receive failed: all other work is flushed. */
-  void failReceive(long position, WorkStatus status) {
-    fail(NONE, position, status);
-  }
-
-  /** The connection ended: all work is flushed. */
+  /** The connection ended, or work failed: all other work is flushed. */
   void fail() {
-    fail(NONE, NONE, WorkStatus.FLUSH_ERROR);
+    markBroken();
+    drop();
   }
 
-  private void fail(long send, long receive, WorkStatus status) {
-    if (setBroken()) {
-      retire();
-      flush(send, receive, status);
-      onFailure.run();
+  /** Ends all work; what has not completed is flushed when the owner polls. */
+  private void drop() {
+    if (dropped) {
+      return;
     }
-  }
-
-  private void flush(long send, long receive, WorkStatus status) {
-    sendSide.flush(send, status);
-    receiveSide.flush(receive, status);
-  }
-
-  private void destroy() {
-    context.loop().remove(index);
+    dropped = true;
     retire();
-    onFailure.run();
+    completeReceives();
     sendSide.drop();
-    receiveSide.drop();
-  }
-
-  // Completions. An entry is cleared before its completion is published: as soon as the owner polls
-  // the completion it may fill the entry again.
-
-  void completeSend(long position, WorkEntry entry) {
-    SoftCompletionQueue.Completion completion = next(sendCompletions, true, position);
-    if (completion != null) {
-      completion.view.setSuccess(entry.id, number(), entry.opcode, entry.totalBytes);
-    }
-    publish(sendCompletions, completion, entry);
-  }
-
-  void completeReceive(long position, WorkEntry entry, SharedReceives from) {
-    SoftCompletionQueue.Completion completion = next(receiveCompletions, false, position);
-    if (completion != null) {
-      int flags = from.flags(position);
-      boolean written = (flags & SharedReceives.WRITTEN) != 0;
-      completion.view.setSuccess(
-          entry.id,
-          number(),
-          written ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
-          from.messageBytes(position));
-      if ((flags & SharedReceives.WITH_IMMEDIATE) != 0) {
-        completion.view.setImmediate(from.immediate(position));
-      }
-    }
-    publish(receiveCompletions, completion, entry);
-  }
-
-  void flushSend(long position, WorkEntry entry, WorkStatus status) {
-    flush(sendCompletions, true, position, entry, status);
-  }
-
-  void flushReceive(long position, WorkEntry entry, WorkStatus status) {
-    flush(receiveCompletions, false, position, entry, status);
-  }
-
-  private void flush(
-      SoftCompletionQueue queue, boolean send, long position, WorkEntry entry, WorkStatus status) {
-    SoftCompletionQueue.Completion completion = next(queue, send, position);
-    if (completion != null) {
-      completion.view.setFailure(entry.id, number(), status, 0);
-    }
-    publish(queue, completion, entry);
-  }
-
-  /** The next free completion; null when the queue is overrun, which breaks the queue pair. */
-  private SoftCompletionQueue.Completion next(
-      SoftCompletionQueue queue, boolean send, long position) {
-    SoftCompletionQueue.Completion completion = queue.next();
-    if (completion != null) {
-      completion.set(this, send, position);
-    } else if (!overrun) {
-      overrun = true;
-      // Not from inside the loop that completes work.
-      context.loop().execute(this::fail);
-    }
-    return completion;
-  }
-
-  private void publish(
-      SoftCompletionQueue queue, SoftCompletionQueue.Completion completion, WorkEntry entry) {
-    entry.clear();
-    if (completion != null && queue.publish()) {
-      context.loop().signalLater(queue);
-    }
+    setKeepsWork(false);
+    onFailure.run();
   }
 }

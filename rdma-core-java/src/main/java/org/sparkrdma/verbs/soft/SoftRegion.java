@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.engine.EngineRegion;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.RegionEntry;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
@@ -64,7 +64,7 @@ final class SoftRegion extends EngineRegion {
       long offset,
       long lengthBytes,
       Set<AccessFlag> access) {
-    long address = context.shared().addresses().take(lengthBytes);
+    long address = context.addresses().take(lengthBytes);
     var remote = RemoteRegion.ofKey32(address, lengthBytes, key);
     var region = new SoftRegion(domain, context, null, file, offset, remote, access);
     region.publish(domain.id(), file.fileId());
@@ -75,8 +75,8 @@ final class SoftRegion extends EngineRegion {
     int key = remote().remoteKey32();
     var entry =
         new RegionEntry(
-            address(), lengthBytes(), fileOffset, fileId, domainId, AccessBits.of(access()));
-    context.shared().table().publishRegion(SharedTable.regionIndex(key), key, entry);
+            address(), lengthBytes(), fileOffset, fileId, domainId, RegionAccess.bits(access()));
+    context.table().publishRegion(SharedTable.regionIndex(key), key, entry);
   }
 
   long fileOffset() {
@@ -93,7 +93,7 @@ final class SoftRegion extends EngineRegion {
     localUses.decrementAndGet();
   }
 
-  /** A view of its memory, see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}. */
+  /** A view of its memory, see {@link org.sparkrdma.verbs.soft.shared.MappedWindows#view}. */
   ByteBuffer view(boolean copies, long offset, int length) {
     return memory.view(copies, fileOffset + offset, length);
   }
@@ -111,14 +111,14 @@ final class SoftRegion extends EngineRegion {
   @Override
   protected void deregister() {
     int key = remote().remoteKey32();
-    context.shared().table().retireRegion(SharedTable.regionIndex(key));
-    context.shared().regionKeys().release(key);
+    context.table().retireRegion(SharedTable.regionIndex(key));
+    context.regionKeys().release(key);
     if (localUses.get() > 0) {
       // Waits for a copy in progress; one that begins later finds the region closed.
       context.loop().call(() -> {});
     }
     if (file != null) {
-      context.shared().links().release(file);
+      context.links().release(file);
     }
   }
 }

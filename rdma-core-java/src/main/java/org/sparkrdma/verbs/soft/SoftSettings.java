@@ -14,28 +14,20 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  *
  * @param directory directory of memory and tables, on a tmpfs
  * @param latencyNs latency of the simulated network
- * @param bytesPerSecond bandwidth of the simulated network; 0 for no limit
  * @param faults faults to inject, see {@link FaultPlan}
  * @param peerCheckNs interval of the check whether the processes of peers are alive
  * @param handshakeTimeoutNs time-out of the handshake
- * @param receiverNotReadyDelayNs delay before a message is sent again
  * @param acknowledgeDelayNs delay from receiving a message to its acknowledgement
  * @param maxHalfOpen maximum number of connections whose handshake has not ended
- * @param maxQueuePairDepth maximum number of work requests in a send or receive queue
- * @param maxOpenFiles maximum number of open files of one peer
  */
 record SoftSettings(
     Path directory,
     long latencyNs,
-    long bytesPerSecond,
     String faults,
     long peerCheckNs,
     long handshakeTimeoutNs,
-    long receiverNotReadyDelayNs,
     long acknowledgeDelayNs,
-    int maxHalfOpen,
-    int maxQueuePairDepth,
-    int maxOpenFiles) {
+    int maxHalfOpen) {
   static final String PREFIX = "soft.";
 
   private static final EngineSetting DIRECTORY =
@@ -53,13 +45,6 @@ record SoftSettings(
           "a duration with ns, us, ms or s, up to 10s",
           "Controls the latency of the simulated network. It is added to each operation."
               + " Raise it to see how a job behaves on a slow network.");
-  private static final EngineSetting BANDWIDTH =
-      setting(
-          "bandwidth",
-          "unlimited",
-          "unlimited, or a rate with b/s, kb/s, mb/s or gb/s, at least 1kb/s",
-          "Controls the bandwidth of the simulated network. All operations of a device"
-              + " share it. Reduce it to see how a job behaves on a narrow network.");
   private static final EngineSetting FAULTS =
       setting(
           "faults",
@@ -84,14 +69,6 @@ record SoftSettings(
           "a duration with ns, us, ms or s, 1ms to 60s",
           "Controls how long the handshake of a new connection may take. A longer time"
               + " detects a peer that does not answer later. Raise it on very busy hosts.");
-  private static final EngineSetting RECEIVER_NOT_READY_DELAY =
-      setting(
-          "rnr.delay",
-          "1ms",
-          "a duration with ns, us, ms or s, 10us to 1s",
-          "Controls how long a sender waits before it sends again when the peer has no"
-              + " receive posted (receiver not ready). A longer delay makes such a SEND slower"
-              + " and its repetition cheaper. Change it in tests only.");
   private static final EngineSetting ACKNOWLEDGE_DELAY =
       setting(
           "ack.delay",
@@ -108,37 +85,16 @@ record SoftSettings(
           "Controls the maximum number of connections whose handshake has not ended;"
               + " further ones are closed. A higher number lets strangers hold more sockets."
               + " Raise it when hundreds of processes connect to one at the same time.");
-  private static final EngineSetting MAX_DEPTH =
-      setting(
-          "depth.max",
-          "16384",
-          "1 to 65536",
-          "Controls the maximum number of work requests in one send or receive queue. A"
-              + " longer queue needs more memory for each queue pair. Change it to test other"
-              + " devices, whose limit differs.");
-  private static final EngineSetting MAX_OPEN_FILES =
-      setting(
-          "files.max",
-          "256",
-          "1 to 65536",
-          "Controls the maximum number of files of one peer that are open at the same"
-              + " time; the least recently used one is closed. More open files need more"
-              + " descriptors and save the time to open them again. Raise it when READs"
-              + " alternate between very many files.");
 
   private static final List<EngineSetting> ALL =
       List.of(
           DIRECTORY,
           LATENCY,
-          BANDWIDTH,
           FAULTS,
           PEER_CHECK,
           HANDSHAKE_TIMEOUT,
-          RECEIVER_NOT_READY_DELAY,
           ACKNOWLEDGE_DELAY,
-          MAX_HALF_OPEN,
-          MAX_DEPTH,
-          MAX_OPEN_FILES);
+          MAX_HALF_OPEN);
 
   private static EngineSetting setting(
       String name, String defaultValue, String allowed, String meaning) {
@@ -159,15 +115,11 @@ record SoftSettings(
     return new SoftSettings(
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),
-        parse(given, BANDWIDTH, SoftSettings::bandwidth),
         parse(given, FAULTS, SoftSettings::plan),
         duration(given, PEER_CHECK, 1_000_000L, 60_000_000_000L),
         duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L),
-        duration(given, RECEIVER_NOT_READY_DELAY, 10_000L, 1_000_000_000L),
         duration(given, ACKNOWLEDGE_DELAY, 0, 10_000_000_000L),
-        number(given, MAX_HALF_OPEN, 1, 65_536),
-        number(given, MAX_DEPTH, 1, 65_536),
-        number(given, MAX_OPEN_FILES, 1, 65_536));
+        parse(given, MAX_HALF_OPEN, value -> (int) within(Long.parseLong(value), 1, 65_536)));
   }
 
   private static Path absolute(String value) {
@@ -178,12 +130,6 @@ record SoftSettings(
     return path;
   }
 
-  private static long bandwidth(String value) {
-    return value.equals("unlimited")
-        ? 0
-        : within(Units.bytesPerSecond(value), 1_000, Long.MAX_VALUE);
-  }
-
   private static String plan(String value) {
     FaultPlan.parse(value);
     return value;
@@ -191,10 +137,6 @@ record SoftSettings(
 
   private static long duration(EngineSettings given, EngineSetting setting, long min, long max) {
     return parse(given, setting, value -> within(Units.durationNs(value), min, max));
-  }
-
-  private static int number(EngineSettings given, EngineSetting setting, int min, int max) {
-    return parse(given, setting, value -> (int) within(Long.parseLong(value), min, max));
   }
 
   private static long within(long value, long min, long max) {

@@ -12,7 +12,6 @@ import org.sparkrdma.verbs.WorkRequest;
  * device guards it until its completion is polled. Entries are reused.
  */
 final class WorkEntry {
-  long id;
   Opcode opcode;
   long remoteAddress;
   int remoteKey;
@@ -53,7 +52,6 @@ final class WorkEntry {
 
   /** Copies a request, with its inline data; called by the owner. */
   void fill(WorkRequest request) {
-    id = request.id();
     opcode = request.opcode();
     remoteAddress = request.remoteAddress();
     remoteKey = (int) request.remoteKey();
@@ -113,7 +111,7 @@ final class WorkEntry {
   /**
    * A view of the local bytes from {@link #progress} on, at most {@code limit}, all in one element.
    *
-   * @param copies see {@link org.sparkrdma.verbs.soft.shared.Mapping#view}
+   * @param copies see {@link org.sparkrdma.verbs.soft.shared.MappedWindows#view}
    * @return null when they lie in a file, see {@link #readFile}
    */
   ByteBuffer view(boolean copies, int limit) {

@@ -31,7 +31,7 @@ final class DisniUnderTest {
    * librdmacm keeps them open until the process ends, which is no leak of a test.
    */
   private static String openDevicesOnce() {
-    Verbs.Choice choice = Verbs.choose(DisniSettings.NAME, EngineSettings.none());
+    Verbs.Choice choice = Verbs.choose(DisniProvider.NAME, EngineSettings.none());
     try (VerbsEngine engine = choice.engine()) {
       if (engine == null) {
         return String.join("; ", choice.reasons());
@@ -61,7 +61,7 @@ final class DisniUnderTest {
     deviations.addAll(Deviation.OF_DISNI);
     try {
       return new EngineUnderTest(
-          DisniSettings.NAME,
+          DisniProvider.NAME,
           Map.of(),
           InetAddress.getByName(address),
           null,

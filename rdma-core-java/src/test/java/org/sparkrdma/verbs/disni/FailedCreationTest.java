@@ -22,7 +22,6 @@ import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** A creation that fails after its first native call destroys what it created, last first. */
 @Timeout(60)
@@ -35,12 +34,8 @@ class FailedCreationTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device =
-        new DisniDevice(
-            context(),
-            DisniSettings.of(EngineSettings.none()),
-            this::newThread,
-            closed -> disni.calls().add("closed"));
+    device = new DisniDevice(context(), this::newThread, closed -> disni.calls().add("closed"));
+
     disni.clear();
   }
 
@@ -65,7 +60,7 @@ class FailedCreationTest {
     return DeviceContext.open(
         new SystemDevices(root),
         new DeviceInfo(
-            "fake0", DisniSettings.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
+            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
   }
 
   /** A machine without memory for another thread fails in the start. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.device.Driver;
+import org.sparkrdma.verbs.engine.Driver;
 
 /** Requests that are prepared for DiSNI. */
 @Timeout(10)

@@ -28,11 +28,11 @@ class EngineCompletionQueueTest {
     assertThatThrownBy(queue::close)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("queuePairs=2");
-    queue.release();
+    queue.release(null);
     assertThatThrownBy(queue::close).hasMessageContaining("queuePairs=1");
     assertThat(queue.poll(1, null)).isZero();
     assertThat(device.calls).isEmpty();
-    queue.release();
+    queue.release(null);
     queue.close();
     assertThat(device.calls).containsExactly("destroy queue");
   }
@@ -73,18 +73,6 @@ class EngineCompletionQueueTest {
     assertThat(device.calls).isEmpty();
     queue.signal();
     assertThat(device.calls).containsExactly("wake up");
-  }
-
-  @Test
-  void shouldBelongToItsDeviceOnly() {
-    assertThat(queue.isOf(device)).isTrue();
-    assertThat(queue.isOf(new RecordedDevice())).isFalse();
-  }
-
-  @Test
-  void shouldNameItsCapacityWhenItWasOverrun() {
-    assertThat(queue.capacity()).isEqualTo(3);
-    assertThat(queue.overrunException()).hasMessage("completion queue was overrun: capacity=3");
   }
 
   @Test

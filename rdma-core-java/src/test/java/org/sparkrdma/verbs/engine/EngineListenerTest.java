@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.RecordedDevice.RecordedConnection;
-import org.sparkrdma.verbs.engine.device.FakeDevice;
 
 /** Address, requests and the end of a listener, on {@link RecordedDevice}. */
 class EngineListenerTest {

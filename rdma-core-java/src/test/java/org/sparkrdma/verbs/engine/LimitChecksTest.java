@@ -19,7 +19,6 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.engine.device.FakeDevice;
 
 /** Each check at its limit and one beyond it. */
 class LimitChecksTest {

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.verbs.engine.device.FakeDevice;
 
 /** Events that end the owner's wait. Without the event, each test would wait for an hour. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
-import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
@@ -25,7 +24,7 @@ import org.sparkrdma.verbs.device.Transport;
  * channels, completion queues, connection managers, listeners and connections get. Confined to the
  * test's thread.
  */
-final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
+final class RecordedDevice extends EngineDevice {
   /** Calls into the engine. */
   final List<String> calls = new ArrayList<>();
 
@@ -45,6 +44,8 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
             new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56, 1),
             Set.of(),
             List.of()),
+        Driver.OTHER,
+        0,
         device -> {});
   }
 
@@ -71,14 +72,15 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
   }
 
   @Override
-  protected EngineCompletionQueue newCompletionQueue(int capacity, Channel channel, int vector)
-      throws VerbsException {
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, EngineChannel channel, int vector) throws VerbsException {
     checkRefusal();
     return new Queue(capacity, channel);
   }
 
   @Override
-  protected EngineConnectionManager newConnectionManager(Channel channel) throws VerbsException {
+  protected EngineConnectionManager newConnectionManager(EngineChannel channel)
+      throws VerbsException {
     checkRefusal();
     return new Manager(channel);
   }
@@ -113,14 +115,18 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
 
   /** A completion queue without completions. */
   final class Queue extends EngineCompletionQueue {
-    private Queue(int capacity, Channel channel) {
+    private Queue(int capacity, EngineChannel channel) {
       super(RecordedDevice.this, capacity, channel);
     }
 
     @Override
-    public int poll(int limit, CompletionHandler handler) {
-      checkOpen();
+    protected int take(int count) {
       return 0;
+    }
+
+    @Override
+    protected EngineQueuePair.Outcome show(int index) {
+      throw new UnsupportedOperationException("no completion");
     }
 
     @Override
@@ -139,7 +145,7 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
     /** Events that {@link #pollEvent} takes from elsewhere, all at once. */
     final Deque<ConnectionEvent> elsewhere = new ArrayDeque<>();
 
-    private Manager(Channel channel) {
+    private Manager(EngineChannel channel) {
       super(RecordedDevice.this, channel);
     }
 
@@ -157,7 +163,8 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
     public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
       checkOpen();
       checkResolved(remote);
-      var connection = new RecordedConnection(this, "connection " + remote.getPort(), remote, true);
+      var connection =
+          new RecordedConnection(this, "connection " + remote.getPort(), remote, timeout);
       add(connection.id, connection);
       return connection;
     }
@@ -169,7 +176,7 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
               this,
               "request " + port,
               new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-              false);
+              null);
       offerRequest(connection.id, connection, (EngineListener) listener, new byte[] {7});
       return connection;
     }
@@ -214,26 +221,45 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
   }
 
   /** A connection that records its close. */
-  final class RecordedConnection extends EngineConnection<EngineQueuePair> {
-    private final EngineConnectionManager manager;
+  final class RecordedConnection extends EngineConnection {
     private final Object id;
 
     private RecordedConnection(
-        EngineConnectionManager manager, Object id, InetSocketAddress remote, boolean initiator) {
-      super(manager, remote, initiator);
-      this.manager = manager;
+        EngineConnectionManager manager, Object id, InetSocketAddress remote, Duration timeout) {
+      super(manager, remote, timeout);
       this.id = id;
     }
 
     /** Its identifier, as its manager has it. */
-    Object id() {
+    @Override
+    protected Object id() {
       return id;
     }
 
     @Override
     protected EngineQueuePair newQueuePair(
-        EngineProtectionDomain domain, QueuePairSettings settings) {
+        EngineProtectionDomain domain, int name, QueuePairSettings settings) {
       throw new UnsupportedOperationException("no queue pair");
+    }
+
+    @Override
+    protected void resolveAddress(InetSocketAddress local, int timeoutMs) {
+      throw new UnsupportedOperationException("not resolved");
+    }
+
+    @Override
+    protected String otherDevice() {
+      return null;
+    }
+
+    @Override
+    protected void resolveRoute(int timeoutMs) {
+      throw new UnsupportedOperationException("not resolved");
+    }
+
+    @Override
+    protected InetSocketAddress sourceAddress() {
+      throw new UnsupportedOperationException("not resolved");
     }
 
     @Override
@@ -252,16 +278,18 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
     }
 
     @Override
-    public void disconnect() {
+    protected void disconnectIdentifier() {
       calls.add("disconnect " + id);
     }
 
     @Override
-    public void close() {
-      if (moveTo(ConnectionPhase.CLOSED)) {
-        calls.add("close " + id);
-        manager.remove(id, this);
-      }
+    protected void destroyQueuePair() {
+      throw new UnsupportedOperationException("no queue pair");
+    }
+
+    @Override
+    protected void destroyIdentifier() {
+      calls.add("close " + id);
     }
   }
 }

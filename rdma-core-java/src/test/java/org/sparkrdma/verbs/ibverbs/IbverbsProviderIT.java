@@ -10,12 +10,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.ibverbs.ffi.Binding;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -73,7 +72,7 @@ class IbverbsProviderIT {
 
     public static void main(String[] arguments) {
       try {
-        Binding.check();
+        Native.check();
       } catch (EngineUnavailableException e) {
         System.out.println(e.getMessage());
       }
@@ -82,13 +81,8 @@ class IbverbsProviderIT {
 
   @Test
   void shouldNameSettingsThatAreWrong() {
-    for (String value : Set.of("-1s", "61s", "many", "")) {
-      assertThatThrownBy(
-              () -> provider().validate(EngineSettings.of(Map.of("ibverbs.flush.timeout", value))))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("ibverbs.flush.timeout")
-          .hasMessageContaining("1ms to 60s");
-    }
-    provider().validate(EngineSettings.of(Map.of("ibverbs.flush.timeout", "50ms")));
+    assertThatThrownBy(() -> provider().validate(EngineSettings.of(Map.of("ibverbs.none", "1"))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("ibverbs.none");
   }
 }

@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.engine.device.RegionAccess;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The hint of relaxed ordering, on a device whose calls fail as the test says. */

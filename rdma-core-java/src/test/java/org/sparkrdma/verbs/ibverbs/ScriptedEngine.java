@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The ibverbs engine over a {@link ScriptedLibrary}. */
 public final class ScriptedEngine {
@@ -19,10 +18,7 @@ public final class ScriptedEngine {
   }
 
   static VerbsEngine over(ScriptedLibrary library, NetworkLinks links) {
-    return new IbverbsEngine(
-        new Libraries(library.verbs(), library.cm()),
-        IbverbsSettings.of(EngineSettings.none()),
-        links);
+    return new IbverbsEngine(new Libraries(library.verbs(), library.cm()), links);
   }
 
   /** Forgets that the device has refused to change access. */

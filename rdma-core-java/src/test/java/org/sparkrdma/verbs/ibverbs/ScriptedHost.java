@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
-import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /**
@@ -85,8 +84,6 @@ public final class ScriptedHost {
   /** Loads the engine as the provider does from this host's files; the caller closes it. */
   public VerbsEngine load(ScriptedLibrary library) throws EngineUnavailableException {
     return IbverbsProvider.load(
-        EngineSettings.none(),
-        new Machine(root),
-        () -> new Libraries(library.verbs(), library.cm()));
+        new Machine(root), () -> new Libraries(library.verbs(), library.cm()));
   }
 }

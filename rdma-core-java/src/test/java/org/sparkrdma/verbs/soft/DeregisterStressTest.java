@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.contract.PeerProcess;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
@@ -123,7 +123,7 @@ class DeregisterStressTest {
                         entry.remoteKey,
                         entry.remoteAddress,
                         LENGTH,
-                        AccessBits.REMOTE_READ)));
+                        RegionAccess.REMOTE_READ)));
         WorkStatus status = outcome.get();
         entry.clear();
         counts.merge(status, 1, Integer::sum);
@@ -144,7 +144,7 @@ class DeregisterStressTest {
   }
 
   private static SoftPeer attach(SoftDevice device, String name) throws Exception {
-    Path directory = device.context().shared().directory().peer(name);
+    Path directory = device.context().directory().peer(name);
     SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
     return new SoftPeer(
         name,
@@ -152,7 +152,6 @@ class DeregisterStressTest {
         table,
         table.claimReader(ProcessIdentity.self()),
         table.claimReader(ProcessIdentity.self()),
-        directory,
-        4);
+        directory);
   }
 }

@@ -27,7 +27,6 @@ class SilentQueuePairTest extends VerbsContract {
     Node.Block sink = client.block(10, 0, Node.SINK);
     ((SoftDevice) server.device)
         .context()
-        .shared()
         .table()
         .retireQueuePair(SharedTable.queuePairIndex(pair.server().number()));
     pair.client().postSend(sink.readFrom(1, source.region()));

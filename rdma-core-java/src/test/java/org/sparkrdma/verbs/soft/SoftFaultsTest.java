@@ -156,7 +156,8 @@ class SoftFaultsTest extends VerbsContract {
     try (Listener listener = server.listen(engine())) {
       Connection asking = prepare(listener.address());
       asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(50)));
-      assertThat(event(client, ConnectionEvent.Type.UNREACHABLE).reason()).contains("PT0.05S");
+      assertThat(event(client, ConnectionEvent.Type.UNREACHABLE).reason())
+          .isEqualTo("no answer within the connect time-out");
     }
     connect();
   }
@@ -200,15 +201,6 @@ class SoftFaultsTest extends VerbsContract {
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
     assertThat(Duration.ofNanos(System.nanoTime() - start))
         .isGreaterThanOrEqualTo(Duration.ofMillis(30));
-  }
-
-  @Test
-  void shouldDelayReadsByTheBandwidth() throws Exception {
-    Pair pair = connectWith("soft.bandwidth", "100kb/s");
-    long start = System.nanoTime();
-    assertThat(statusesOfReads(pair, 10)).containsOnly(WorkStatus.SUCCESS);
-    assertThat(Duration.ofNanos(System.nanoTime() - start))
-        .isGreaterThanOrEqualTo(Duration.ofMillis(100));
   }
 
   private void pollFor(Duration duration) {

@@ -39,7 +39,7 @@ class SoftPeersTest {
     its = SharedDirectory.create(base, host, identity);
     SharedTable table = SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
     loop = new DeviceLoop("not started", table, Thread::new);
-    peers = new SoftPeers(loop, mine, ProcessIdentity.self(), 4, 1_000_000_000L);
+    peers = new SoftPeers(loop, mine, ProcessIdentity.self(), 1_000_000_000L);
   }
 
   @AfterEach

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -49,10 +49,9 @@ final class StressOwner {
       int index = SharedTable.queuePairIndex(QUEUE_PAIR);
       device
           .context()
-          .shared()
           .table()
-          .publishQueuePair(index, QUEUE_PAIR, domain.id(), AccessBits.REMOTE_READ);
-      System.out.printf("%-64s", device.context().shared().directory().name());
+          .publishQueuePair(index, QUEUE_PAIR, domain.id(), RegionAccess.REMOTE_READ);
+      System.out.printf("%-64s", device.context().directory().name());
       System.out.flush();
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] content = new byte[LENGTH];

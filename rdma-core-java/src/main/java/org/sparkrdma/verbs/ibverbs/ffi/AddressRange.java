@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 public interface AddressRange extends AutoCloseable {
   /** Takes over a mapping of {@link Libc#map}. */
   static AddressRange of(long address, long lengthBytes) {
-    return Binding.calls().view(address, lengthBytes);
+    return Native.binding().view(address, lengthBytes);
   }
 
   /** A new little-endian buffer over part of it; the range must lie inside. */

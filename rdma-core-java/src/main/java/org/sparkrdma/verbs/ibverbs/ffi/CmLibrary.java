@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * librdmacm.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail and the others -1, see {@link Downcalls#errno}.
+ * when they fail and the others -1, see {@link Native#errno}.
  */
 public final class CmLibrary {
   public static final String FILE = "librdmacm.so.1";
@@ -71,75 +71,75 @@ public final class CmLibrary {
 
   /** The contexts that all identifiers of this process share, a list that ends with 0. */
   public long getDevices(long count) {
-    return Downcalls.call(getDevices, count);
+    return Native.call(getDevices, count);
   }
 
   public void freeDevices(long list) {
-    Downcalls.callInt(freeDevices, list);
+    Native.callInt(freeDevices, list);
   }
 
   public long createEventChannel() {
-    return Downcalls.call(createEventChannel);
+    return Native.call(createEventChannel);
   }
 
   public void destroyEventChannel(long channel) {
-    Downcalls.callInt(destroyEventChannel, channel);
+    Native.callInt(destroyEventChannel, channel);
   }
 
   public int getCmEvent(long channel, long event) {
-    return Downcalls.callInt(getCmEvent, channel, event);
+    return Native.callInt(getCmEvent, channel, event);
   }
 
   public void ackCmEvent(long event) {
-    Downcalls.callInt(ackCmEvent, event);
+    Native.callInt(ackCmEvent, event);
   }
 
   public int createId(long channel, long id) {
-    return Downcalls.callInt(createId, channel, id, 0, PS_TCP);
+    return Native.callInt(createId, channel, id, 0, PS_TCP);
   }
 
   public int destroyId(long id) {
-    return Downcalls.callInt(destroyId, id);
+    return Native.callInt(destroyId, id);
   }
 
   public int bindAddr(long id, long address) {
-    return Downcalls.callInt(bindAddr, id, address);
+    return Native.callInt(bindAddr, id, address);
   }
 
   public int resolveAddr(long id, long from, long to, int timeoutMs) {
-    return Downcalls.callInt(resolveAddr, id, from, to, timeoutMs);
+    return Native.callInt(resolveAddr, id, from, to, timeoutMs);
   }
 
   public int resolveRoute(long id, int timeoutMs) {
-    return Downcalls.callInt(resolveRoute, id, timeoutMs);
+    return Native.callInt(resolveRoute, id, timeoutMs);
   }
 
   public int listen(long id, int backlog) {
-    return Downcalls.callInt(listen, id, backlog);
+    return Native.callInt(listen, id, backlog);
   }
 
   public int createQp(long id, long pd, long attributes) {
-    return Downcalls.callInt(createQp, id, pd, attributes);
+    return Native.callInt(createQp, id, pd, attributes);
   }
 
   public void destroyQp(long id) {
-    Downcalls.callInt(destroyQp, id);
+    Native.callInt(destroyQp, id);
   }
 
   public int connect(long id, long parameters) {
-    return Downcalls.callInt(connect, id, parameters);
+    return Native.callInt(connect, id, parameters);
   }
 
   public int accept(long id, long parameters) {
-    return Downcalls.callInt(accept, id, parameters);
+    return Native.callInt(accept, id, parameters);
   }
 
   public int reject(long id, long privateData, int lengthBytes) {
-    return Downcalls.callInt(reject, id, privateData, lengthBytes);
+    return Native.callInt(reject, id, privateData, lengthBytes);
   }
 
   public int disconnect(long id) {
-    return Downcalls.callInt(disconnect, id);
+    return Native.callInt(disconnect, id);
   }
 
   /**
@@ -150,10 +150,8 @@ public final class CmLibrary {
   public int setOption(long id, int option, int value) {
     try (NativeArena one = new NativeArena()) {
       long at = one.allocate(1);
-      Memory.putByte(at, value);
-      return Downcalls.callInt(setOption, id, OPTION_ID, option, at, 1) == 0
-          ? 0
-          : Downcalls.errno();
+      Native.putByte(at, value);
+      return Native.callInt(setOption, id, OPTION_ID, option, at, 1) == 0 ? 0 : Native.errno();
     }
   }
 }

@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * Calls C functions, and reads and writes native memory. Each JVM uses one implementation, see
- * {@link Binding}. Addresses and pointers are plain {@code long}s. Every argument goes as a {@code
+ * {@link Native}. Addresses and pointers are plain {@code long}s. Every argument goes as a {@code
  * long}, which the calling conventions of 64-bit Linux allow. Safe for any thread.
  *
  * <p>No method checks an address or owns memory: the code that allocates also frees. {@link

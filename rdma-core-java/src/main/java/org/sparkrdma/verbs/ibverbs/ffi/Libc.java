@@ -7,7 +7,7 @@ import java.nio.file.Path;
 
 /**
  * The functions of the C library that the engine uses. A failure returns -1, see {@link
- * Downcalls#errno}.
+ * Native#errno}.
  */
 public final class Libc {
   private static final int EINTR = 4;
@@ -76,11 +76,11 @@ public final class Libc {
 
   /** See calloc(3): zeroed memory, or 0. {@link #free} frees it. */
   static long calloc(long lengthBytes) {
-    return Downcalls.call(CALLOC, 1, lengthBytes);
+    return Native.call(CALLOC, 1, lengthBytes);
   }
 
   static void free(long address) {
-    Downcalls.call(FREE, address);
+    Native.call(FREE, address);
   }
 
   /**
@@ -96,14 +96,13 @@ public final class Libc {
             ? mapAnonymous(lengthBytes, MAP_POPULATE)
             : mapHuge(lengthBytes);
     if (address != FAILED) {
-      Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
+      Native.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
     }
     return address;
   }
 
   private static long mapAnonymous(long lengthBytes, int flags) {
-    return Downcalls.call(
-        MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
+    return Native.call(MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
   }
 
   private static long mapHuge(long lengthBytes) {
@@ -116,9 +115,9 @@ public final class Libc {
     unmapIfAny(wider, address);
     unmapIfAny(
         roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
-    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
+    Native.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
     // Where the kernel lacks it, the registration faults the pages in.
-    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
+    Native.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
     return address;
   }
 
@@ -140,13 +139,13 @@ public final class Libc {
   public static int openFile(Path file, boolean writable) {
     try (NativeArena one = new NativeArena()) {
       long path = one.allocate(file.toString().getBytes(FILE_NAMES), 1);
-      return Downcalls.callInt(OPEN, path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
+      return Native.callInt(OPEN, path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
     }
   }
 
   /** The length of an open file, or -1. */
   public static long fileBytes(int fd) {
-    return Downcalls.call(LSEEK, fd, 0, SEEK_END);
+    return Native.call(LSEEK, fd, 0, SEEK_END);
   }
 
   /**
@@ -157,32 +156,32 @@ public final class Libc {
    */
   public static long mapFile(int fd, long offset, long lengthBytes, boolean writable) {
     int protection = writable ? PROT_READ_WRITE : PROT_READ;
-    return Downcalls.call(MMAP, 0, lengthBytes, protection, MAP_SHARED, fd, offset);
+    return Native.call(MMAP, 0, lengthBytes, protection, MAP_SHARED, fd, offset);
   }
 
   /** The size of a page. */
   public static int pageBytes() {
-    return Downcalls.callInt(GETPAGESIZE);
+    return Native.callInt(GETPAGESIZE);
   }
 
   /** Returns the pages of anonymous memory to the system; the next read finds zeros. */
   static void dropPages(long address, long lengthBytes) {
-    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTNEED);
+    Native.callInt(MADVISE, address, lengthBytes, MADV_DONTNEED);
   }
 
   public static void unmap(long address, long lengthBytes) {
-    Downcalls.callInt(MUNMAP, address, lengthBytes);
+    Native.callInt(MUNMAP, address, lengthBytes);
   }
 
   /** Makes reads of a descriptor non-blocking. */
   public static int setNonBlocking(int fd) {
-    int flags = Downcalls.callInt(FCNTL, fd, F_GETFL, 0);
-    return Downcalls.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
+    int flags = Native.callInt(FCNTL, fd, F_GETFL, 0);
+    return Native.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
   }
 
   /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
   public static int poll(long pollfds, int count, long timespec) {
-    return Downcalls.ppoll(PPOLL, pollfds, count, timespec);
+    return Native.ppoll(PPOLL, pollfds, count, timespec);
   }
 
   /** Whether a descriptor with these {@code revents} will be ready for ever without an event. */
@@ -200,21 +199,21 @@ public final class Libc {
 
   /** A descriptor that wakes a waiting thread, see eventfd(2). */
   public static int eventfd() {
-    return Downcalls.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
+    return Native.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
   }
 
   /** See read(2), for a few bytes. Keeps no errno. */
   public static int read(int fd, long buffer, int lengthBytes) {
-    return Downcalls.callThree(READ, fd, buffer, lengthBytes);
+    return Native.callThree(READ, fd, buffer, lengthBytes);
   }
 
   /** See write(2), for a few bytes. Keeps no errno. */
   public static int write(int fd, long buffer, int lengthBytes) {
-    return Downcalls.callThree(WRITE, fd, buffer, lengthBytes);
+    return Native.callThree(WRITE, fd, buffer, lengthBytes);
   }
 
   public static void close(int fd) {
-    Downcalls.callInt(CLOSE, fd);
+    Native.callInt(CLOSE, fd);
   }
 
   /**
@@ -226,12 +225,12 @@ public final class Libc {
     try (NativeArena one = new NativeArena()) {
       long nameAt = one.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
       long valueAt = one.allocate(value.getBytes(StandardCharsets.UTF_8), 1);
-      Downcalls.callInt(SETENV, nameAt, valueAt, 0);
+      Native.callInt(SETENV, nameAt, valueAt, 0);
     }
   }
 
   /** The system's text for an errno. */
   public static String strerror(int errno) {
-    return Memory.string(Downcalls.call(STRERROR, errno));
+    return Native.string(Native.call(STRERROR, errno));
   }
 }

@@ -51,7 +51,7 @@ public final class NativeArena implements AutoCloseable {
   public long allocate(byte[] bytes, int zeros) {
     long address = allocate((long) bytes.length + zeros);
     for (int i = 0; i < bytes.length; i++) {
-      Memory.putByte(address + i, bytes[i]);
+      Native.putByte(address + i, bytes[i]);
     }
     return address;
   }
@@ -65,7 +65,7 @@ public final class NativeArena implements AutoCloseable {
     closed = true;
     for (Block block : blocks) {
       if (LeakRecord.isEnabled()) {
-        Memory.fill(block.address, block.lengthBytes, POISON);
+        Native.fill(block.address, block.lengthBytes, POISON);
       }
       Libc.free(block.address);
     }

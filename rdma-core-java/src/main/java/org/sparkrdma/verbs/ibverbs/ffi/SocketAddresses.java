@@ -46,29 +46,29 @@ public final class SocketAddresses {
     }
     InetAddress ip = address.getAddress();
     int port = address.getPort();
-    Memory.putByte(at + Layouts.SockaddrIn.SIN_PORT, port >>> 8);
-    Memory.putByte(at + Layouts.SockaddrIn.SIN_PORT + 1, port);
+    Native.putByte(at + Layouts.SockaddrIn.SIN_PORT, port >>> 8);
+    Native.putByte(at + Layouts.SockaddrIn.SIN_PORT + 1, port);
     boolean four = ip instanceof Inet4Address;
-    Memory.putShort(at + Layouts.SockaddrIn.SIN_FAMILY, four ? AF_INET : AF_INET6);
+    Native.putShort(at + Layouts.SockaddrIn.SIN_FAMILY, four ? AF_INET : AF_INET6);
     putBytes(
         at + (four ? Layouts.SockaddrIn.SIN_ADDR : Layouts.SockaddrIn6.SIN6_ADDR), ip.getAddress());
     if (ip instanceof Inet6Address six) {
-      Memory.putInt(at + Layouts.SockaddrIn6.SIN6_SCOPE_ID, six.getScopeId());
+      Native.putInt(at + Layouts.SockaddrIn6.SIN6_SCOPE_ID, six.getScopeId());
     }
   }
 
   private static void writeGid(long at, InetSocketAddress address) {
-    Memory.putShort(at + SockaddrIb.SIB_FAMILY, AF_IB);
-    Memory.putShort(at + SockaddrIb.SIB_PKEY, DEFAULT_PARTITION);
+    Native.putShort(at + SockaddrIb.SIB_FAMILY, AF_IB);
+    Native.putShort(at + SockaddrIb.SIB_PKEY, DEFAULT_PARTITION);
     putBytes(at + SockaddrIb.SIB_ADDR, address.getAddress().getAddress());
     long service = SockaddrIb.NUMBER_PS_TCP | address.getPort();
-    Memory.putLong(at + SockaddrIb.SIB_SID, Long.reverseBytes(service));
-    Memory.putLong(at + SockaddrIb.SIB_SID_MASK, ~0L);
+    Native.putLong(at + SockaddrIb.SIB_SID, Long.reverseBytes(service));
+    Native.putLong(at + SockaddrIb.SIB_SID_MASK, ~0L);
   }
 
   private static void putBytes(long at, byte[] bytes) {
     for (int i = 0; i < bytes.length; i++) {
-      Memory.putByte(at + i, bytes[i]);
+      Native.putByte(at + i, bytes[i]);
     }
   }
 
@@ -77,22 +77,22 @@ public final class SocketAddresses {
    * from there: in AF_IB. With IP addresses it takes it from an option.
    */
   public static void writeTrafficClass(long at, int trafficClass) {
-    if (Memory.getShort(at + SockaddrIb.SIB_FAMILY) == AF_IB) {
+    if (Native.getShort(at + SockaddrIb.SIB_FAMILY) == AF_IB) {
       int flow = trafficClass << TRAFFIC_CLASS_SHIFT;
-      Memory.putInt(at + SockaddrIb.SIB_FLOWINFO, Integer.reverseBytes(flow));
+      Native.putInt(at + SockaddrIb.SIB_FLOWINFO, Integer.reverseBytes(flow));
     }
   }
 
   /** Reads an address; null when it is none of these kinds. */
   public static InetSocketAddress read(long at) {
     int port =
-        Memory.getByte(at + Layouts.SockaddrIn.SIN_PORT) << 8
-            | Memory.getByte(at + Layouts.SockaddrIn.SIN_PORT + 1);
+        Native.getByte(at + Layouts.SockaddrIn.SIN_PORT) << 8
+            | Native.getByte(at + Layouts.SockaddrIn.SIN_PORT + 1);
     try {
-      return switch (Memory.getShort(at + Layouts.SockaddrIn.SIN_FAMILY)) {
+      return switch (Native.getShort(at + Layouts.SockaddrIn.SIN_FAMILY)) {
         case AF_INET ->
             new InetSocketAddress(
-                InetAddress.getByAddress(Memory.bytes(at + Layouts.SockaddrIn.SIN_ADDR, 4)), port);
+                InetAddress.getByAddress(Native.bytes(at + Layouts.SockaddrIn.SIN_ADDR, 4)), port);
         case AF_INET6 -> new InetSocketAddress(readSix(at), port);
         case AF_IB -> readGid(at);
         default -> null;
@@ -103,8 +103,8 @@ public final class SocketAddresses {
   }
 
   private static InetAddress readSix(long at) throws UnknownHostException {
-    byte[] bytes = Memory.bytes(at + Layouts.SockaddrIn6.SIN6_ADDR, 16);
-    int scope = Memory.getInt(at + Layouts.SockaddrIn6.SIN6_SCOPE_ID);
+    byte[] bytes = Native.bytes(at + Layouts.SockaddrIn6.SIN6_ADDR, 16);
+    int scope = Native.getInt(at + Layouts.SockaddrIn6.SIN6_SCOPE_ID);
     return scope == 0
         ? InetAddress.getByAddress(bytes)
         : Inet6Address.getByAddress(null, bytes, scope);
@@ -112,8 +112,8 @@ public final class SocketAddresses {
 
   /** Null when the bytes are no GID of a port: a peer's host names its own in a request. */
   private static InetSocketAddress readGid(long at) throws UnknownHostException {
-    InetAddress gid = InetAddress.getByAddress(Memory.bytes(at + SockaddrIb.SIB_ADDR, GID_BYTES));
-    long service = Long.reverseBytes(Memory.getLong(at + SockaddrIb.SIB_SID));
+    InetAddress gid = InetAddress.getByAddress(Native.bytes(at + SockaddrIb.SIB_ADDR, GID_BYTES));
+    long service = Long.reverseBytes(Native.getLong(at + SockaddrIb.SIB_SID));
     return GidSocketAddress.isUnicast(gid)
         ? new GidSocketAddress(gid, (int) service & PORT_BITS)
         : null;

@@ -15,12 +15,12 @@ abstract class Symbols {
    * @throws IllegalArgumentException when there is none of that name
    */
   static Symbols open(String file) {
-    return Binding.calls().open(file);
+    return Native.binding().open(file);
   }
 
   /** The C library, which every process has. */
   static Symbols ofC() {
-    return Binding.calls().openC();
+    return Native.binding().openC();
   }
 
   /**

@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail, see {@link Downcalls#errno}, those that return an int return C's result.
+ * when they fail, see {@link Native#errno}, those that return an int return C's result.
  */
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
@@ -115,24 +115,24 @@ public final class VerbsLibrary {
   }
 
   public long getDeviceList(long count) {
-    return Downcalls.call(getDeviceList, count);
+    return Native.call(getDeviceList, count);
   }
 
   public void freeDeviceList(long list) {
-    Downcalls.callInt(freeDeviceList, list);
+    Native.callInt(freeDeviceList, list);
   }
 
   /** See ibv_open_device(3); 0 when it fails. */
   public long openDevice(long device) {
-    return Downcalls.call(openDevice, device);
+    return Native.call(openDevice, device);
   }
 
   public void closeDevice(long context) {
-    Downcalls.callInt(closeDevice, context);
+    Native.callInt(closeDevice, context);
   }
 
   public int queryDevice(long context, long attributes) {
-    return Downcalls.callInt(queryDevice, context, attributes);
+    return Native.callInt(queryDevice, context, attributes);
   }
 
   /**
@@ -143,15 +143,15 @@ public final class VerbsLibrary {
    * @return an errno; 0 also when this device has no such function
    */
   public static int queryDeviceEx(long context, long attributes) {
-    if (Memory.getLong(context + Layouts.IbvContext.ABI_COMPAT) != ABI_IS_EXTENDED) {
+    if (Native.getLong(context + Layouts.IbvContext.ABI_COMPAT) != ABI_IS_EXTENDED) {
       return 0;
     }
-    long known = Memory.getLong(context - Layouts.VerbsContext.SZ_TO_CONTEXT);
-    long function = Memory.getLong(context - Layouts.VerbsContext.QUERY_DEVICE_EX_TO_CONTEXT);
+    long known = Native.getLong(context - Layouts.VerbsContext.SZ_TO_CONTEXT);
+    long function = Native.getLong(context - Layouts.VerbsContext.QUERY_DEVICE_EX_TO_CONTEXT);
     if (known < Layouts.VerbsContext.QUERY_DEVICE_EX_TO_END || function == 0) {
       return 0;
     }
-    int rc = Downcalls.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
+    int rc = Native.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
     return rc == Libc.EOPNOTSUPP || rc == Libc.ENOSYS ? 0 : rc;
   }
 
@@ -161,7 +161,7 @@ public final class VerbsLibrary {
    * @param attributes address of {@link #PORT_ATTRIBUTES_BYTES} bytes, all zero
    */
   public int queryPort(long context, int port, long attributes) {
-    return Downcalls.callInt(queryPort, context, port, attributes);
+    return Native.callInt(queryPort, context, port, attributes);
   }
 
   /** Whether {@link #queryGidTable} is there: rdma-core 32 and newer. */
@@ -170,76 +170,76 @@ public final class VerbsLibrary {
   }
 
   public long queryGidTable(long context, long entries, int max) {
-    return Downcalls.call(queryGidTable, context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
+    return Native.call(queryGidTable, context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
   }
 
   public long allocPd(long context) {
-    return Downcalls.call(allocPd, context);
+    return Native.call(allocPd, context);
   }
 
   public int deallocPd(long pd) {
-    return Downcalls.callInt(deallocPd, pd);
+    return Native.callInt(deallocPd, pd);
   }
 
   public long regMr(long pd, long address, long lengthBytes, int access) {
-    return Downcalls.call(regMr, pd, address, lengthBytes, access);
+    return Native.call(regMr, pd, address, lengthBytes, access);
   }
 
   public int deregMr(long mr) {
-    return Downcalls.callInt(deregMr, mr);
+    return Native.callInt(deregMr, mr);
   }
 
   public long createCompChannel(long context) {
-    return Downcalls.call(createCompChannel, context);
+    return Native.call(createCompChannel, context);
   }
 
   public int destroyCompChannel(long channel) {
-    return Downcalls.callInt(destroyCompChannel, channel);
+    return Native.callInt(destroyCompChannel, channel);
   }
 
   public long createCq(long context, int capacity, long channel, int vector) {
-    return Downcalls.call(createCq, context, capacity, 0, channel, vector);
+    return Native.call(createCq, context, capacity, 0, channel, vector);
   }
 
   public int destroyCq(long cq) {
-    return Downcalls.callInt(destroyCq, cq);
+    return Native.callInt(destroyCq, cq);
   }
 
   /** Keeps no errno. */
   public int getCqEvent(long channel, long cq, long cqContext) {
-    return Downcalls.callThree(getCqEvent, channel, cq, cqContext);
+    return Native.callThree(getCqEvent, channel, cq, cqContext);
   }
 
   /** Same as {@link #getCqEvent}, and keeps the errno. */
   public int getCqEventOrErrno(long channel, long cq, long cqContext) {
-    return Downcalls.callInt(getCqEvent, channel, cq, cqContext);
+    return Native.callInt(getCqEvent, channel, cq, cqContext);
   }
 
   public void ackCqEvents(long cq, int count) {
-    Downcalls.callThree(ackCqEvents, cq, count, 0);
+    Native.callThree(ackCqEvents, cq, count, 0);
   }
 
   public long createQp(long pd, long attributes) {
-    return Downcalls.call(createQp, pd, attributes);
+    return Native.call(createQp, pd, attributes);
   }
 
   public int modifyQp(long qp, long attributes, int mask) {
-    return Downcalls.callInt(modifyQp, qp, attributes, mask);
+    return Native.callInt(modifyQp, qp, attributes, mask);
   }
 
   public int queryQp(long qp, long attributes, int mask, long initAttributes) {
-    return Downcalls.callInt(queryQp, qp, attributes, mask, initAttributes);
+    return Native.callInt(queryQp, qp, attributes, mask, initAttributes);
   }
 
   public int destroyQp(long qp) {
-    return Downcalls.callInt(destroyQp, qp);
+    return Native.callInt(destroyQp, qp);
   }
 
   public int getAsyncEvent(long context, long event) {
-    return Downcalls.callInt(getAsyncEvent, context, event);
+    return Native.callInt(getAsyncEvent, context, event);
   }
 
   public void ackAsyncEvent(long event) {
-    Downcalls.callInt(ackAsyncEvent, event);
+    Native.callInt(ackAsyncEvent, event);
   }
 }

@@ -7,7 +7,7 @@
  * org.sparkrdma.verbs.ibverbs.ffi.CmLibrary}; offsets are in {@link
  * org.sparkrdma.verbs.ibverbs.ffi.Layouts} alone. All of them call C through the {@link
  * org.sparkrdma.verbs.ibverbs.ffi.ForeignBinding} of this JVM; {@link
- * org.sparkrdma.verbs.ibverbs.ffi.Binding} must be checked first. Pointers are plain {@code long}s.
+ * org.sparkrdma.verbs.ibverbs.ffi.Native} must be checked first. Pointers are plain {@code long}s.
  * {@link org.sparkrdma.verbs.ibverbs.ffi.NativeArena} and {@link
  * org.sparkrdma.verbs.ibverbs.ffi.AddressRange} own memory and name its owner in their Javadoc.
  * Everything else is stateless and safe for any thread.

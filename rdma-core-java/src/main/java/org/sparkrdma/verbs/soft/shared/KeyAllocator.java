@@ -31,12 +31,12 @@ public final class KeyAllocator {
     }
   }
 
-  static KeyAllocator ofQueuePairs() {
+  public static KeyAllocator ofQueuePairs() {
     return new KeyAllocator(SharedTable.QUEUE_PAIRS, QUEUE_PAIR_MASK);
   }
 
   /** Keys whose first generations are random. */
-  static KeyAllocator ofRegions(long seed) {
+  public static KeyAllocator ofRegions(long seed) {
     var keys = new KeyAllocator(SharedTable.REGIONS, -1);
     var random = new SplittableRandom(seed);
     for (int i = 0; i < keys.next.length; i++) {

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A mapping for Java 17: windows of just under 2 GiB that begin every 1 GiB, so that any range of
- * up to 1 GiB lies in one of them. A longer range gets a mapping of its own. The collector unmaps
- * it when no slice is reachable any more.
+ * A mapped file of any length, accessed through bounded buffers: windows of just under 2 GiB that
+ * begin every 1 GiB, so that any range of up to 1 GiB lies in one of them. A longer range gets a
+ * mapping of its own. The collector unmaps it when no slice is reachable any more.
  */
-final class MappedWindows implements Mapping {
+public final class MappedWindows {
   /** Maximum length of a {@link #view}. */
   static final int VIEW_BYTES = 1 << 30;
 
@@ -26,7 +26,7 @@ final class MappedWindows implements Mapping {
   private final ByteBuffer[] copyViews;
 
   /** Maps the first {@code lengthBytes} of the file, which the channel has open. */
-  MappedWindows(FileChannel channel, Path file, long lengthBytes) throws IOException {
+  public MappedWindows(FileChannel channel, Path file, long lengthBytes) throws IOException {
     this.file = file;
     int count = (int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1);
     windows = new ByteBuffer[count];
@@ -53,7 +53,7 @@ final class MappedWindows implements Mapping {
     return channel.map(FileChannel.MapMode.READ_WRITE, start, lengthBytes);
   }
 
-  @Override
+  /** A new little-endian buffer over part of it; the range must lie inside. */
   public ByteBuffer slice(long offset, int lengthBytes) {
     ByteBuffer window = windows[(int) (offset >>> STRIDE_SHIFT)];
     int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
@@ -68,15 +68,15 @@ final class MappedWindows implements Mapping {
     }
   }
 
-  @Override
+  /**
+   * A buffer over the range, without allocation. It is valid until the next call of the same user,
+   * and has at most {@link #VIEW_BYTES}.
+   *
+   * @param copies whether the user copies without the device's lock; else it has the lock
+   */
   public ByteBuffer view(boolean copies, long offset, int lengthBytes) {
     ByteBuffer view = (copies ? copyViews : views)[(int) (offset >>> STRIDE_SHIFT)];
     int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     return view.limit(at + lengthBytes).position(at);
-  }
-
-  @Override
-  public void close() {
-    // The collector unmaps it.
   }
 }

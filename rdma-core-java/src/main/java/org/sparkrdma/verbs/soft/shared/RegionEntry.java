@@ -8,7 +8,7 @@ package org.sparkrdma.verbs.soft.shared;
  * @param fileOffset offset of that address in the file
  * @param fileId of the file that peers open, see {@link SharedDirectory#file}
  * @param domainId of the owner's protection domain
- * @param access as {@link AccessBits}
+ * @param access as the kernel's flags
  */
 public record RegionEntry(
     long address, long lengthBytes, long fileOffset, long fileId, int domainId, int access) {}

@@ -26,31 +26,31 @@ class BindingIT {
 
   @Test
   void shouldMatchTheJavaVersion() throws Exception {
-    Binding.check();
+    Native.check();
 
     String expected = Runtime.version().feature() >= 22 ? "java.lang.foreign" : "jffi";
-    assertThat(Binding.name()).isEqualTo(System.getProperty("sparkrdma.binding", expected));
+    assertThat(Native.bindingName()).isEqualTo(System.getProperty("sparkrdma.binding", expected));
   }
 
   @Test
   void shouldReadBackTheValuesThatItWrites() {
     try (NativeArena arena = new NativeArena()) {
       long at = arena.allocate(64);
-      Memory.putLong(at, 0x0102_0304_0506_0708L);
+      Native.putLong(at, 0x0102_0304_0506_0708L);
       // Odd addresses, as in packed structs.
-      Memory.putLong(at + 9, -2);
-      Memory.putInt(at + 19, 0x8000_0001);
-      Memory.putShort(at + 25, 0xfffe);
-      Memory.putByte(at + 27, 0xfd);
+      Native.putLong(at + 9, -2);
+      Native.putInt(at + 19, 0x8000_0001);
+      Native.putShort(at + 25, 0xfffe);
+      Native.putByte(at + 27, 0xfd);
 
-      assertThat(Memory.getByte(at)).isEqualTo(8);
-      assertThat(Memory.getLong(Memory.inRange(at))).isEqualTo(0x0102_0304_0506_0708L);
-      assertThat(Memory.getLong(at + 9)).isEqualTo(-2);
-      assertThat(Memory.getInt(at + 19)).isEqualTo(0x8000_0001);
-      assertThat(Memory.getShort(at + 25)).isEqualTo(0xfffe);
-      assertThat(Memory.getByte(at + 27)).isEqualTo(0xfd);
-      assertThat(Memory.getByte(at + 28)).isZero();
-      assertThat(Memory.bytes(at, 3)).containsExactly(8, 7, 6);
+      assertThat(Native.getByte(at)).isEqualTo(8);
+      assertThat(Native.getLong(Native.inRange(at))).isEqualTo(0x0102_0304_0506_0708L);
+      assertThat(Native.getLong(at + 9)).isEqualTo(-2);
+      assertThat(Native.getInt(at + 19)).isEqualTo(0x8000_0001);
+      assertThat(Native.getShort(at + 25)).isEqualTo(0xfffe);
+      assertThat(Native.getByte(at + 27)).isEqualTo(0xfd);
+      assertThat(Native.getByte(at + 28)).isZero();
+      assertThat(Native.bytes(at, 3)).containsExactly(8, 7, 6);
     }
   }
 
@@ -59,8 +59,8 @@ class BindingIT {
     try (NativeArena arena = new NativeArena()) {
       long at = arena.allocate("mlx5_0 ü".getBytes(StandardCharsets.UTF_8), 1);
 
-      assertThat(Memory.string(at)).isEqualTo("mlx5_0 ü");
-      assertThat(Memory.string(0)).isEmpty();
+      assertThat(Native.string(at)).isEqualTo("mlx5_0 ü");
+      assertThat(Native.string(0)).isEmpty();
       assertThat(Libc.strerror(ENOENT)).isEqualTo("No such file or directory");
     }
   }
@@ -71,11 +71,11 @@ class BindingIT {
       long function = Symbols.ofC().get("chdir");
       long path = arena.allocate("/no/such/directory".getBytes(StandardCharsets.UTF_8), 1);
 
-      assertThat(Downcalls.callInt(function, path)).isEqualTo(-1);
+      assertThat(Native.callInt(function, path)).isEqualTo(-1);
       Thread other = new Thread(() -> Libc.setNonBlocking(-1));
       other.start();
       other.join();
-      assertThat(Downcalls.errno()).as("of this thread").isEqualTo(ENOENT);
+      assertThat(Native.errno()).as("of this thread").isEqualTo(ENOENT);
     }
   }
 
@@ -86,20 +86,19 @@ class BindingIT {
       long format = arena.allocate("%ld %ld %ld".getBytes(StandardCharsets.UTF_8), 1);
       Symbols libc = Symbols.ofC();
 
-      assertThat(Downcalls.callInt(libc.get("getpagesize"))).isEqualTo(Libc.pageBytes());
-      assertThat(Downcalls.call(libc.get("labs"), Long.MIN_VALUE + 1)).isEqualTo(Long.MAX_VALUE);
-      assertThat(Downcalls.call(libc.get("strchr"), format, 'l')).isEqualTo(format + 1);
-      assertThat(Downcalls.callThree(libc.get("memset"), text, 'x', 3)).isEqualTo((int) text);
-      assertThat(Memory.string(text)).isEqualTo("xxx");
-      assertThat(Downcalls.callInt(libc.get("snprintf"), text, 64, format, 1, -1L << 40, 7))
-          .isEqualTo(Memory.string(text).length());
-      assertThat(Memory.string(text)).isEqualTo("1 -1099511627776 7");
+      assertThat(Native.callInt(libc.get("getpagesize"))).isEqualTo(Libc.pageBytes());
+      assertThat(Native.call(libc.get("labs"), Long.MIN_VALUE + 1)).isEqualTo(Long.MAX_VALUE);
+      assertThat(Native.call(libc.get("strchr"), format, 'l')).isEqualTo(format + 1);
+      assertThat(Native.callThree(libc.get("memset"), text, 'x', 3)).isEqualTo((int) text);
+      assertThat(Native.string(text)).isEqualTo("xxx");
+      assertThat(Native.callInt(libc.get("snprintf"), text, 64, format, 1, -1L << 40, 7))
+          .isEqualTo(Native.string(text).length());
+      assertThat(Native.string(text)).isEqualTo("1 -1099511627776 7");
       long wider = arena.allocate("%ld %ld %ld %ld".getBytes(StandardCharsets.UTF_8), 1);
-      assertThat(
-              Downcalls.callInt(libc.get("snprintf"), text, 64, wider, 1, -1L << 40, 7, 1L << 40))
-          .isEqualTo(Memory.string(text).length());
-      assertThat(Memory.string(text)).isEqualTo("1 -1099511627776 7 1099511627776");
-      assertThat(Downcalls.pollCq(libc.get("memcmp"), text, (int) text, 0)).isZero();
+      assertThat(Native.callInt(libc.get("snprintf"), text, 64, wider, 1, -1L << 40, 7, 1L << 40))
+          .isEqualTo(Native.string(text).length());
+      assertThat(Native.string(text)).isEqualTo("1 -1099511627776 7 1099511627776");
+      assertThat(Native.pollCq(libc.get("memcmp"), text, (int) text, 0)).isZero();
     }
   }
 
@@ -109,12 +108,12 @@ class BindingIT {
       String name = "SPARKRDMA_BINDING_IT";
       long getenv = Symbols.ofC().get("getenv");
       long nameAt = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
-      assertThat(Downcalls.call(getenv, nameAt)).isZero();
+      assertThat(Native.call(getenv, nameAt)).isZero();
 
       Libc.setEnvironment(name, "first");
       Libc.setEnvironment(name, "second");
 
-      assertThat(Memory.string(Downcalls.call(getenv, nameAt))).isEqualTo("first");
+      assertThat(Native.string(Native.call(getenv, nameAt))).isEqualTo("first");
     }
   }
 
@@ -140,8 +139,8 @@ class BindingIT {
     long address = Libc.mapFile(fd, Libc.pageBytes(), Libc.pageBytes(), true);
     Libc.close(fd);
 
-    assertThat(Memory.getByte(address + 5)).isEqualTo(7);
-    Memory.putByte(address, 9);
+    assertThat(Native.getByte(address + 5)).isEqualTo(7);
+    Native.putByte(address, 9);
     Libc.unmap(address, Libc.pageBytes());
     assertThat(Files.readAllBytes(file)[Libc.pageBytes()]).isEqualTo((byte) 9);
   }
@@ -152,7 +151,7 @@ class BindingIT {
     long address = Libc.map(length);
     try {
       assertThat(address % (2 << 20)).isZero();
-      assertThat(Memory.getLong(address + length - 8)).isZero();
+      assertThat(Native.getLong(address + length - 8)).isZero();
       List<String> smaps = Files.readAllLines(Path.of("/proc/self/smaps"));
       String range = "%08x-%08x ".formatted(address, address + length);
       int own = indexOf(smaps, 0, range);
@@ -185,7 +184,7 @@ class BindingIT {
 
       assertThat(slice.isDirect()).isTrue();
       assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
-      assertThat(Memory.getLong(address + LENGTH - 8)).isEqualTo(1);
+      assertThat(Native.getLong(address + LENGTH - 8)).isEqualTo(1);
       assertThatThrownBy(() -> range.slice(LENGTH - 8, 9))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
@@ -217,7 +216,7 @@ class BindingIT {
     range.close();
 
     assertThatThrownBy(() -> range.slice(0, 1)).isInstanceOf(IllegalStateException.class);
-    if (Binding.name().equals("jffi")) {
+    if (Native.bindingName().equals("jffi")) {
       assertThat(slice.get(0)).isZero();
     } else {
       assertThatThrownBy(() -> slice.get(0)).isInstanceOf(IllegalStateException.class);
@@ -241,10 +240,10 @@ class BindingIT {
     NativeArena arena = new NativeArena();
     // Longer than the blocks that the C library caches, and than its own records.
     long at = arena.allocate(4_096);
-    Memory.putLong(at + 2_048, 1);
+    Native.putLong(at + 2_048, 1);
     arena.close();
 
-    assertThat(Memory.getByte(at + 2_048)).isEqualTo(NativeArena.POISON & 0xff);
+    assertThat(Native.getByte(at + 2_048)).isEqualTo(NativeArena.POISON & 0xff);
     assertThatThrownBy(() -> arena.allocate(1)).isInstanceOf(IllegalStateException.class);
   }
 

@@ -46,7 +46,7 @@ class JffiLoadingIT {
   private static List<String> ours() {
     URL library = Invoker.class.getResource("/jni/x86_64-Linux/libjffi-1.2.so");
     String natives = library.getPath().replaceFirst("^file:", "").replaceFirst("!.*", "");
-    return List.of(jarOf(Binding.class), jarOf(Invoker.class), natives);
+    return List.of(jarOf(Native.class), jarOf(Invoker.class), natives);
   }
 
   private static String other(String classifier) {

@@ -80,7 +80,7 @@ final class JffiProbe {
 
   private static String outcome(ClassLoader loader) {
     try {
-      Class<?> binding = Class.forName(PACKAGE + "Binding", true, loader);
+      Class<?> binding = Class.forName(PACKAGE + "Native", true, loader);
       binding.getMethod("check").invoke(null);
       long function = address(loader);
       collectGarbage();
@@ -88,7 +88,9 @@ final class JffiProbe {
         return "failed: unloaded " + LIBRARY;
       }
       int result = call(loader, function);
-      return result == 0 ? "works: " + binding.getMethod("name").invoke(null) : "failed: " + result;
+      return result == 0
+          ? "works: " + binding.getMethod("bindingName").invoke(null)
+          : "failed: " + result;
     } catch (InvocationTargetException e) {
       boolean expected =
           e.getCause().getClass().getSimpleName().equals("EngineUnavailableException");
@@ -110,7 +112,7 @@ final class JffiProbe {
 
   private static int call(ClassLoader loader, long function) throws ReflectiveOperationException {
     Method call =
-        Class.forName(PACKAGE + "Downcalls", true, loader)
+        Class.forName(PACKAGE + "Native", true, loader)
             .getDeclaredMethod("callInt", long.class, long[].class);
     call.setAccessible(true);
     return (int) call.invoke(null, function, new long[0]);

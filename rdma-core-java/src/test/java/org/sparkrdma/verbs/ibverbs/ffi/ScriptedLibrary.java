@@ -108,7 +108,7 @@ public final class ScriptedLibrary {
 
   /** Ends the delays of all C functions, of calls that have not returned as well. */
   public void endDelays() {
-    Downcalls.call(symbols.get("script_end_delays"));
+    Native.call(symbols.get("script_end_delays"));
   }
 
   /** The number of calls of a C function. */
@@ -151,13 +151,13 @@ public final class ScriptedLibrary {
    */
   public void gid(byte[] bytes, int link) {
     try (NativeArena arena = new NativeArena()) {
-      Downcalls.call(symbols.get("script_gid"), arena.allocate(bytes, bytes.length), link);
+      Native.call(symbols.get("script_gid"), arena.allocate(bytes, bytes.length), link);
     }
   }
 
   /** Loses events of the connection manager with this number of enum rdma_cm_event_type. */
   public void lose(int event, int count) {
-    Downcalls.call(symbols.get("script_lose"), event, count);
+    Native.call(symbols.get("script_lose"), event, count);
   }
 
   /**
@@ -167,17 +167,17 @@ public final class ScriptedLibrary {
    * @param port for events of ports
    */
   public void raise(int event, int port) {
-    Downcalls.call(symbols.get("script_async"), event, port);
+    Native.call(symbols.get("script_async"), event, port);
   }
 
   /** Raises an event with this number of enum rdma_cm_event_type on all listeners. */
   public void raiseOnListeners(int event) {
-    Downcalls.call(symbols.get("script_cm"), event, 1);
+    Native.call(symbols.get("script_cm"), event, 1);
   }
 
   /** Raises an event with this number of enum rdma_cm_event_type on all connections. */
   public void raiseOnConnections(int event) {
-    Downcalls.call(symbols.get("script_cm"), event, 0);
+    Native.call(symbols.get("script_cm"), event, 0);
   }
 
   /**
@@ -185,22 +185,22 @@ public final class ScriptedLibrary {
    * no outcome.
    */
   public void raiseOutcome(int event) {
-    Downcalls.call(symbols.get("script_outcome"), event);
+    Native.call(symbols.get("script_outcome"), event);
   }
 
   /** Ends the limit held_reads: the READs read the memory of the peer as it is now. */
   public void releaseReads() {
-    Downcalls.call(symbols.get("script_release_reads"));
+    Native.call(symbols.get("script_release_reads"));
   }
 
   /** The device's descriptors report errors from now on. */
   public void killDescriptors() {
-    Downcalls.call(symbols.get("script_kill_descriptors"));
+    Native.call(symbols.get("script_kill_descriptors"));
   }
 
   /** Objects that exist in the device and bytes of locked memory charged for them; 0 when none. */
   public long outstanding() {
-    return Downcalls.call(symbols.get("script_outstanding"));
+    return Native.call(symbols.get("script_outstanding"));
   }
 
   /**
@@ -208,17 +208,17 @@ public final class ScriptedLibrary {
    * -1 when none since the last reset.
    */
   public long minRnrTimer() {
-    return Downcalls.call(symbols.get("script_min_rnr_timer"));
+    return Native.call(symbols.get("script_min_rnr_timer"));
   }
 
   /** The send_flags of the newest request with this number of enum ibv_wr_opcode, at most READ. */
   public long sendFlags(int opcode) {
-    return Downcalls.call(symbols.get("script_send_flags"), opcode);
+    return Native.call(symbols.get("script_send_flags"), opcode);
   }
 
   /** The sib_flowinfo of the newest source address by GID; 0 when there is none. */
   public long flow() {
-    return Downcalls.call(symbols.get("script_flow"));
+    return Native.call(symbols.get("script_flow"));
   }
 
   /**
@@ -232,12 +232,12 @@ public final class ScriptedLibrary {
 
   /** Number of calls that waited for the outcome of an iWARP connection since the last reset. */
   public long waits() {
-    return Downcalls.call(symbols.get("script_waits"));
+    return Native.call(symbols.get("script_waits"));
   }
 
   /** The completion vector of the newest completion queue. */
   public long newestVector() {
-    return Downcalls.call(symbols.get("script_vector"));
+    return Native.call(symbols.get("script_vector"));
   }
 
   /**
@@ -246,7 +246,7 @@ public final class ScriptedLibrary {
    * descriptors that ended.
    */
   public long hits() {
-    return Downcalls.call(symbols.get("script_hits"));
+    return Native.call(symbols.get("script_hits"));
   }
 
   /**
@@ -254,7 +254,7 @@ public final class ScriptedLibrary {
    * which otherwise stay for ever.
    */
   public void reset() {
-    Downcalls.call(symbols.get("script_reset"));
+    Native.call(symbols.get("script_reset"));
   }
 
   private long call(String script, String name, long... more) {
@@ -262,7 +262,7 @@ public final class ScriptedLibrary {
       long[] arguments = new long[1 + more.length];
       arguments[0] = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
       System.arraycopy(more, 0, arguments, 1, more.length);
-      return Downcalls.call(symbols.get(script), arguments);
+      return Native.call(symbols.get(script), arguments);
     }
   }
 }

@@ -23,7 +23,7 @@ class SocketAddressesTest {
       long at = arena.allocate(SocketAddresses.SIZE);
       SocketAddresses.write(at, address);
       SocketAddresses.writeTrafficClass(at, trafficClass);
-      return HexFormat.of().formatHex(Memory.bytes(at, SocketAddresses.SIZE));
+      return HexFormat.of().formatHex(Native.bytes(at, SocketAddresses.SIZE));
     }
   }
 

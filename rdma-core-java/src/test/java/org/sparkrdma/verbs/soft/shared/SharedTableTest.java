@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.engine.RegionAccess;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class SharedTableTest {
@@ -35,11 +36,11 @@ class SharedTableTest {
 
   @Test
   void shouldShowQueuePairsToPeers() {
-    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, AccessBits.REMOTE_READ);
+    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, RegionAccess.REMOTE_READ);
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isTrue();
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER + 4096)).isFalse();
     assertThat(peer.queuePairDomain(QUEUE_PAIR)).isEqualTo(5);
-    assertThat(peer.queuePairAccess(QUEUE_PAIR)).isEqualTo(AccessBits.REMOTE_READ);
+    assertThat(peer.queuePairAccess(QUEUE_PAIR)).isEqualTo(RegionAccess.REMOTE_READ);
     owner.retireQueuePair(QUEUE_PAIR);
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isFalse();
   }

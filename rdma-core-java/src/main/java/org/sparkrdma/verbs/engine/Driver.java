@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import java.util.Set;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Drivers that deviate from the specification of their transport, and how. A driver is recognised
+ * by the vendor id that its devices report: administrators choose the names of devices.
+ *
+ * <p>What all devices of a transport have in common is in their capabilities and {@link
+ * RegionAccess}. A deviation that the callers of the engines expect of any device has no row: the
+ * code that expects it says so.
+ */
+public enum Driver {
+  /** Soft iWARP of the kernel; SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h. */
+  SIW(
+      0x626d74,
+      Quirk.COMPLETES_SENDS_BEFORE_READS,
+      Quirk.REQUIRES_ELEMENT,
+      Quirk.FAILS_SILENTLY,
+      Quirk.IGNORES_TRAFFIC_CLASS),
+  /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
+  RXE(0xffffff),
+  /** Intel's cards, which irdma (and i40iw before it) drives; PCI vendor id. */
+  IRDMA(0x8086, Quirk.KEEPS_ACCESS),
+  /** Alibaba's elastic RDMA; PCI vendor id. */
+  ERDMA(0x1ded, Quirk.KEEPS_ACCESS),
+  /** Broadcom's cards, which bnxt_re drives; PCI vendor id. */
+  BNXT_RE(0x14e4, Quirk.KEEPS_ACCESS),
+  /** Emulex's cards, which ocrdma drives; PCI vendor id. */
+  OCRDMA(0x10df, Quirk.KEEPS_ACCESS),
+  /** Microsoft's MANA; PCI vendor id. */
+  MANA(0x1414, Quirk.KEEPS_ACCESS),
+  /** A device without a vendor id, as of mana on older kernels: nothing is known of it. */
+  NAMELESS(0, Quirk.KEEPS_ACCESS),
+  /** All others. */
+  OTHER(-1);
+
+  private enum Quirk {
+    /**
+     * A SEND or WRITE completes when TCP has its data (siw_qp_sq_process in siw_qp_tx.c), so it may
+     * overtake a READ that was posted earlier. One with a fence waits for all earlier READs
+     * (siw_activate_tx_from_sq in siw_qp.c).
+     */
+    COMPLETES_SENDS_BEFORE_READS,
+    /**
+     * A READ uses its first element even if it has none (siw_activate_tx_from_sq), and a receive
+     * without elements is refused (push_recv_wqe in rdma-core's providers/siw/siw.c).
+     */
+    REQUIRES_ELEMENT,
+    /**
+     * A SEND or WRITE is complete before its data can be lost with the connection; if it was
+     * unsignalled, nothing reports the loss (siw_qp_sq_process).
+     */
+    FAILS_SILENTLY,
+    /** Its TCP sockets keep the traffic class of the system (siw_connect, siw_accept). */
+    IGNORES_TRAFFIC_CLASS,
+    /**
+     * A connected queue pair keeps its remote access: a call that removes it returns 0 and has no
+     * effect. irdma gives READ and WRITE at creation and modify only adds (irdma_modify_qp_roce in
+     * irdma's verbs.c); erdma has no access among the attributes that it modifies
+     * (erdma_mod_qp_params_rocev2); bnxt_re added READ and WRITE to whatever it was given until
+     * Linux commit 52f70dea4201 of 2024 (bnxt_re_modify_qp); ocrdma does not look at access
+     * (_ocrdma_modify_qp and ocrdma_set_qp_params); mana passes none to its firmware on older
+     * kernels, and what the firmware does is not known (mana_ib_gd_modify_qp).
+     */
+    KEEPS_ACCESS
+  }
+
+  private final int vendorId;
+  private final boolean completesSendsBeforeReads;
+  private final boolean requiresElement;
+  private final boolean failsSilently;
+  private final boolean ignoresTrafficClass;
+  private final boolean keepsAccess;
+
+  Driver(int vendorId, Quirk... quirks) {
+    this.vendorId = vendorId;
+    Set<Quirk> all = Set.of(quirks);
+    completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
+    requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
+    failsSilently = all.contains(Quirk.FAILS_SILENTLY);
+    ignoresTrafficClass = all.contains(Quirk.IGNORES_TRAFFIC_CLASS);
+    keepsAccess = all.contains(Quirk.KEEPS_ACCESS);
+  }
+
+  /** The driver whose devices report this vendor id. */
+  public static Driver ofVendor(int vendorId) {
+    for (Driver driver : values()) {
+      if (driver.vendorId == vendorId) {
+        return driver;
+      }
+    }
+    return OTHER;
+  }
+
+  /**
+   * The driver to expect where the vendor id cannot be queried: any iWARP device may be siw. The
+   * others work with what siw needs, too, but more slowly.
+   */
+  public static Driver ofUnknownVendor(Transport transport) {
+    return transport == Transport.IWARP ? SIW : OTHER;
+  }
+
+  /** Whether a send or write needs a fence to stay behind READs that were posted earlier. */
+  public boolean completesSendsBeforeReads() {
+    return completesSendsBeforeReads;
+  }
+
+  /** Elements of a request as the device requires: one of length 0 where it has none. */
+  public int elementCount(WorkRequest request) {
+    int count = request.elementCount();
+    return count == 0 && requiresElement && isIntoMemory(request.opcode()) ? 1 : count;
+  }
+
+  private static boolean isIntoMemory(Opcode opcode) {
+    return opcode == Opcode.READ || opcode == Opcode.RECEIVE;
+  }
+
+  /** Whether unsignalled work may fail without a completion. */
+  public boolean mayFailSilently() {
+    return failsSilently;
+  }
+
+  /** Whether the traffic class of a connection has no effect. */
+  public boolean ignoresTrafficClass() {
+    return ignoresTrafficClass;
+  }
+
+  /** Whether peers may keep remote access that was removed from a connected queue pair. */
+  public boolean keepsAccess() {
+    return keepsAccess;
+  }
+}

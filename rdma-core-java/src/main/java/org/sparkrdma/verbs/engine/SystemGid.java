@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * An entry of a port's GID table as the kernel's files show it, see sysfs-class-infiniband in the
+ * kernel's ABI documents.
+ *
+ * @param index in the table
+ * @param address its 16 bytes
+ * @param isRoceV2 whether it is of RoCE version 2, on Ethernet
+ * @param link name of the network interface that it belongs to; empty for none
+ */
+public record SystemGid(int index, InetAddress address, boolean isRoceV2, String link) {
+  private static final byte[] EMPTY = new byte[16];
+
+  /**
+   * The entries that are not empty, by index; a table may have a thousand empty ones.
+   *
+   * @param port its folder in /sys/class/infiniband
+   */
+  public static List<SystemGid> of(Path port) {
+    List<SystemGid> found = new ArrayList<>();
+    for (String name : children(port.resolve("gids"))) {
+      byte[] bytes = bytes(read(port.resolve("gids").resolve(name)));
+      if (bytes.length == EMPTY.length && !Arrays.equals(bytes, EMPTY)) {
+        found.add(
+            new SystemGid(
+                Integer.parseInt(name),
+                address(bytes),
+                read(port.resolve("gid_attrs/types").resolve(name)).contains("v2"),
+                read(port.resolve("gid_attrs/ndevs").resolve(name))));
+      }
+    }
+    found.sort(Comparator.comparingInt(SystemGid::index));
+    return found;
+  }
+
+  private static byte[] bytes(String gid) {
+    try {
+      return HexFormat.of().parseHex(gid.replace(":", ""));
+    } catch (IllegalArgumentException e) {
+      return new byte[0];
+    }
+  }
+
+  /** An address of 16 bytes; an IPv4 address where they stand for one. */
+  public static InetAddress address(byte[] gid) {
+    try {
+      return InetAddress.getByAddress(gid);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("a GID of a wrong length", e);
+    }
+  }
+
+  /** Names in a folder, sorted; none when it cannot be read. */
+  public static List<String> children(Path directory) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  /** The content without the line's end; "" when it cannot be read, as for an empty entry. */
+  public static String read(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.ISO_8859_1).trim();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/** Closing and counting the objects of a device, with the objects of {@link FakeDevice}. */
+class EngineDeviceTest {
+  @Test
+  void shouldCloseOpenObjectsInVerbsOrder() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    objects.device.calls.clear();
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "stop events",
+            "destroy listener",
+            "disconnect",
+            "destroy queue pair",
+            "free queue pair",
+            "destroy connection",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed");
+    objects.device.close();
+    assertThat(objects.device.calls).hasSize(13);
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldCloseAllWhenARegistrationIsInProgress() throws Exception {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringRegistration =
+        () -> closing.set(FakeDevice.startUntilItWaits(objects.device::close));
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("protection domain is closed");
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .endsWith(
+            "deregister",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed");
+  }
+
+  @Test
+  void shouldCloseAllAndThrowTheFirstFailureThenCloseWhatIsLeft() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    var kept = (FakeQueue) objects.device.createCompletionQueue(8, objects.channel);
+    kept.retain();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    assertThatThrownBy(objects.device::close)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("queue pairs complete in it: queuePairs=1");
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "stop events",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory");
+    assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
+    kept.release(null);
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .hasSize(9)
+        .endsWith("abandon memory", "destroy queue", "close device", "closed");
+    objects.device.close();
+    assertThat(objects.device.calls).hasSize(9);
+  }
+
+  /** Whatever the failed call has left in the device, a second call could hit another object. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "stop events",
+        "destroy listener",
+        "disconnect",
+        "destroy queue pair",
+        "free queue pair",
+        "destroy connection",
+        "destroy manager",
+        "destroy queue",
+        "deregister",
+        "deallocate domain",
+        "abandon memory",
+        "close device"
+      })
+  void shouldMakeEachCallOnceWhenOneFailsAndTheCloseIsRepeated(String failing)
+      throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    objects.device.calls.clear();
+    objects.device.failing = failing;
+
+    assertThatThrownBy(objects.device::close).hasMessage("refused: " + failing);
+    objects.device.close();
+    objects.device.close();
+
+    assertThat(objects.device.calls)
+        .containsExactlyInAnyOrder(
+            "stop events",
+            "destroy listener",
+            "disconnect",
+            "destroy queue pair",
+            "free queue pair",
+            "destroy connection",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed")
+        .endsWith("closed");
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(0, 0, 0, 0, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void shouldStayOpenDuringARegistrationThatDoesNotEnd() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.device.closeTimeout = Duration.ofMillis(1);
+    var domain = objects.device.allocateProtectionDomain();
+    objects.device.duringRegistration =
+        () ->
+            assertThatThrownBy(objects.device::close)
+                .hasMessage("protection domain is in use: unfinishedCalls=1")
+                .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
+    assertThatThrownBy(() -> domain.register(objects.memory, 0, 64, Set.of()))
+        .hasMessage("protection domain is closed");
+    assertThat(objects.device.calls).doesNotContain("close device");
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .endsWith("deregister", "deallocate domain", "abandon memory", "close device", "closed");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldBeClosedWhenTheCloseOfAnotherThreadReturns() throws Exception {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringDeregistration =
+        () ->
+            closing.set(
+                FakeDevice.startUntilItWaits(
+                    () -> {
+                      objects.device.close();
+                      objects.device.calls.add("second close returned");
+                    }));
+    objects.device.close();
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .containsOnlyOnce("close device", "closed")
+        .endsWith("close device", "closed", "second close returned");
+  }
+
+  @Test
+  void shouldRegisterNothingMoreOnceItClosesItsRegions() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    objects.device.duringDeregistration =
+        () ->
+            assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+                .hasMessage("protection domain is closed");
+    objects.device.close();
+    assertThat(objects.device.calls).containsOnlyOnce("deregister").endsWith("closed");
+  }
+
+  @Test
+  void shouldCountOpenResources() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 1, 1, 1, 1));
+    objects.manager.close();
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 0, 0, 0, 0));
+  }
+
+  @Test
+  void shouldCreateNothingAfterClose() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.device.close();
+    assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
+    assertThatThrownBy(objects.device::createCompletionChannel).hasMessage("device is closed");
+    assertThatThrownBy(objects.device::allocateProtectionDomain).hasMessage("device is closed");
+  }
+
+  @Test
+  void shouldAcceptOnlyItsOwnOpenChannels() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    var other = new FakeDevice.Objects();
+    assertThatThrownBy(() -> objects.device.createCompletionQueue(1, other.channel))
+        .hasMessageContaining("another device");
+    assertThatThrownBy(() -> objects.device.createConnectionManager(null))
+        .hasMessageContaining("needs a channel");
+    objects.channel.close();
+    assertThatThrownBy(() -> objects.device.createConnectionManager(objects.channel))
+        .hasMessageContaining("a closed one");
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/** A connection whose events come from the test. */
+final class FakeConnection extends EngineConnection {
+  private final FakeDevice device;
+
+  /** The device that the route uses, when it is a different one. */
+  String otherDevice;
+
+  FakeConnection(FakeDevice device, FakeManager manager, Duration timeout) {
+    super(manager, FakeDevice.ADDRESS, timeout);
+    this.device = device;
+  }
+
+  FakeQueuePair pair() {
+    return (FakeQueuePair) queuePair();
+  }
+
+  /** Resolves the connection, as the kernel does. */
+  FakeConnection resolved() {
+    onAddressResolved();
+    onRouteResolved();
+    return this;
+  }
+
+  void established() {
+    onEstablished(new byte[0]);
+  }
+
+  void failed(ConnectionEvent.Type type) {
+    onFailed(type, new byte[0], "refused by the test");
+  }
+
+  @Override
+  protected FakeQueuePair newQueuePair(
+      EngineProtectionDomain domain, int name, QueuePairSettings settings) {
+    device.duringCreation.run();
+    return new FakeQueuePair(device, domain, this, name, settings);
+  }
+
+  @Override
+  protected void resolveAddress(InetSocketAddress local, int timeoutMs) {
+    device.calls.add("resolve address");
+  }
+
+  @Override
+  protected String otherDevice() {
+    return otherDevice;
+  }
+
+  @Override
+  protected void resolveRoute(int timeoutMs) {
+    device.calls.add("resolve route");
+  }
+
+  @Override
+  protected InetSocketAddress sourceAddress() {
+    return FakeDevice.ADDRESS;
+  }
+
+  @Override
+  protected void sendRequest(ConnectionParameters parameters) {}
+
+  @Override
+  protected void sendReply(ConnectionParameters parameters) throws VerbsException {
+    if (parameters.readsInFlight() == 0) {
+      throw new VerbsException("rdma_accept", "rdma_accept failed: refused by the test");
+    }
+  }
+
+  @Override
+  protected void sendRejection(byte[] privateData) {
+    device.calls.add("send rejection");
+  }
+
+  @Override
+  protected void disconnectIdentifier() {
+    device.calls.add("disconnect");
+  }
+
+  @Override
+  protected Object id() {
+    return this;
+  }
+
+  @Override
+  protected void destroyQueuePair() {
+    device.calls.add("destroy queue pair");
+  }
+
+  @Override
+  protected void destroyIdentifier() {
+    device.duringIdentifierDestruction.run();
+    device.calls.add("destroy connection");
+  }
+}

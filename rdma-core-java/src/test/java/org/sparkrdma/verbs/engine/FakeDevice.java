@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * An engine on the shared classes that only records, in order, their calls into the engine.
+ * Confined to the test's thread.
+ */
+public final class FakeDevice extends EngineDevice {
+  static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
+  static final InetSocketAddress ADDRESS =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+
+  /** The next call into the engine that fails; null for none. */
+  String failing;
+
+  /** Calls into the engine, also those that fail. */
+  final List<String> calls =
+      new ArrayList<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean add(String call) {
+          super.add(call);
+          if (call.equals(failing)) {
+            failing = null;
+            throw new IllegalStateException("refused: " + call);
+          }
+          return true;
+        }
+      };
+
+  /** Whether the next registration fails. */
+  boolean registrationFails;
+
+  /** Time for which the domains that are created next wait at their close. */
+  Duration closeTimeout = Duration.ofMinutes(1);
+
+  /** Runs in the middle of each creation of a queue pair. */
+  Runnable duringCreation = () -> {};
+
+  /** Runs at the end of the constructor of each queue pair. */
+  Runnable duringConstruction = () -> {};
+
+  /** Runs at the beginning of each destruction of a queue pair. */
+  Runnable duringDestruction = () -> {};
+
+  /** Runs at the beginning of each destruction of a connection's identifier. */
+  Runnable duringIdentifierDestruction = () -> {};
+
+  /** Runs in the middle of each registration. */
+  Runnable duringRegistration = () -> {};
+
+  /** Runs in the middle of each deregistration. */
+  Runnable duringDeregistration = () -> {};
+
+  /** Whether memory of the closed device is abandoned; else it is freed, as by default. */
+  boolean abandonsMemory = true;
+
+  /** Time at which completion queues flush, in nanoseconds. */
+  LongSupplier clock = System::nanoTime;
+
+  public FakeDevice() {
+    this(limits(), Set.of());
+  }
+
+  FakeDevice(DeviceLimits limits, Set<Capability> capabilities) {
+    super(
+        new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of()),
+        // Its unsignalled work may fail without a completion.
+        Driver.SIW,
+        FLUSH_TIMEOUT_NS,
+        device -> ((FakeDevice) device).calls.add("closed"));
+  }
+
+  private static DeviceLimits limits() {
+    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56, 1);
+  }
+
+  @Override
+  protected EngineMemory newMemory(long lengthBytes) {
+    return new EngineMemory(this, 4096, lengthBytes) {
+      // Longer than the memory, so that only the shared class keeps a slice inside.
+      private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes + 64);
+
+      @Override
+      protected ByteBuffer sliceWhileOpen(long offset, int length) {
+        return bytes == null ? null : bytes.slice((int) offset, length);
+      }
+
+      @Override
+      protected void free() {
+        calls.add("free memory");
+        bytes = null;
+      }
+
+      @Override
+      protected void abandon() {
+        if (abandonsMemory) {
+          calls.add("abandon memory");
+        } else {
+          super.abandon();
+        }
+      }
+    };
+  }
+
+  @Override
+  protected EngineProtectionDomain newProtectionDomain() {
+    return new EngineProtectionDomain(this, closeTimeout) {
+      @Override
+      protected EngineRegion registerMemory(
+          EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+          throws VerbsException {
+        return region(this, memory, memory.address() + offset, lengthBytes, access);
+      }
+
+      @Override
+      protected EngineRegion registerRange(
+          Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
+        return region(this, null, offset, lengthBytes, access);
+      }
+
+      @Override
+      protected void deallocate() {
+        calls.add("deallocate domain");
+      }
+    };
+  }
+
+  private EngineRegion region(
+      EngineProtectionDomain domain,
+      EngineMemory memory,
+      long address,
+      long lengthBytes,
+      Set<AccessFlag> access)
+      throws VerbsException {
+    if (registrationFails) {
+      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: refused by the test");
+    }
+    duringRegistration.run();
+    return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), access) {
+      @Override
+      protected void deregister() {
+        calls.add("deregister");
+        duringDeregistration.run();
+      }
+    };
+  }
+
+  @Override
+  protected ParkingChannel newChannel() {
+    return new ParkingChannel(this);
+  }
+
+  @Override
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, EngineChannel channel, int vector) {
+    return new FakeQueue(this, capacity, channel);
+  }
+
+  @Override
+  protected EngineConnectionManager newConnectionManager(EngineChannel channel) {
+    return new FakeManager(this, channel);
+  }
+
+  @Override
+  protected void closeDevice() {
+    calls.add("close device");
+  }
+
+  /** A thread that runs the action, and which has ended or waits for another when this returns. */
+  public static Thread startUntilItWaits(Runnable action) {
+    var thread = new Thread(action, "closing");
+    thread.start();
+    while (thread.getState() == Thread.State.RUNNABLE) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+
+  /** The objects of one connected queue pair. */
+  static final class Objects {
+    final FakeDevice device;
+    final ParkingChannel channel;
+    final FakeQueue queue;
+    final EngineProtectionDomain domain;
+    final EngineMemory memory;
+    final FakeManager manager;
+
+    Objects() throws VerbsException {
+      this(new FakeDevice());
+    }
+
+    Objects(FakeDevice device) throws VerbsException {
+      this.device = device;
+      channel = (ParkingChannel) device.createCompletionChannel();
+      queue = (FakeQueue) device.createCompletionQueue(8, channel);
+      domain = (EngineProtectionDomain) device.allocateProtectionDomain();
+      memory = (EngineMemory) device.allocate(4096);
+      manager = (FakeManager) device.createConnectionManager(channel);
+    }
+
+    QueuePairSettings settings() {
+      return new QueuePairSettings(queue, queue, 4, 4, 2, 16, Set.of());
+    }
+
+    /** A connection with a queue pair that is ready to be connected. */
+    FakeConnection resolved() throws VerbsException {
+      FakeConnection connection = manager.resolve(ADDRESS, null, Duration.ofSeconds(1)).resolved();
+      connection.createQueuePair(domain, settings());
+      return connection;
+    }
+
+    FakeConnection connected() throws VerbsException {
+      FakeConnection connection = resolved();
+      connection.connect(ConnectionParameters.of(new byte[0]));
+      connection.established();
+      return connection;
+    }
+
+    /** Types of the events that the owner polls now. */
+    List<ConnectionEvent.Type> events() {
+      List<ConnectionEvent.Type> types = new ArrayList<>();
+      for (ConnectionEvent event = manager.pollEvent();
+          event != null;
+          event = manager.pollEvent()) {
+        types.add(event.type());
+      }
+      return types;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.WorkRequest;
+
+/** A queue pair whose work stays with the device until the test completes it. */
+final class FakeQueuePair extends EngineQueuePair {
+  private final FakeDevice device;
+
+  /** Requests and changes of access, in order. */
+  final List<String> posted = new ArrayList<>();
+
+  FakeQueuePair(
+      FakeDevice device,
+      EngineProtectionDomain domain,
+      FakeConnection connection,
+      int name,
+      QueuePairSettings settings) {
+    super(device, domain, connection, name, 17, settings);
+    this.device = device;
+    device.duringConstruction.run();
+  }
+
+  /** The request number of the send at that position. */
+  long sendNumber(int position) {
+    return requestNumber(position);
+  }
+
+  @Override
+  protected void writeSend(int i, WorkRequest request, long requestNumber) {
+    posted.add("send " + request.id());
+  }
+
+  @Override
+  protected int submitSends(int count) {
+    return count;
+  }
+
+  @Override
+  protected boolean submitReceive(WorkRequest request, long requestNumber) {
+    posted.add("receive " + request.id());
+    return true;
+  }
+
+  @Override
+  protected void changeRemoteAccess(Set<AccessFlag> access) {
+    posted.add("access " + access);
+  }
+
+  @Override
+  protected void onDestroyed() {
+    device.duringDestruction.run();
+  }
+
+  @Override
+  protected void free() {
+    device.calls.add("free queue pair");
+  }
+}
