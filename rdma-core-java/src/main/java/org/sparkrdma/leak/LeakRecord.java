@@ -4,7 +4,6 @@ package org.sparkrdma.leak;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 /**
  * Record of a resource that somebody holds and must release: what it is, and where and by which
@@ -20,12 +19,6 @@ public final class LeakRecord {
   private static final LeakRecord DISABLED = new LeakRecord(null);
   private static final Set<LeakRecord> OUTSTANDING = ConcurrentHashMap.newKeySet();
 
-  /**
-   * Called with the name of each acquired resource, before its record; null without one. A test can
-   * throw there, as any allocation can.
-   */
-  static volatile Consumer<String> onAcquire;
-
   private final Throwable site;
 
   private LeakRecord(Throwable site) {
@@ -40,10 +33,6 @@ public final class LeakRecord {
   public static LeakRecord acquire(String what) {
     if (!ENABLED) {
       return DISABLED;
-    }
-    Consumer<String> receiver = onAcquire;
-    if (receiver != null) {
-      receiver.accept(what);
     }
     LeakRecord leakRecord =
         new LeakRecord(

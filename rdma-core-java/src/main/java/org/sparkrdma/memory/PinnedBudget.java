@@ -63,22 +63,10 @@ public final class PinnedBudget implements AutoCloseable {
       throw new IllegalArgumentException(
           "a grant needs at least one byte: lengthBytes=" + lengthBytes);
     }
-    if (lengthBytes > limitBytes) {
+    if (lengthBytes > limitBytes || !tryTake(wholePages(lengthBytes))) {
       return Optional.empty();
     }
-    long wholePages = wholePages(lengthBytes);
-    if (wholePages > availableBytes()) {
-      return Optional.empty();
-    }
-    // Before the bytes are taken: an allocation may throw.
-    Grant grant = new Grant();
-    Optional<Grant> granted = Optional.of(grant);
-    if (!tryTake(wholePages)) {
-      grant.closeUnused();
-      return Optional.empty();
-    }
-    grant.heldBytes.set(wholePages);
-    return granted;
+    return Optional.of(new Grant(wholePages(lengthBytes)));
   }
 
   private boolean tryTake(long wholePages) {
@@ -232,11 +220,13 @@ public final class PinnedBudget implements AutoCloseable {
   /** The right to keep {@link #heldBytes} pinned until closed; closing twice is a no-op. */
   public final class Grant implements AutoCloseable {
     /** 0 before the bytes are taken. */
-    private final AtomicLong heldBytes = new AtomicLong();
+    private final AtomicLong heldBytes;
 
     private final LeakRecord leakRecord = LeakRecord.acquire("grant of pinned bytes");
 
-    private Grant() {}
+    private Grant(long bytes) {
+      heldBytes = new AtomicLong(bytes);
+    }
 
     /** {@return bytes this grant still holds, whole pages; 0 once closed} */
     public long heldBytes() {

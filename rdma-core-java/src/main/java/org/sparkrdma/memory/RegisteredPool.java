@@ -112,14 +112,11 @@ public final class RegisteredPool implements AutoCloseable {
     if (free.isEmpty() && !grow()) {
       return Optional.empty();
     }
-    RegisteredChunk chunk = free.peek();
-    // Before it is counted: an allocation may throw.
-    Optional<RegisteredChunk> taken = Optional.of(chunk);
+    RegisteredChunk chunk = free.pop();
     chunk.lend();
-    free.pop();
     chunk.slab().onTaken();
     chunksOut++;
-    return taken;
+    return Optional.of(chunk);
   }
 
   private boolean grow() {
@@ -143,54 +140,27 @@ public final class RegisteredPool implements AutoCloseable {
     return true;
   }
 
-  /** Returns false, without the grant, when the device refuses; an Error leaves nothing behind. */
+  /** Returns false, without the grant, when the device refuses. */
   private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
     refusal.beginAttempt();
-    Slab slab = null;
-    boolean added = false;
+    var slab = new Slab(grant);
     try {
-      slab = new Slab(grant);
       slab.onAllocated(device.allocate(lengthBytes));
-      RegisteredChunk[] chunks = chunks(slab);
       slab.onRegistered(domain.register(slab.memory(), 0, lengthBytes, access));
-      refusal.onRegistered();
-      slabs.add(slab);
-      for (RegisteredChunk chunk : chunks) {
-        free.push(chunk);
-      }
-      added = true;
-      return true;
     } catch (VerbsException e) {
       refusal.onRefused();
       return false;
     } finally {
-      if (!added) {
-        undo(slab, grant);
+      if (slab.region() == null) {
+        slab.close();
       }
     }
-  }
-
-  /** The chunks of a slab, the last one first. */
-  private RegisteredChunk[] chunks(Slab slab) {
-    RegisteredChunk[] chunks = new RegisteredChunk[chunksPerSlab];
-    for (int i = 0; i < chunksPerSlab; i++) {
-      long offset = (long) (chunksPerSlab - 1 - i) * chunkBytes;
-      chunks[i] = new RegisteredChunk(this, slab, offset, chunkBytes);
+    refusal.onRegistered();
+    slabs.add(slab);
+    for (int i = chunksPerSlab - 1; i >= 0; i--) {
+      free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
     }
-    return chunks;
-  }
-
-  /** Allocates nothing: after an Error there may be no memory. */
-  private void undo(Slab slab, PinnedBudget.Grant grant) {
-    if (slab == null) {
-      grant.closeUnused();
-      return;
-    }
-    slabs.remove(slab);
-    while (!free.isEmpty() && free.peek().slab() == slab) {
-      free.pop();
-    }
-    slab.close();
+    return true;
   }
 
   synchronized void release(RegisteredChunk chunk) {

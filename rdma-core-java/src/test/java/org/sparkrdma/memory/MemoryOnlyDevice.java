@@ -22,7 +22,6 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   private boolean refusesRegions;
   private boolean throwsOnRegister;
   private boolean throwsOnFree;
-  private int slicesLeft = Integer.MAX_VALUE;
   private int memoriesOpen;
   private int regionsOpen;
   private int registrations;
@@ -40,11 +39,6 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   /** Makes each registration throw an undeclared exception. */
   void throwOnRegister() {
     throwsOnRegister = true;
-  }
-
-  /** Makes a slice of memory throw an Error, once, after so many. */
-  void throwOnSlice(int after) {
-    slicesLeft = after;
   }
 
   /** Makes the next memory that is freed throw an undeclared exception afterwards. */
@@ -134,9 +128,6 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     public ByteBuffer slice(long offset, int lengthBytes) {
       if (closed) {
         throw new IllegalStateException("closed");
-      }
-      if (slicesLeft-- == 0) {
-        throw new OutOfMemoryError("thrown by the test");
       }
       return bytes.slice((int) offset, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
     }

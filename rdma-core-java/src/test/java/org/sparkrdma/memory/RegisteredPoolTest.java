@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.leak.FailingRecord;
 import org.sparkrdma.verbs.AccessFlag;
 
 @Timeout(30)
@@ -112,33 +111,6 @@ class RegisteredPoolTest {
       assertThat(device.memoriesOpen()).isZero();
     }
     release(take(1));
-  }
-
-  @Test
-  void shouldUndoEverythingWhenThereIsNoMemoryForAChunkOfASlab() {
-    for (int chunks = 0; chunks < PER_SLAB; chunks++) {
-      device.throwOnSlice(chunks);
-      assertThatThrownBy(pool::tryTake).isInstanceOf(OutOfMemoryError.class);
-      assertThat(device.memoriesOpen()).isZero();
-      assertThat(device.regionsOpen()).isZero();
-      assertThat(budget.pinnedBytes()).isZero();
-      assertThat(pool.registeredBytes()).isZero();
-    }
-    List<RegisteredChunk> all = take(2 * PER_SLAB);
-    assertThat(all).doesNotHaveDuplicates();
-    release(all);
-  }
-
-  @Test
-  void shouldKeepAChunkThatItCannotLend() {
-    release(take(PER_SLAB));
-    try (FailingRecord failing = FailingRecord.of("chunk of a registered pool")) {
-      assertThatThrownBy(pool::tryTake).isInstanceOf(OutOfMemoryError.class);
-      assertThat(failing.failed()).isTrue();
-    }
-    assertThat(pool.chunksOut()).isZero();
-    release(take(PER_SLAB));
-    assertThat(device.registrations()).isEqualTo(1);
   }
 
   @Test

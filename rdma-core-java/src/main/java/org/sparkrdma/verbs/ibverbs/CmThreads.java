@@ -81,22 +81,14 @@ final class CmThreads {
   }
 
   /**
-   * Starts all threads, since a machine without memory for a thread throws an Error then.
+   * Starts all threads.
    *
    * @param nanoClock as {@link System#nanoTime}
    */
   static CmThreads start(String name, int threads, LongSupplier nanoClock) {
     var started = new CmThreads(name, threads, nanoClock);
-    boolean complete = false;
-    try {
-      started.calls.prestartAllCoreThreads();
-      complete = true;
-      return started;
-    } finally {
-      if (!complete) {
-        started.close(() -> {});
-      }
-    }
+    started.calls.prestartAllCoreThreads();
+    return started;
   }
 
   /**

@@ -90,7 +90,6 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
       throws VerbsException {
-    // First, since a machine without memory for a thread throws an Error here.
     CmThreads routes = CmThreads.forRoutes(device.info().name());
     CmLibrary cm = device.libraries().cm();
     CmThreads connects = null;

@@ -11,7 +11,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
@@ -85,28 +84,16 @@ final class DeviceLoop {
   private volatile boolean helperParked;
   private volatile boolean ended;
 
-  /**
-   * @param threads makes the helper; differs in tests only
-   */
-  DeviceLoop(String name, SharedTable table, ThreadFactory threads) throws IOException {
+  DeviceLoop(String name, SharedTable table) throws IOException {
     this.table = table;
     selector = Selector.open();
-    helper = threads.newThread(this::help);
-    helper.setName(name);
+    helper = new Thread(this::help, name);
     helper.setDaemon(true);
   }
 
-  /** Starts the helper; closes the selector when the system refuses the thread. */
+  /** Starts the helper. */
   void start() {
-    boolean started = false;
-    try {
-      helper.start();
-      started = true;
-    } finally {
-      if (!started) {
-        closeSelector();
-      }
-    }
+    helper.start();
   }
 
   /** Ends the progress and the helper, and closes the selector. */

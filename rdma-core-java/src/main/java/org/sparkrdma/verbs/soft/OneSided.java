@@ -135,7 +135,7 @@ final class OneSided {
     long position = table.regionFileOffset(region) + offset;
     try {
       while (local.hasRemaining()) {
-        FileChannel file = peer.file(table.regionFileId(region), region, write);
+        FileChannel file = peer.file(table.regionFileId(region), region);
         int count;
         try {
           count = transfer(owner, entry, peer, file, write, local, position);

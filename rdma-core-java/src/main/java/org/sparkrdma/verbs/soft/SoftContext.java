@@ -51,7 +51,7 @@ record SoftContext(
     boolean opened = false;
     try {
       var table = SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
-      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, table, Thread::new);
+      var loop = new DeviceLoop("soft-rdma-" + SoftDevice.NAME, table);
       FaultPlan faults = FaultPlan.parse(settings.faults());
       var context =
           new SoftContext(
@@ -74,7 +74,7 @@ record SoftContext(
       return context;
     } finally {
       if (!opened) {
-        // After a refused thread too: the device may be opened again.
+        // The device may be opened again.
         directory.close();
       }
     }

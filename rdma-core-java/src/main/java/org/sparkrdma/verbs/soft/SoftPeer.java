@@ -5,9 +5,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
@@ -22,7 +20,7 @@ final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
 
-  /** Maximum number of open files of one peer; the least recently used one is closed. */
+  /** Maximum number of open files of a peer; the least recently used one is closed. */
   private static final int MAX_OPEN_FILES = 256;
 
   final String name;
@@ -39,13 +37,11 @@ final class SoftPeer {
 
   int connections;
   private final Path directory;
-  private final List<OpenFile> files = new ArrayList<>();
 
-  /**
-   * The file that each region was found in last, by the region's index; may be another's by now.
-   */
-  private OpenFile[] found = new OpenFile[64];
+  /** The file in which a region was found last, by the region's index; null when it is closed. */
+  private OpenFile[] files = new OpenFile[64];
 
+  private int openFiles;
   private long uses;
 
   SoftPeer(
@@ -64,81 +60,49 @@ final class SoftPeer {
   }
 
   /** The open file of a region; the caller holds the region in the reader slot. */
-  FileChannel file(long fileId, int region, boolean writable) throws IOException {
-    OpenFile known = region < found.length ? found[region] : null;
-    OpenFile file = known;
+  FileChannel file(long fileId, int region) throws IOException {
+    if (region >= files.length) {
+      files = Arrays.copyOf(files, Math.max(region + 1, 2 * files.length));
+    }
+    OpenFile file = files[region];
     if (file == null || file.fileId != fileId || !file.channel.isOpen()) {
-      file = find(fileId);
-    }
-    if (file != null && writable && !file.writable) {
-      if (file.channel != inUse) {
-        close(file);
+      // Of an earlier region, or closed by an interrupt.
+      close(region);
+      if (openFiles == MAX_OPEN_FILES) {
+        closeOldest();
       }
-      file = null;
+      Path path = SharedDirectory.file(directory, fileId);
+      file = new OpenFile(fileId, FileChannel.open(path, READ_WRITE));
+      files[region] = file;
+      openFiles++;
     }
-    if (file == null) {
-      file = open(fileId, writable);
-    }
-    file.region = region;
     file.lastUse = uses++;
-    if (file != known) {
-      remember(region, file);
-    }
     return file.channel;
   }
 
-  private void remember(int region, OpenFile file) {
-    if (region >= found.length) {
-      found = Arrays.copyOf(found, Math.max(region + 1, 2 * found.length));
-    }
-    found[region] = file;
-  }
-
-  private OpenFile find(long fileId) {
-    for (int i = 0; i < files.size(); i++) {
-      OpenFile file = files.get(i);
-      if (file.fileId == fileId) {
-        if (file.channel.isOpen()) {
-          return file;
-        }
-        // Closed by an interrupt.
-        files.remove(i);
-        return null;
-      }
-    }
-    return null;
-  }
-
-  private OpenFile open(long fileId, boolean writable) throws IOException {
-    if (files.size() >= MAX_OPEN_FILES) {
-      closeOldest();
-    }
-    Set<StandardOpenOption> options = writable ? READ_WRITE : Set.of(StandardOpenOption.READ);
-    var opened =
-        new OpenFile(
-            fileId, FileChannel.open(SharedDirectory.file(directory, fileId), options), writable);
-    files.add(opened);
-    return opened;
-  }
-
   private void closeOldest() {
-    OpenFile oldest = null;
-    for (OpenFile file : files) {
-      if (file.channel != inUse && (oldest == null || file.lastUse < oldest.lastUse)) {
-        oldest = file;
+    int oldest = -1;
+    for (int i = 0; i < files.length; i++) {
+      OpenFile file = files[i];
+      if (file != null
+          && file.channel != inUse
+          && (oldest < 0 || file.lastUse < files[oldest].lastUse)) {
+        oldest = i;
       }
     }
-    if (oldest != null) {
-      close(oldest);
-    }
+    close(oldest);
   }
 
-  private void close(OpenFile file) {
-    files.remove(file);
-    try {
-      file.channel.close();
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+  private void close(int region) {
+    OpenFile file = files[region];
+    if (file != null) {
+      files[region] = null;
+      openFiles--;
+      try {
+        file.channel.close();
+      } catch (IOException e) {
+        throw new java.io.UncheckedIOException(e);
+      }
     }
   }
 
@@ -149,17 +113,17 @@ final class SoftPeer {
 
   /** Closes files whose region was deregistered, so that they do not occupy disk space. */
   void closeDeadFiles() {
-    for (int i = files.size() - 1; i >= 0; i--) {
-      OpenFile file = files.get(i);
-      if (!table.isRegionOf(file.region, file.fileId)) {
-        close(file);
+    for (int i = 0; i < files.length; i++) {
+      OpenFile file = files[i];
+      if (file != null && !table.isRegionOf(i, file.fileId)) {
+        close(i);
       }
     }
   }
 
   void close() {
-    while (!files.isEmpty()) {
-      close(files.get(files.size() - 1));
+    for (int i = 0; i < files.length; i++) {
+      close(i);
     }
     table.releaseReader(shortReader);
     table.releaseReader(longReader);
@@ -169,14 +133,11 @@ final class SoftPeer {
   private static final class OpenFile {
     final long fileId;
     final FileChannel channel;
-    final boolean writable;
-    int region;
     long lastUse;
 
-    OpenFile(long fileId, FileChannel channel, boolean writable) {
+    OpenFile(long fileId, FileChannel channel) {
       this.fileId = fileId;
       this.channel = channel;
-      this.writable = writable;
     }
   }
 }

@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
@@ -165,23 +164,6 @@ class DeviceLoopTest extends VerbsContract {
   }
 
   @Test
-  void shouldCloseItsSelectorWhenTheSystemRefusesTheThread() throws Exception {
-    var loop =
-        new DeviceLoop(
-            "refused",
-            table(),
-            work ->
-                new Thread(work) {
-                  @Override
-                  public synchronized void start() {
-                    throw new OutOfMemoryError("unable to create native thread");
-                  }
-                });
-    assertThatThrownBy(loop::start).isInstanceOf(OutOfMemoryError.class);
-    assertThat(loop.selector().isOpen()).isFalse();
-  }
-
-  @Test
   void shouldUseNoProcessorTimeWhenIdle() throws Exception {
     connect();
     double lowest = 1;
@@ -207,7 +189,7 @@ class DeviceLoopTest extends VerbsContract {
   @Test
   @Timeout(value = 30, unit = TimeUnit.SECONDS)
   void shouldRunCommandsInOrderAndTimersInTime() throws Exception {
-    var thread = new DeviceLoop("timer-test", table(), Thread::new);
+    var thread = new DeviceLoop("timer-test", table());
     thread.start();
     List<String> ran = new ArrayList<>();
     long now = System.nanoTime();

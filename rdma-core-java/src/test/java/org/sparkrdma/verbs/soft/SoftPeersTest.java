@@ -38,7 +38,7 @@ class SoftPeersTest {
     mine = SharedDirectory.create(base, host, ProcessIdentity.self());
     its = SharedDirectory.create(base, host, identity);
     SharedTable table = SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
-    loop = new DeviceLoop("not started", table, Thread::new);
+    loop = new DeviceLoop("not started", table);
     peers = new SoftPeers(loop, mine, ProcessIdentity.self(), 1_000_000_000L);
   }
 
