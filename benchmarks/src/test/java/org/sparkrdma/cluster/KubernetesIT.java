@@ -94,7 +94,7 @@ class KubernetesIT {
             line -> line.contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 768 MiB"));
     assertThat(application.driver())
         // The checks of an executor may last longer than the job on a busy machine.
-        .containsPattern("Checks of executors: RDMA is used in [12], not used in 0")
+        .containsPattern("Checks of executor [0-9]+ on .*: RDMA is used")
         .contains("Shuffle of this application: readBytes=");
     assertThat(application.pods())
         .hasSize(2)

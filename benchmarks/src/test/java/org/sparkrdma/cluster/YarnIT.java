@@ -100,7 +100,7 @@ class YarnIT {
         .allMatch(line -> line.contains(OF_OVERHEAD + "768 MiB"));
     assertThat(deployMode.equals("client") ? application.driver() : application.logs())
         // The checks of an executor may last longer than the job on a busy machine.
-        .containsPattern("Checks of executors: RDMA is used in [12], not used in 0")
+        .containsPattern("Checks of executor [0-9]+ on .*: RDMA is used")
         .contains("Shuffle of this application: readBytes=");
   }
 

@@ -93,9 +93,9 @@ class CommandsDocumentationTest {
               "YarnIT.java",
               "{\"client\", \"cluster\"}"),
           by(
-              "yarn logs -applicationId ID \\| grep -E 'RDMA is\\|Checks of executors'",
+              "yarn logs -applicationId ID \\| grep -E 'RDMA is\\|Checks of executor'",
               "YarnIT.java",
-              "\"Checks of executors: RDMA is used in [12], "),
+              "\"Checks of executor [0-9]+ on .*: RDMA is used"),
           by(
               "spark-submit .*--class org\\.sparkrdma\\.benchmarks\\.jobs\\.ShuffleBenchmark .*",
               "SubmittedBenchmarkIT.java",

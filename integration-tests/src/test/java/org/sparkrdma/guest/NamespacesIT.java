@@ -51,6 +51,6 @@ final class NamespacesIT {
         .doesNotContain("move 0")
         .contains("add 0", "first: rxe0 siw7", "other:", "doctor 1")
         .anyMatch(line -> line.contains("no RDMA device: the kernel lists none"))
-        .anyMatch(line -> line.contains("Each RDMA device belongs to one network namespace."));
+        .anyMatch(line -> line.contains("rdma dev set DEVICE netns NAME"));
   }
 }

@@ -32,14 +32,10 @@ final class PerfIT {
       fi
       trap 'touch $GUEST_SHARE/over' EXIT
       until [[ -s $GUEST_SHARE/up ]]; do sleep 0.1; done
-      $PLUGIN doctor -v --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
+      $PLUGIN doctor -v --peer $GUEST_PEER_ADDRESS --conf $CONF --host $GUEST_ADDRESS
       $PLUGIN perf client $GUEST_PEER_ADDRESS --conf $CONF --host $GUEST_ADDRESS \\
         --json --sizes 8,4k,64k --ms 1000 >$GUEST_SHARE/perf.json
-      code=$?
-      ip link set wire1 mtu 1500
-      echo with a smaller MTU
-      $PLUGIN doctor -v --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
-      exit $code
+      exit $?
       """;
 
   @TempDir private Path shared;
@@ -69,18 +65,6 @@ final class PerfIT {
         .as(result.output())
         .anyMatch(line -> line.matches("ok +Peer [0-9.]+ answers by TCP\\."))
         .anyMatch(line -> line.matches("ok +RDMA from=.* a READ of 8 bytes takes .*"));
-    lines.stream().filter(line -> line.contains(" path MTU ")).forEach(System.out::println);
-    if (transport.equals("iwarp")) {
-      assertThat(lines).noneMatch(line -> line.contains(" path MTU "));
-    } else {
-      int smaller = lines.indexOf("with a smaller MTU");
-      assertThat(lines.subList(0, smaller))
-          .anyMatch(line -> line.matches("ok +The path MTU from=.* is 4096 bytes, the max.*"));
-      assertThat(lines.subList(smaller, lines.size()))
-          .anyMatch(line -> line.matches("warning +The port here has a path MTU of 1024 bytes.*"))
-          .anyMatch(
-              line -> line.matches("note +The path MTU from=.* is 1024 bytes, but .* use 4096.*"));
-    }
     JsonNode report = new ObjectMapper().readTree(shared.resolve("perf.json").toFile());
     assertThat(report.path("engine").asText()).isEqualTo("ibverbs");
     assertThat(report.path("rows")).hasSize(3);

@@ -1,52 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.doctor;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
+import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.runtime.StartOutcome;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.tools.doctor.Doctor;
+import org.sparkrdma.shuffle.tools.doctor.Facts;
+import org.sparkrdma.shuffle.tools.doctor.Finding;
+import org.sparkrdma.shuffle.tools.doctor.Level;
+import org.sparkrdma.shuffle.tools.engines.EngineProbe;
+import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /**
- * Runs the checks of an executor once, in a thread of its own that no task waits for. Checks that
- * take too long are abandoned, and that is reported instead of their findings. Owned by the shuffle
- * manager, which closes it. Safe for any thread.
+ * Runs the checks of the command {@code doctor} in an executor once, in a thread of its own that no
+ * task waits for: those of the machine as they are, that of the device by the executor's own start.
+ * Checks that take too long are abandoned, and that is reported instead of their findings. Owned by
+ * the shuffle manager, which closes it. Safe for any thread.
  */
 public final class ExecutorDoctor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorDoctor.class);
   private static final Duration TIME_LIMIT = Duration.ofSeconds(10);
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
 
-  private final Checks checks;
-  private final Consumer<ExecutorFindings> driver;
+  /** Leaves time for the checks themselves. */
+  private static final Duration START_WAIT = Duration.ofSeconds(6);
+
+  private static final long SAMPLE_MS = 1_000;
+
+  private final Callable<List<FindingLine>> checks;
+  private final Consumer<List<FindingLine>> driver;
   private final Duration timeLimit;
-  private final CompletableFuture<ExecutorFindings> findings = new CompletableFuture<>();
+  private final CompletableFuture<List<FindingLine>> findings = new CompletableFuture<>();
   private final Thread thread;
-
-  /** The checks, or a double in tests. */
-  interface Checks {
-    /** Has no time limit of its own; ends early when interrupted. */
-    ExecutorFindings run() throws Exception;
-
-    /** The report when {@link #run} gives none. Any thread. */
-    ExecutorFindings failed(String reason);
-  }
 
   /** A doctor that is not started, of an executor whose runtime has been started. */
   public static ExecutorDoctor of(SparkEnv env, ShuffleSettings settings, RdmaRuntime runtime) {
-    return new ExecutorDoctor(new ExecutorCheck(env, settings, runtime), runtime::send, TIME_LIMIT);
+    AtomicBoolean used = new AtomicBoolean();
+    return new ExecutorDoctor(
+        () -> check(env, settings, runtime, used),
+        lines -> runtime.send(new ExecutorFindings(env.executorId(), host(env), used.get(), lines)),
+        TIME_LIMIT);
   }
 
   /**
+   * @param checks has no time limit of its own; ends early when interrupted
    * @param driver receives the findings once, unless this is closed before; returns at once
    */
-  ExecutorDoctor(Checks checks, Consumer<ExecutorFindings> driver, Duration timeLimit) {
+  ExecutorDoctor(
+      Callable<List<FindingLine>> checks, Consumer<List<FindingLine>> driver, Duration timeLimit) {
     this.checks = checks;
     this.driver = driver;
     this.timeLimit = timeLimit;
@@ -54,45 +79,46 @@ public final class ExecutorDoctor implements AutoCloseable {
     thread.setDaemon(true);
   }
 
-  /** Starts the checks; called once. Never throws. */
+  /** Starts the checks; called once. */
   public void start() {
-    try {
-      // The time limit may start a thread too.
-      var unused =
-          findings
-              .completeOnTimeout(null, timeLimit.toNanos(), TimeUnit.NANOSECONDS)
-              .thenAccept(this::report);
-      thread.start();
-    } catch (Throwable e) {
-      // "unable to create native thread" is an Error: the executor works without.
-      LOG.debug("The machine of this executor is not checked", e);
-      findings.complete(checks.failed(e.toString()));
-    }
+    var unused =
+        findings
+            .completeOnTimeout(null, timeLimit.toNanos(), TimeUnit.NANOSECONDS)
+            .thenAccept(this::send);
+    thread.start();
   }
 
   private void run() {
     try {
-      findings.complete(checks.run());
+      findings.complete(checks.call());
     } catch (InterruptedException e) {
       LOG.debug("Interrupted: the machine of this executor is not checked", e);
-    } catch (Throwable e) {
-      // An Error too: a check reads files and calls libraries of an unknown machine.
+    } catch (Exception | LinkageError e) {
       LOG.debug("A check failed", e);
-      findings.complete(checks.failed(e.toString()));
+      findings.complete(withoutResult(e.toString()));
     }
   }
 
   /**
    * @param found null after the time limit
    */
-  private void report(ExecutorFindings found) {
+  private void send(List<FindingLine> found) {
     if (found == null) {
       thread.interrupt();
     }
     driver.accept(
         found == null
-            ? checks.failed("they did not end within " + timeLimit.toSeconds() + " s")
+            ? withoutResult("they did not end within " + timeLimit.toSeconds() + " s")
             : found);
+  }
+
+  private static List<FindingLine> withoutResult(String reason) {
+    return List.of(
+        new FindingLine(
+            "warning",
+            "doctor",
+            "The checks of this executor gave no result: " + reason + ".",
+            "run the command doctor on that host"));
   }
 
   /** Abandons checks that are running; a second close does nothing. */
@@ -102,6 +128,56 @@ public final class ExecutorDoctor implements AutoCloseable {
     thread.interrupt();
     if (!ThreadEnd.await(thread, CLOSE_LIMIT)) {
       LOG.debug("A check of this executor's machine does not end");
+    }
+  }
+
+  /** Takes about as long as the start of RDMA, and a second for counters. */
+  private static List<FindingLine> check(
+      SparkEnv env, ShuffleSettings settings, RdmaRuntime runtime, AtomicBoolean used)
+      throws InterruptedException, UnknownHostException {
+    StartOutcome outcome = runtime.awaitStart(START_WAIT);
+    used.set(outcome.up());
+    Map<String, String> values = new TreeMap<>();
+    for (var entry : env.conf().getAll()) {
+      values.put(entry._1(), entry._2());
+    }
+    // Set by the driver for its executors; the check of settings is for keys that users set.
+    values.remove(DirectoryName.KEY);
+    SparkSettings spark = new SparkSettings(values);
+    SystemFiles files = new SystemFiles(Path.of("/"));
+    Map<String, String> environment = System.getenv();
+    Probe probe =
+        new EngineProbe(
+                settings,
+                spark,
+                InetAddress.getByName(host(env)),
+                files,
+                Facts.localDirectories(spark, environment))
+            .runInExecutor(
+                DeviceChoice.numberOf(env.executorId()), outcome.up(), outcome.reasons());
+    Doctor.Report report =
+        Doctor.run(new Facts(files, environment, spark, probe, List.of(), ExecutorDoctor::sample));
+    List<FindingLine> lines = new ArrayList<>();
+    report.findings().forEach((check, all) -> all.forEach(finding -> add(lines, check, finding)));
+    return lines;
+  }
+
+  private static void add(List<FindingLine> lines, String check, Finding finding) {
+    if (finding.level() != Level.OK) {
+      String level = finding.level().name().toLowerCase(Locale.ROOT);
+      lines.add(new FindingLine(level, check, finding.message(), finding.advice()));
+    }
+  }
+
+  private static String host(SparkEnv env) {
+    return env.blockManager().blockManagerId().host();
+  }
+
+  private static void sample() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(SAMPLE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -1,93 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.doctor;
 
+import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.Locale;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
+import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
 
 /**
- * Collects the findings of executors at the driver and logs them as one table, with those of later
- * executors as further ones. Owned by the shuffle manager, which closes it. Safe for any thread.
+ * Logs the findings of executors at the driver, equal ones of one host once. Safe for any thread.
  */
-public final class FindingsLog implements AutoCloseable {
+public final class FindingsLog {
+  static final int MAX_LOGGED = 10_000;
+
   /** The logger of the class that users configure. */
   private static final Logger LOG =
       LoggerFactory.getLogger("org.sparkrdma.shuffle.RdmaShuffleManager");
 
-  private static final long TICK_MS = 500;
+  private final Set<List<?>> logged = new HashSet<>();
 
-  private final PendingFindings pending = new PendingFindings();
-  private final ScheduledThreadPoolExecutor timer;
-  private boolean ticking;
+  /** Nothing yet. */
+  public FindingsLog() {}
 
-  /** Starts no thread before the first report. */
-  public FindingsLog() {
-    timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "rdma-doctor-table");
-              thread.setDaemon(true);
-              return thread;
-            });
-  }
-
-  /** Returns at once. */
-  public synchronized void report(ExecutorFindings findings) {
-    pending.add(findings, System.nanoTime());
-    if (!ticking) {
-      ticking = true;
-      schedule();
-    }
-  }
-
-  private void schedule() {
-    try {
-      var unused = timer.schedule(this::tick, TICK_MS, TimeUnit.MILLISECONDS);
-    } catch (RejectedExecutionException e) {
-      LOG.debug("Findings arrived after the end", e);
-    }
-  }
-
-  private void tick() {
-    List<ExecutorFindings> due = List.of();
-    synchronized (this) {
-      if (pending.isDue(System.nanoTime())) {
-        due = pending.takeAll();
-      }
-      ticking = !pending.isEmpty();
-      if (ticking) {
-        schedule();
+  /** An executor has reported. */
+  public void report(ExecutorFindings findings) {
+    if (isNew(findings)) {
+      String text = text(findings);
+      if (findings.used()) {
+        LOG.info("{}", text);
+      } else {
+        LOG.warn("{}", text);
       }
     }
-    // Without the lock: an appender may be slow, and executors are waiting for the directory.
-    log(due);
   }
 
-  private static void log(List<ExecutorFindings> all) {
-    if (all.isEmpty()) {
-      return;
-    }
-    String table = new FindingsTable(all).text();
-    if (all.stream().allMatch(ExecutorFindings::used)) {
-      LOG.info("Checks of executors: {}", table);
-    } else {
-      LOG.warn("Checks of executors: {}", table);
-    }
+  private synchronized boolean isNew(ExecutorFindings findings) {
+    return logged.size() < MAX_LOGGED
+        && logged.add(List.of(findings.host(), findings.used(), findings.lines()));
   }
 
-  /** Logs what is left; a second close does nothing. */
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    List<ExecutorFindings> left;
-    synchronized (this) {
-      left = pending.takeAll();
+  private static String text(ExecutorFindings findings) {
+    StringBuilder text = new StringBuilder("Checks of executor ");
+    text.append(findings.executorId()).append(" on ").append(findings.host());
+    text.append(findings.used() ? ": RDMA is used" : ": RDMA is not used");
+    for (FindingLine line : findings.lines()) {
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "\n  %-8s %-17s %s To do: %s",
+              line.level(),
+              line.check(),
+              line.message(),
+              line.advice()));
     }
-    log(left);
+    return text.toString();
   }
 }

@@ -36,7 +36,6 @@ public final class DriverParts implements AutoCloseable {
   private final ShuffleSettings settings;
   private final List<String> warnings;
   private DriverDirectory directory;
-  private FindingsLog findings;
   private boolean watching;
   private boolean closed;
 
@@ -58,8 +57,7 @@ public final class DriverParts implements AutoCloseable {
         directory.setProfiles(executorId -> ExecutorProfiles.of(conf, executorId));
       }
       if (directory != null && settings.doctor()) {
-        findings = new FindingsLog();
-        directory.setFindingsConsumer(findings::report);
+        directory.setFindingsConsumer(new FindingsLog()::report);
       }
     }
   }
@@ -121,19 +119,13 @@ public final class DriverParts implements AutoCloseable {
   @Override
   public void close() {
     DriverDirectory open;
-    FindingsLog log;
     synchronized (this) {
       closed = true;
       open = directory;
       directory = null;
-      log = findings;
-      findings = null;
     }
     if (open != null) {
       open.close();
-    }
-    if (log != null) {
-      log.close();
     }
   }
 }

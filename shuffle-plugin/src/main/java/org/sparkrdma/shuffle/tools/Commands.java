@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.tools;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -11,7 +10,6 @@ import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** All commands: parses the arguments, runs one and returns its exit code. */
 @Command(
@@ -30,6 +28,12 @@ public final class Commands implements Callable<Integer> {
   static final int NOT_USABLE = 1;
   static final int WRONG_USAGE = 2;
   static final int FAILED = 3;
+
+  /** Version of the JSON that commands print. */
+  static final int SCHEMA = 1;
+
+  /** Advice that follows a reason against RDMA on this host. */
+  static final String RUN_DOCTOR = "; run here: java -jar shuffle-plugin.jar doctor";
 
   /** Version in the jar's manifest. */
   static final class Version implements IVersionProvider {
@@ -55,8 +59,18 @@ public final class Commands implements Callable<Integer> {
   }
 
   static int run(PrintWriter output, PrintWriter errors, String... arguments) {
-    CommandLine line = new CommandLine(new Commands());
-    int code = execute(line, output, errors, arguments);
+    int code =
+        new CommandLine(new Commands())
+            .setOut(output)
+            .setErr(errors)
+            .setParameterExceptionHandler((wrong, given) -> misuse(errors, wrong))
+            .setExecutionExceptionHandler(
+                (failure, command, parsed) -> {
+                  errors.println("The command failed. Please report this:");
+                  failure.printStackTrace(errors);
+                  return FAILED;
+                })
+            .execute(arguments);
     if (output.checkError()) {
       errors.println(
           "The output is not complete, because it could not be written: the disk is full, or its"
@@ -66,18 +80,10 @@ public final class Commands implements Callable<Integer> {
     return code;
   }
 
-  private static int execute(
-      CommandLine line, PrintWriter output, PrintWriter errors, String... arguments) {
-    return line.setOut(output)
-        .setErr(errors)
-        .setParameterExceptionHandler((wrong, given) -> misuse(errors, wrong))
-        .setExecutionExceptionHandler(
-            (failure, command, parsed) -> {
-              errors.println("The command failed. Please report this:");
-              failure.printStackTrace(errors);
-              return FAILED;
-            })
-        .execute(arguments);
+  private static int misuse(PrintWriter errors, ParameterException wrong) {
+    String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
+    errors.println(wrong.getMessage() + " (see " + command + " --help)");
+    return WRONG_USAGE;
   }
 
   /** The error of an option or argument that is not allowed. */
@@ -86,50 +92,12 @@ public final class Commands implements Callable<Integer> {
         spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
   }
 
-  /**
-   * The number that an option gives.
-   *
-   * @param option its name
-   * @param text its value
-   * @param allowed the numbers from min to max, in words
-   */
-  static int number(
-      CommandSpec spec, String option, String text, int min, int max, String allowed) {
-    if (text.matches("[0-9]{1,10}")) {
-      long number = Long.parseLong(text);
-      if (number >= min && number <= max) {
-        return (int) number;
-      }
+  /** Requires a number that an option gives. */
+  static int number(CommandSpec spec, String option, int value, int min, int max) {
+    if (value < min || value > max) {
+      throw wrongValue(spec, option + " " + value, "a whole number from " + min + " to " + max);
     }
-    throw wrongValue(spec, option + " " + text, allowed);
-  }
-
-  /** Same as {@link #number}, for a whole number without an upper limit of its own. */
-  static int numberFromOne(CommandSpec spec, String option, String text) {
-    return number(
-        spec, option, text, 1, Integer.MAX_VALUE, "a whole number from 1 to " + Integer.MAX_VALUE);
-  }
-
-  private static int misuse(PrintWriter errors, ParameterException wrong) {
-    CommandSpec command = wrong.getCommandLine().getCommandSpec();
-    String message =
-        wrong instanceof UnmatchedArgumentException unmatched
-                && !unmatched.isUnknownOption()
-                && !command.subcommands().isEmpty()
-            ? unknownCommand(unmatched, command)
-            : wrong.getMessage();
-    errors.println(message + " (see " + command.qualifiedName() + " --help)");
-    return WRONG_USAGE;
-  }
-
-  private static String unknownCommand(UnmatchedArgumentException wrong, CommandSpec parent) {
-    String command = wrong.getUnmatched().get(0);
-    List<String> nearest = command.equals("help") ? List.of("--help") : wrong.getSuggestions();
-    return "Unknown command: "
-        + command
-        + (nearest.isEmpty() ? "" : " nearest=" + nearest.get(0))
-        + " allowed="
-        + String.join(", ", parent.subcommands().keySet());
+    return value;
   }
 
   @Override

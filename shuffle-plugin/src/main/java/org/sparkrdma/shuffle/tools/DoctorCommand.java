@@ -5,28 +5,21 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.collect.CardArchive;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
-import org.sparkrdma.shuffle.tools.engines.EngineDevices;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
-import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -47,13 +40,11 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class DoctorCommand implements Callable<Integer> {
-  private static final int SCHEMA = 1;
   private static final long SAMPLE_MS = 1_000;
+  private static final String INDENT = " ".repeat(9);
 
   @Spec private CommandSpec spec;
-  @Mixin private SettingsOptions settingsOptions;
-  @Mixin private OutputOptions output;
-  @Mixin private PeerOptions peerOptions;
+  @Mixin private SettingsOptions options;
 
   @Option(
       names = {"-v", "--verbose"},
@@ -61,125 +52,88 @@ final class DoctorCommand implements Callable<Integer> {
   private boolean verbose;
 
   @Option(
+      names = "--peer",
+      paramLabel = "HOST[:PORT]",
+      description =
+          "Also reach another host, where doctor --listen or perf server runs, by TCP and by RDMA,"
+              + " and measure a few READs. An IPv6 address needs brackets.")
+  private String peer;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "PORT",
+      arity = "0..1",
+      fallbackValue = "" + PeerListener.DEFAULT_PORT,
+      description =
+          "Answer doctor --peer of other hosts for ten minutes, at this TCP port (default "
+              + PeerListener.DEFAULT_PORT
+              + "), as perf server does.")
+  private Integer listen;
+
+  @Option(
       names = "--collect",
       paramLabel = "FILE",
       description =
-          "Also pack the findings, the devices and the kernel's files about them into a new zip"
+          "Also write the findings, the devices and the kernel's files about them into a new text"
               + " file for a maintainer. IP and hardware addresses and the name of this host are"
               + " replaced; read it before you send it.")
   private String archive;
 
   @Override
   public Integer call() {
-    SparkSettings spark = settingsOptions.settings();
-    SystemFiles files = new SystemFiles(Path.of("/"));
-    InetAddress host = settingsOptions.sparkHost(System.getenv());
-    PeerCheck peer = peerOptions.check();
+    SparkSettings spark = options.settings();
+    InetAddress host = options.sparkHost();
+    if (listen != null) {
+      return PerfCommand.listen(spec, options, listen, PerfCommand.DEFAULT_SECONDS);
+    }
+    HostPort at = peer == null ? null : HostPort.parse(spec, peer);
     // With wrong settings the driver does not start. The machine is then checked with defaults.
-    boolean right = SettingMistakes.of(spark.values()).isEmpty();
     ShuffleSettings settings =
-        right ? ShuffleSettings.of(spark.values()) : ShuffleSettings.defaults();
-    if (peerOptions.listens()) {
-      if (archive != null) {
-        throw Commands.wrongValue(spec, "--listen with --collect", "one of them");
-      }
-      return listen(settings, host);
-    }
+        SettingMistakes.of(spark.values()).isEmpty()
+            ? ShuffleSettings.of(spark.values())
+            : ShuffleSettings.defaults();
+    SystemFiles files = new SystemFiles(Path.of("/"));
+    Map<String, String> environment = System.getenv();
     Probe probe =
-        new EngineProbe(settings, spark, host)
-            .run(files, Facts.localDirectories(spark, System.getenv()));
+        new EngineProbe(settings, spark, host, files, Facts.localDirectories(spark, environment))
+            .run();
+    List<Finding> ofPeer = at == null ? List.of() : check(at, probe, settings, host);
     Doctor.Report report =
-        Doctor.run(
-            new Facts(
-                files,
-                System.getenv(),
-                javaProperties(),
-                spark,
-                probe,
-                Optional.of(host),
-                peer == null ? List.of() : check(peer, probe, settings),
-                DoctorCommand::sample));
+        Doctor.run(new Facts(files, environment, spark, probe, ofPeer, DoctorCommand::sample));
+    Map<String, Object> facts = facts(report, probe);
     if (archive != null) {
-      pack(files, spark, settings, report, probe);
+      collect(files, spark, facts, DevicesCommand.facts(settings.engineSettings(), probe));
     }
-    print(report, probe);
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(options.json() ? Json.of(facts) : text(report, verbose));
+    out.flush();
     return report.usable() ? Commands.USABLE : Commands.NOT_USABLE;
   }
 
-  private void pack(
+  private void collect(
       SystemFiles files,
       SparkSettings spark,
-      ShuffleSettings settings,
-      Doctor.Report report,
-      Probe probe) {
-    String devices = DevicesCommand.json(EngineDevices.all(settings.engineSettings()), probe);
+      Map<String, Object> findings,
+      Map<String, Object> devices) {
     try {
-      CardArchive.write(Path.of(archive), files, spark, json(report, probe), devices);
-    } catch (NoSuchFileException e) {
-      throw cannotWrite("its folder does not exist, or takes no new files");
-    } catch (InvalidPathException e) {
-      throw cannotWrite(FileErrors.reason(e));
-    } catch (IOException e) {
-      throw cannotWrite(FileErrors.reason(e));
+      Archive.write(Path.of(archive), files, spark, Json.of(findings), Json.of(devices));
+    } catch (IOException | InvalidPathException e) {
+      throw new ParameterException(
+          spec.commandLine(), "Cannot write --collect " + archive + ": " + e, e);
     }
   }
 
-  private ParameterException cannotWrite(String reason) {
-    return new ParameterException(
-        spec.commandLine(), "Cannot write --collect " + archive + ": " + reason);
-  }
-
-  private static List<Finding> check(PeerCheck peer, Probe probe, ShuffleSettings settings) {
+  private static List<Finding> check(
+      HostPort at, Probe probe, ShuffleSettings settings, InetAddress host) {
+    PeerCheck check = new PeerCheck(at.host(), at.port());
     if (!probe.usable()) {
-      return peer.runWithoutDevice();
+      return check.runWithoutDevice();
     }
-    try (OpenDevice device = OpenDevice.open(settings, probe.choice().orElseThrow())) {
-      return peer.run(device);
+    try (OpenDevice device = OpenDevice.open(settings, host)) {
+      return check.run(device);
     } catch (VerbsException e) {
-      List<Finding> findings = new ArrayList<>();
-      findings.add(Finding.problem(e.getMessage() + ".", "run this command again"));
-      findings.addAll(peer.runWithoutDevice());
-      return findings;
+      return List.of(Finding.problem(e.getMessage() + ".", "run this command again"));
     }
-  }
-
-  private int listen(ShuffleSettings settings, InetAddress host) {
-    PrintWriter out = spec.commandLine().getOut();
-    int port = peerOptions.listenPort();
-    int seconds = peerOptions.listenSeconds();
-    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-    try (OpenDevice device = OpenDevice.open(settings, host);
-        PeerListener listener = PeerListener.forChecks(device, port)) {
-      HostPort own = new HostPort(host.getHostAddress(), listener.port());
-      String client = "doctor --peer " + own.text(PeerCheck.DEFAULT_PORT);
-      out.println(
-          new ListenerReport(listener.port(), listener.addresses(), seconds, client)
-              .in(output.json()));
-      out.flush();
-      listener.serveUntil(endNs);
-      return Commands.USABLE;
-    } catch (VerbsException e) {
-      out.println(ListenerReport.unusable(output.json(), e.getMessage()));
-      return Commands.NOT_USABLE;
-    } catch (IOException e) {
-      spec.commandLine()
-          .getErr()
-          .println(
-              "Cannot listen at TCP port "
-                  + port
-                  + ": "
-                  + e.getMessage()
-                  + "; give another one, as in --listen 7475");
-      return Commands.WRONG_USAGE;
-    }
-  }
-
-  private static Map<String, String> javaProperties() {
-    Map<String, String> properties = new TreeMap<>();
-    for (String key : System.getProperties().stringPropertyNames()) {
-      properties.put(key, System.getProperty(key));
-    }
-    return properties;
   }
 
   private static void sample() {
@@ -190,42 +144,46 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  private void print(Doctor.Report report, Probe probe) {
-    PrintWriter out = spec.commandLine().getOut();
-    if (output.json()) {
-      out.println(json(report, probe));
+  /** The answer, then at most three steps, or all findings. */
+  static String text(Doctor.Report report, boolean verbose) {
+    List<String> lines = new ArrayList<>(List.of(report.summary()));
+    if (verbose) {
+      report
+          .findings()
+          .forEach(
+              (check, findings) -> {
+                if (!findings.isEmpty()) {
+                  lines.add(System.lineSeparator() + check);
+                }
+                findings.forEach(one -> add(lines, one));
+              });
     } else {
-      ReportText text = new ReportText(output.style(), output.lineWrap());
-      out.print(verbose ? text.withAllFindings(report) : text.of(report));
+      List<Finding> steps = report.steps();
+      for (int i = 0; i < steps.size(); i++) {
+        lines.add((i + 1) + ". " + steps.get(i).message());
+        lines.add("   To do: " + steps.get(i).advice());
+      }
+      lines.add("All findings: -v.");
     }
-    out.flush();
+    return String.join(System.lineSeparator(), lines);
   }
 
-  private static String lower(Level level) {
-    return level.name().toLowerCase(Locale.ROOT);
+  private static void add(List<String> lines, Finding finding) {
+    String level = finding.level().name().toLowerCase(Locale.ROOT);
+    lines.add(String.format(Locale.ROOT, "%-8s %s", level, finding.message()));
+    if (finding.level() != Level.OK) {
+      lines.add(INDENT + "To do: " + finding.advice());
+    }
   }
 
-  private static String json(Doctor.Report report, Probe probe) {
+  private static Map<String, Object> facts(Doctor.Report report, Probe probe) {
     Map<String, Object> all = new LinkedHashMap<>();
-    all.put("schema", SCHEMA);
+    all.put("schema", Commands.SCHEMA);
     all.put("usable", report.usable());
     all.put("summary", report.summary());
     all.put("reasons", report.reasons());
-    all.put("chosen", probe.choice().map(DevicesCommand::chosen).orElse(null));
-    List<Map<String, Object>> findings = new ArrayList<>();
-    report
-        .findings()
-        .forEach((check, ofCheck) -> ofCheck.forEach(one -> findings.add(json(check, one))));
-    all.put("findings", findings);
-    return Json.of(all);
-  }
-
-  private static Map<String, Object> json(String check, Finding finding) {
-    Map<String, Object> facts = new LinkedHashMap<>();
-    facts.put("check", check);
-    facts.put("level", lower(finding.level()));
-    facts.put("message", finding.message());
-    facts.put("toDo", finding.advice());
-    return facts;
+    all.put("chosen", probe.choice().map(DevicesCommand::chosen));
+    all.put("findings", report.findings());
+    return all;
   }
 }

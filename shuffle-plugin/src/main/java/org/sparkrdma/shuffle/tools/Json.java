@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
+import java.lang.reflect.RecordComponent;
+import java.net.InetAddress;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
-/** Writes maps, lists, texts, numbers and flags as JSON. Stateless. */
+/** Writes records, maps, lists, texts, numbers and flags as JSON. Stateless. */
 final class Json {
   private static final String INDENT = "  ";
 
@@ -16,21 +21,19 @@ final class Json {
     return write(value, "");
   }
 
-  /** Same as {@link #of}, in one line. */
-  static String line(Object value) {
-    // Texts have no line feeds: they are escaped.
-    return of(value).replaceAll(",\\n *", ", ").replaceAll("\\n *", "");
-  }
-
   private static String write(Object value, String indent) {
     if (value == null || value instanceof Number || value instanceof Boolean) {
       return String.valueOf(value);
     }
+    if (value instanceof Optional<?> optional) {
+      return write(optional.orElse(null), indent);
+    }
+    if (value instanceof Record record) {
+      return write(components(record), indent);
+    }
     if (value instanceof Map<?, ?> map) {
-      List<String> members =
-          map.entrySet().stream()
-              .map(e -> text(e.getKey()) + ": " + write(e.getValue(), indent + INDENT))
-              .toList();
+      List<String> members = new ArrayList<>();
+      map.forEach((key, of) -> members.add(text(key) + ": " + write(of, indent + INDENT)));
       return enclosed("{", members, "}", indent);
     }
     if (value instanceof Collection<?> list) {
@@ -38,6 +41,18 @@ final class Json {
       return enclosed("[", items, "]", indent);
     }
     return text(value);
+  }
+
+  private static Map<String, Object> components(Record record) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    for (RecordComponent component : record.getClass().getRecordComponents()) {
+      try {
+        values.put(component.getName(), component.getAccessor().invoke(record));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(component + " cannot be read", e);
+      }
+    }
+    return values;
   }
 
   private static String enclosed(String begin, List<String> parts, String end, String indent) {
@@ -49,8 +64,14 @@ final class Json {
   }
 
   private static String text(Object value) {
+    String plain = String.valueOf(value);
+    if (value instanceof InetAddress address) {
+      plain = address.getHostAddress();
+    } else if (value instanceof Enum<?>) {
+      plain = plain.toLowerCase(Locale.ROOT).replace('_', '-');
+    }
     StringBuilder text = new StringBuilder("\"");
-    for (char letter : String.valueOf(value).toCharArray()) {
+    for (char letter : plain.toCharArray()) {
       if (letter == '"' || letter == '\\') {
         text.append('\\').append(letter);
       } else if (letter < ' ' || letter > '~') {

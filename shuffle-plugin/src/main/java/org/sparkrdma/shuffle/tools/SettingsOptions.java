@@ -6,9 +6,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Map;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.SparkHost;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Options that say which settings of Spark to assume. Confined to the main thread. */
+/** Options that all commands have. Confined to the main thread. */
 final class SettingsOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
@@ -25,8 +23,8 @@ final class SettingsOptions {
       names = "--conf",
       paramLabel = "FILE",
       description =
-          "Spark's settings: a regular file such as conf/spark-defaults.conf, /dev/stdin or"
-              + " /dev/fd/NUMBER. Those that spark-submit passes on come on top. Without any, Spark's defaults and this plug-in's are assumed.")
+          "Spark's settings, such as conf/spark-defaults.conf. Those that spark-submit passes on come"
+              + " on top. Without any, Spark's defaults and this plug-in's are assumed.")
   private String file;
 
   @Option(
@@ -37,18 +35,18 @@ final class SettingsOptions {
               + " first.")
   private String host;
 
+  @Option(names = "--json", description = "Print JSON instead of text.")
+  private boolean json;
+
+  boolean json() {
+    return json;
+  }
+
   SparkSettings settings() {
-    if (file != null && file.isBlank()) {
-      throw new ParameterException(spec.commandLine(), "--conf needs a value: the name of a file");
-    }
     try {
       return SparkSettings.read(file == null ? null : Path.of(file), System.getProperties());
-    } catch (IOException e) {
-      throw new ParameterException(
-          spec.commandLine(), "Cannot read --conf " + file + ": " + FileErrors.reason(e), e);
-    } catch (InvalidPathException e) {
-      throw new ParameterException(
-          spec.commandLine(), "Cannot read --conf " + file + ": " + FileErrors.reason(e), e);
+    } catch (IOException | InvalidPathException e) {
+      throw new ParameterException(spec.commandLine(), "Cannot read --conf " + file + ": " + e, e);
     }
   }
 
@@ -61,9 +59,9 @@ final class SettingsOptions {
     }
   }
 
-  InetAddress sparkHost(Map<String, String> environment) {
+  InetAddress sparkHost() {
     try {
-      return host == null ? SparkHost.find(environment) : InetAddress.getByName(host);
+      return host == null ? SparkHost.find(System.getenv()) : InetAddress.getByName(host);
     } catch (UnknownHostException e) {
       throw new ParameterException(
           spec.commandLine(),

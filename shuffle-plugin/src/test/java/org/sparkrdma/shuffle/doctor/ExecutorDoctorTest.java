@@ -11,15 +11,16 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
 
 /** The thread of the checks: its time limit, its failures and its end. */
 @Timeout(30)
 class ExecutorDoctorTest {
-  private static final ExecutorFindings FOUND = new ExecutorFindings("7", "a", true, List.of());
+  private static final String NO_RESULT = "The checks of this executor gave no result: ";
+  private static final List<FindingLine> FOUND =
+      List.of(new FindingLine("note", "any", "Found.", "do"));
 
-  private final LinkedBlockingQueue<ExecutorFindings> received = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<List<FindingLine>> received = new LinkedBlockingQueue<>();
   private final CountDownLatch interrupted = new CountDownLatch(1);
 
   @Test
@@ -35,24 +36,24 @@ class ExecutorDoctorTest {
   void shouldAbandonChecksAfterTheTimeLimitAndReportIt() throws Exception {
     try (ExecutorDoctor doctor = doctor(this::hang, Duration.ofMillis(50))) {
       doctor.start();
-      assertThat(received.poll(20, TimeUnit.SECONDS).lines())
+      assertThat(received.poll(20, TimeUnit.SECONDS))
           .extracting(FindingLine::message)
-          .containsExactly("they did not end within 0 s");
+          .containsExactly(NO_RESULT + "they did not end within 0 s.");
       assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
     }
   }
 
   @Test
-  void shouldReportAnErrorOfACheck() throws Exception {
-    Callable<ExecutorFindings> failing =
+  void shouldReportALibraryThatCannotBeLinked() throws Exception {
+    Callable<List<FindingLine>> failing =
         () -> {
           throw new UnsatisfiedLinkError("no symbol");
         };
     try (ExecutorDoctor doctor = doctor(failing, Duration.ofSeconds(20))) {
       doctor.start();
-      assertThat(received.poll(20, TimeUnit.SECONDS).lines())
+      assertThat(received.poll(20, TimeUnit.SECONDS))
           .extracting(FindingLine::message)
-          .containsExactly("java.lang.UnsatisfiedLinkError: no symbol");
+          .containsExactly(NO_RESULT + "java.lang.UnsatisfiedLinkError: no symbol.");
     }
   }
 
@@ -74,7 +75,7 @@ class ExecutorDoctorTest {
     assertThat(received).isEmpty();
   }
 
-  private ExecutorFindings hang() throws InterruptedException {
+  private List<FindingLine> hang() throws InterruptedException {
     try {
       new CountDownLatch(1).await();
       return FOUND;
@@ -84,21 +85,7 @@ class ExecutorDoctorTest {
     }
   }
 
-  private ExecutorDoctor doctor(Callable<ExecutorFindings> checks, Duration limit) {
-    return new ExecutorDoctor(
-        new ExecutorDoctor.Checks() {
-          @Override
-          public ExecutorFindings run() throws Exception {
-            return checks.call();
-          }
-
-          @Override
-          public ExecutorFindings failed(String reason) {
-            return new ExecutorFindings(
-                "7", "a", true, List.of(new FindingLine("warning", "doctor", reason, "do")));
-          }
-        },
-        received::add,
-        limit);
+  private ExecutorDoctor doctor(Callable<List<FindingLine>> checks, Duration limit) {
+    return new ExecutorDoctor(checks, received::add, limit);
   }
 }

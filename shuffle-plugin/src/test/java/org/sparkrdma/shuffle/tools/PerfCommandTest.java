@@ -29,7 +29,6 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
-import org.sparkrdma.shuffle.tools.peer.TcpSource;
 
 /** {@code perf}, both sides on the loopback engine. */
 @Timeout(60)
@@ -61,8 +60,7 @@ class PerfCommandTest {
   private static void withServer(Client client) throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     try (OpenDevice theirs = device();
-        TcpSource source = new TcpSource();
-        PeerListener listener = PeerListener.forMeasurements(theirs, 0, source)) {
+        PeerListener listener = new PeerListener(theirs, 0)) {
       Thread server = new Thread(() -> serve(listener, over), "perf-server");
       server.start();
       try {
@@ -122,12 +120,11 @@ class PerfCommandTest {
   }
 
   @Test
-  void shouldPrintATableWithTheGainOfReads() throws Exception {
+  void shouldPrintATable() throws Exception {
     withServer(port -> client("127.0.0.1:" + port, "--sizes", "4k", "--ms", "10"));
     assertThat(output.toString().lines())
         .anyMatch(line -> line.matches(" *4096 READ( +[0-9.]+){5}"))
-        .anyMatch(line -> line.matches(" *4096 TCP( +[0-9.]+){5}"))
-        .anyMatch(line -> line.matches(" *gain( +[0-9.]+){2}"));
+        .anyMatch(line -> line.matches(" *4096 TCP( +[0-9.]+){5}"));
     assertThat(output.toString()).startsWith("Engine soft, device soft0, RDMA from=127.0.0.1");
   }
 
@@ -140,7 +137,7 @@ class PerfCommandTest {
     withServer(
         port -> {
           try (OpenDevice own = device()) {
-            assertThat(new PeerCheck("127.0.0.1", port).run(own)).hasSize(3);
+            assertThat(new PeerCheck("127.0.0.1", port).run(own)).hasSize(2);
           }
         });
   }
@@ -154,16 +151,14 @@ class PerfCommandTest {
     assertThat(client("127.0.0.1:" + free)).isEqualTo(Commands.NOT_USABLE);
     assertThat(errors.toString())
         .hasLineCount(1)
-        .contains("is not reached by TCP: Connection refused", "perf server --port " + free);
+        .contains("port " + free + " is not reached by TCP: Connection refused", "perf server");
   }
 
   @Test
   void shouldReportAnUnknownHost() {
     assertThat(client("no.such.host.invalid")).isEqualTo(Commands.NOT_USABLE);
     assertThat(errors.toString())
-        .isEqualToIgnoringNewLines(
-            "Peer no.such.host.invalid is an unknown host: its name has no address here; correct"
-                + " the name, or give the address of the peer");
+        .startsWith("Peer no.such.host.invalid is an unknown host: its name has no address here; ");
   }
 
   @Test
@@ -180,24 +175,7 @@ class PerfCommandTest {
         });
     assertThat(errors.toString())
         .hasLineCount(1)
-        .contains("has ended the TCP connection: ", "start there: ", "perf server --port ");
-  }
-
-  @Test
-  void shouldSayThatAListenerOfDoctorTakesNoMeasurements() throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    try (OpenDevice theirs = device();
-        PeerListener listener = PeerListener.forChecks(theirs, 0)) {
-      Thread server = new Thread(() -> serve(listener, over), "doctor-listener");
-      server.start();
-      assertThat(client("127.0.0.1:" + listener.port(), "--ms", "10"))
-          .isEqualTo(Commands.NOT_USABLE);
-      over.set(true);
-      server.join();
-    }
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .contains("has ended the TCP connection: ", "doctor --listen takes no measurements");
+        .contains("has ended", "start there, ", "perf server");
   }
 
   @Test
@@ -245,10 +223,8 @@ class PerfCommandTest {
         "perf client host --sizes 0",
         "perf client host --sizes 2m",
         "perf client host --sizes 4x",
-        "perf client host --sizes 4k,",
         "perf client host --sizes ,4k",
         "perf client host --sizes=",
-        "perf client host --at-once 65",
         "perf client host --ms 0",
         "perf server --port 70000",
         "perf server --listen-for 0"
@@ -287,7 +263,8 @@ class PerfCommandTest {
     assertThat(output.toString())
         .startsWith("Listening at TCP port ")
         .contains(
-            ", for 1 s. On another host: java -jar shuffle-plugin.jar perf client 127.0.0.1:");
+            ", for 1 s. On another host: java -jar shuffle-plugin.jar doctor --peer 127.0.0.1:",
+            ", or perf client 127.0.0.1:");
 
     output.getBuffer().setLength(0);
     assertThat(run(with(server, "--conf", conf, "--json"))).isZero();

@@ -21,9 +21,11 @@ class WrongUsageTest extends CommandsFixture {
     assertThat(run("doctor", "--conf", soft, "--collect", zip.toString()))
         .isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString())
-        .startsWith("Cannot write --collect " + zip + ": its folder does not exist, or takes no");
+        .hasLineCount(1)
+        .startsWith("Cannot write --collect " + zip + ": java.nio.file.NoSuchFileException");
     assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).contains("Cannot write --collect " + soft + ": it exists");
+    assertThat(errors.toString())
+        .contains("Cannot write --collect " + soft + ": java.nio.file.FileAlreadyExistsException");
     if (Files.isDirectory(Path.of("/proc/self"))) {
       assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
           .isEqualTo(Commands.WRONG_USAGE);
@@ -49,7 +51,8 @@ class WrongUsageTest extends CommandsFixture {
       assertThat(run("doctor", option, "a\0b")).isEqualTo(Commands.WRONG_USAGE);
       assertThat(errors.toString())
           .hasLineCount(1)
-          .contains(option + " a\0b: its name has a NUL character (see ");
+          .startsWith("Cannot ")
+          .contains(option + " a\0b: java.nio.file.InvalidPathException");
     }
   }
 
@@ -59,14 +62,13 @@ class WrongUsageTest extends CommandsFixture {
         "",
         "fly",
         "doctor --jsn",
-        "doctor --color blue",
+        "doctor --listen x",
         "doctor --conf /none",
         "devices x",
         "doctor --host no.such.host.invalid",
         "doctor --peer a:b:c",
         "doctor --peer host:70000",
         "doctor --listen 70000",
-        "doctor --listen --listen-for 0",
         "doctor --conf="
       })
   void shouldRefuseWrongUsageInOneSentence(String arguments) {
@@ -81,26 +83,15 @@ class WrongUsageTest extends CommandsFixture {
       delimiter = '|',
       textBlock =
           """
-          doctor --listen 0 --peer a | Wrong value: --listen with --peer allowed=one of them
-          doctor --listen 0 --collect x | Wrong value: --listen with --collect allowed=one of them
-          doctor --listen-for 5      | --listen-for has a meaning with --listen only
-          doctor --listen=abc        | Wrong value: --listen abc allowed=a port from 0 to 65535
-          doctor --listen= --listen-for=2s | Wrong value: --listen  allowed=a port from 0 to 65535
-          perf server --port x       | Wrong value: --port x allowed=a port from 0 to 65535
-          perf client a --at-once x  | Wrong value: --at-once x allowed=a whole number from 1 to 64
-          doctor --color=red         | Wrong value: --color red allowed=auto, always or never
-          doctor --conf /no/such     | Cannot read --conf /no/such: no such file
-          doctor --conf /            | Cannot read --conf /: Is a directory
-          doctor --conf /dev/null    | Cannot read --conf /dev/null: it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER
-          doctor --conf=             | --conf needs a value: the name of a file
-          bogus                      | Unknown command: bogus allowed=doctor, devices, perf
-          help              | Unknown command: help nearest=--help allowed=doctor, devices, perf
-          doctr --peer a | Unknown command: doctr nearest=doctor allowed=doctor, devices, perf
-          perf servr                 | Unknown command: servr nearest=server allowed=server, client
+          doctor --listen 70000      | Wrong value: port 70000 allowed=a whole number from 0 to 65535
+          perf server --listen-for 0 | Wrong value: --listen-for 0 allowed=a whole number from 1 to
+          perf client a --ms 0       | Wrong value: --ms 0 allowed=a whole number from 1 to
+          doctor --conf /no/such     | Cannot read --conf /no/such: java.nio.file.NoSuchFileException
+          doctor --conf /            | Cannot read --conf /: java.io.IOException: Is a directory
           """)
   void shouldNameTheMistakeAndWhatIsAllowed(String arguments, String sentence) {
     assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).hasLineCount(1).startsWith(sentence + " (see ");
+    assertThat(errors.toString()).hasLineCount(1).startsWith(sentence).contains(" (see ");
     assertThat(output.toString()).isEmpty();
   }
 

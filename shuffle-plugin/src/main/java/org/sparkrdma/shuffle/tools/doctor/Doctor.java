@@ -7,10 +7,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Runs all checks in order and gives the answer. Stateless. */
 public final class Doctor {
+  private static final String SETTINGS = "settings";
+  private static final String PEER = "peer";
   private static final String LOCAL_DIRECTORIES = "local directories";
   private static final int MAX_STEPS = 3;
 
@@ -18,30 +21,22 @@ public final class Doctor {
    * A check by its name, of one to three words.
    *
    * @param forHardware whether it is left out where the chosen device is a loopback device
+   * @param check reads the facts; no findings where the matter does not arise
    */
-  private record Named(String name, boolean forHardware, Check check) {}
+  private record Check(String name, boolean forHardware, Function<Facts, List<Finding>> check) {}
 
   /** Causes stand before what follows from them, because that is the order of steps. */
-  private static final List<Named> CHECKS =
+  private static final List<Check> CHECKS =
       List.of(
-          new Named("settings", false, SettingsCheck::run),
-          new Named("encryption", false, SettingsCheck::encryption),
-          new Named("system", false, HostChecks::system),
-          new Named("java", false, JavaCheck::run),
-          new Named("environment", true, HostChecks::environment),
-          new Named("kernel modules", true, HostChecks::modules),
-          new Named("libraries", true, HostChecks::libraries),
-          new Named("device files", true, HostChecks::deviceFiles),
-          new Named("rdma namespace", true, HostChecks::namespace),
-          new Named("spark address", false, HostChecks::sparkAddress),
-          new Named("ports", true, PortsCheck::run),
-          new Named("arp", true, NetworkChecks::arp),
-          new Named("iwarp", true, NetworkChecks::portMapper),
-          new Named("locked memory", false, LockedMemoryCheck::run),
-          new Named("control groups", true, HostChecks::controlGroups),
-          new Named(LOCAL_DIRECTORIES, false, LocalDirectoriesCheck::run),
-          new Named("peer", false, Facts::peer),
-          new Named("loss and congestion", true, CountersCheck::run));
+          new Check(SETTINGS, false, SettingsCheck::run),
+          new Check("system", false, MachineChecks::system),
+          new Check("ports", true, PortChecks::states),
+          new Check("arp", true, PortChecks::arp),
+          new Check("locked memory", false, MachineChecks::lockedMemory),
+          new Check(LOCAL_DIRECTORIES, false, MachineChecks::localDirectories),
+          new Check(PEER, false, Facts::peer),
+          new Check("engine", false, EngineCheck::run),
+          new Check("loss and congestion", true, PortChecks::counters));
 
   private Doctor() {}
 
@@ -59,14 +54,9 @@ public final class Doctor {
           + String.join("; ", reasons);
     }
 
-    /** Number of findings of a level. */
-    public long count(Level level) {
-      return all().filter(finding -> finding.level() == level).count();
-    }
-
     /** Problems, then warnings, with what to do: the most important first, at most three. */
     public List<Finding> steps() {
-      Set<String> advices = new HashSet<>(Set.of(EngineCheck.SEE_ABOVE));
+      Set<String> advices = new HashSet<>();
       return Stream.of(Level.PROBLEM, Level.WARNING)
           .flatMap(level -> all().filter(finding -> finding.level() == level))
           .filter(finding -> advices.add(finding.advice()))
@@ -74,58 +64,38 @@ public final class Doctor {
           .toList();
     }
 
-    /** Number of checks that have found neither a problem nor a warning. */
-    public long passed() {
-      return made().filter(findings -> findings.stream().noneMatch(Report::isWrong)).count();
-    }
-
-    /** Number of checks that have a finding. */
-    public long checks() {
-      return made().count();
-    }
-
-    private Stream<List<Finding>> made() {
-      return findings.values().stream().filter(ofCheck -> !ofCheck.isEmpty());
-    }
-
     private Stream<Finding> all() {
       return findings.values().stream().flatMap(List::stream);
-    }
-
-    private static boolean isWrong(Finding finding) {
-      return finding.level() == Level.PROBLEM || finding.level() == Level.WARNING;
     }
   }
 
   /** Runs all checks; takes as long as the pause of the facts. */
   public static Report run(Facts facts) {
     Map<String, List<Finding>> findings = new LinkedHashMap<>();
-    for (Named one : CHECKS) {
+    for (Check one : CHECKS) {
       if (!one.forHardware() || !facts.loopback()) {
-        findings.put(one.name(), one.check().run(facts));
+        findings.put(one.name(), one.check().apply(facts));
       }
     }
-    boolean problems =
-        findings.values().stream()
-            .flatMap(List::stream)
-            .anyMatch(finding -> finding.level() == Level.PROBLEM);
-    findings.put("engine", EngineCheck.run(facts, problems));
-    List<String> forbidden = new ArrayList<>(SettingsCheck.reasons(facts.spark()));
+    List<String> forbidden = new ArrayList<>(problems(findings.get(SETTINGS)));
     List<Finding> directories = findings.get(LOCAL_DIRECTORIES);
-    if (!directories.isEmpty()
-        && directories.stream().allMatch(one -> one.level() == Level.PROBLEM)) {
+    if (!directories.isEmpty() && problems(directories).size() == directories.size()) {
       forbidden.add("Spark can write in none of its local directories");
     }
     if (!facts.probe().usable()) {
       forbidden.addAll(facts.probe().reasons());
     }
-    facts.peer().stream()
-        .filter(finding -> finding.level() == Level.PROBLEM)
-        .map(finding -> finding.message().replaceFirst("\\.$", ""))
-        .forEach(forbidden::add);
+    forbidden.addAll(problems(findings.get(PEER)));
     if (forbidden.isEmpty() && facts.probe().usable()) {
       return new Report(true, List.of(facts.probe().inWords()), findings);
     }
     return new Report(false, List.copyOf(forbidden), findings);
+  }
+
+  private static List<String> problems(List<Finding> findings) {
+    return findings.stream()
+        .filter(finding -> finding.level() == Level.PROBLEM)
+        .map(finding -> finding.message().replaceFirst("\\.$", ""))
+        .toList();
   }
 }

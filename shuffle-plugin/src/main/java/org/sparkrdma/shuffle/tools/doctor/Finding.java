@@ -6,21 +6,12 @@ package org.sparkrdma.shuffle.tools.doctor;
  *
  * @param level its weight
  * @param message what was found
- * @param advice what to do; not empty
+ * @param advice what to do
  */
 public record Finding(Level level, String message, String advice) {
-  private static final String NOTHING = "nothing";
-
-  /** Requires advice. */
-  public Finding {
-    if (message.isBlank() || advice.isBlank()) {
-      throw new IllegalArgumentException("no advice: message=" + message);
-    }
-  }
-
   /** Nothing to do. */
   public static Finding ok(String message) {
-    return new Finding(Level.OK, message, NOTHING);
+    return new Finding(Level.OK, message, "nothing");
   }
 
   /** Good to know. */

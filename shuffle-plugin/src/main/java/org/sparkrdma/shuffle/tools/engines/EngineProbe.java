@@ -45,30 +45,33 @@ public final class EngineProbe {
   private final ShuffleSettings settings;
   private final SparkSettings spark;
   private final InetAddress sparkHost;
-  private final List<String> reasons = new ArrayList<>();
-  private final List<String> failures = new ArrayList<>();
-  private Map<Path, Optional<String>> directories = Map.of();
+  private final SystemFiles files;
+  private final List<Path> localDirectories;
 
   /**
    * A probe that has not run.
    *
    * @param sparkHost where Spark's own block transfer listens
-   */
-  public EngineProbe(ShuffleSettings settings, SparkSettings spark, InetAddress sparkHost) {
-    this.settings = settings;
-    this.spark = spark;
-    this.sparkHost = sparkHost;
-  }
-
-  /**
-   * Runs once.
-   *
    * @param files of this machine
    * @param localDirectories where files are registered as a test
    */
-  public Probe run(SystemFiles files, List<Path> localDirectories) {
+  public EngineProbe(
+      ShuffleSettings settings,
+      SparkSettings spark,
+      InetAddress sparkHost,
+      SystemFiles files,
+      List<Path> localDirectories) {
+    this.settings = settings;
+    this.spark = spark;
+    this.sparkHost = sparkHost;
+    this.files = files;
+    this.localDirectories = localDirectories;
+  }
+
+  /** Runs once. */
+  public Probe run() {
     Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
-    reasons.addAll(engine.reasons());
+    List<String> reasons = new ArrayList<>(engine.reasons());
     Optional<DeviceChoice> chosen = Optional.empty();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
@@ -77,28 +80,25 @@ public final class EngineProbe {
         return new DeviceTrials(
                 open.devices(), settings.device(sparkHost, 0), HostAddresses.ofSystem())
             .run(
-                choice -> probe(open, choice, files, localDirectories),
+                choice -> probe(choice, reasons, tryDevice(open, choice.device())),
                 (failed, reason, next) ->
-                    failures.add(
+                    reasons.add(
                         failed.device().name() + " does not start: " + reason.getMessage()));
       } catch (VerbsException e) {
         reasons.add(e.getMessage());
       }
     }
-    boolean hardware =
-        chosen.filter(one -> one.device().transport() == Transport.LOOPBACK).isEmpty();
-    PinnedLimit limit = limit(files, hardware);
-    return new Probe(chosen, false, reasons, limit, directories);
+    return new Probe(chosen, false, reasons, limit(isHardware(chosen)), Map.of());
   }
 
   private Probe probe(
-      VerbsEngine engine, DeviceChoice choice, SystemFiles files, List<Path> localDirectories)
-      throws VerbsException {
-    DeviceInfo info = choice.device();
-    PinnedLimit limit = limit(files, info.transport() != Transport.LOOPBACK);
-    directories = tryDevice(engine, info, limit, files, localDirectories);
-    reasons.addAll(failures);
-    return new Probe(Optional.of(choice), true, reasons, limit, directories);
+      DeviceChoice choice, List<String> reasons, Map<Path, Optional<String>> directories) {
+    Optional<DeviceChoice> chosen = Optional.of(choice);
+    return new Probe(chosen, true, reasons, limit(isHardware(chosen)), directories);
+  }
+
+  private static boolean isHardware(Optional<DeviceChoice> choice) {
+    return choice.filter(one -> one.device().transport() == Transport.LOOPBACK).isEmpty();
   }
 
   /**
@@ -109,31 +109,23 @@ public final class EngineProbe {
    * @param used whether the executor uses RDMA
    * @param startReasons why not, or why it does not use other engines
    */
-  public Probe runInExecutor(
-      int number,
-      boolean used,
-      List<String> startReasons,
-      SystemFiles files,
-      List<Path> localDirectories) {
+  public Probe runInExecutor(int number, boolean used, List<String> startReasons) {
     Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
-    Optional<DeviceChoice> device = Optional.empty();
-    boolean hardware = true;
+    Optional<DeviceChoice> chosen = Optional.empty();
+    Map<Path, Optional<String>> directories = Map.of();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        device = Optional.of(OpenDevice.choose(open, settings, sparkHost, number));
-        DeviceInfo info = device.get().device();
-        hardware = info.transport() != Transport.LOOPBACK;
+        chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, number));
         if (used) {
-          try (Device opened = open.open(info)) {
-            directories = registerFiles(opened, files, localDirectories);
+          try (Device device = open.open(chosen.get().device())) {
+            directories = registerFiles(device);
           }
         }
       } catch (VerbsException e) {
         LOG.debug("Device not opened a second time", e);
       }
     }
-    PinnedLimit limit = limit(files, hardware);
-    return new Probe(device, used, startReasons, limit, directories);
+    return new Probe(chosen, used, startReasons, limit(isHardware(chosen)), directories);
   }
 
   /**
@@ -142,14 +134,10 @@ public final class EngineProbe {
    * @return as {@link Probe#directories()}
    * @throws VerbsException when an executor could not use the device
    */
-  private Map<Path, Optional<String>> tryDevice(
-      VerbsEngine engine,
-      DeviceInfo info,
-      PinnedLimit limit,
-      SystemFiles files,
-      List<Path> localDirectories)
+  private Map<Path, Optional<String>> tryDevice(VerbsEngine engine, DeviceInfo info)
       throws VerbsException {
     DeviceNeeds.check(info, settings.trustedFabric());
+    PinnedLimit limit = limit(info.transport() != Transport.LOOPBACK);
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
@@ -160,7 +148,7 @@ public final class EngineProbe {
               limit,
               machine,
               RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
-      return registerFiles(device, files, localDirectories);
+      return registerFiles(device);
     }
   }
 
@@ -169,22 +157,26 @@ public final class EngineProbe {
    *
    * @return as {@link Probe#directories()}
    */
-  private Map<Path, Optional<String>> registerFiles(
-      Device device, SystemFiles files, List<Path> localDirectories) throws VerbsException {
+  private Map<Path, Optional<String>> registerFiles(Device device) throws VerbsException {
     Map<Path, Optional<String>> results = new HashMap<>();
     ServeSettings serve = settings.serve();
+    if (!serve.registersFiles(device)) {
+      return results;
+    }
     WritePins pins = WritePins.of(files);
-    if (serve.registersFiles(device)) {
-      try (ProtectionDomain domain = device.allocateProtectionDomain()) {
-        for (Path directory : localDirectories) {
-          Optional<String> objection =
-              serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
-          if (objection.isPresent()) {
-            results.put(directory, objection);
-          } else {
-            tryIn(domain, directory, serve, device)
-                .ifPresent(refusal -> results.put(directory, refusal));
+    try (ProtectionDomain domain = device.allocateProtectionDomain()) {
+      for (Path directory : localDirectories) {
+        Optional<String> refusal =
+            serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
+        try {
+          if (refusal.isEmpty()) {
+            FileProbe.tryIn(domain, directory, serve.fileAccess(device));
           }
+          results.put(directory, refusal);
+        } catch (VerbsException e) {
+          results.put(directory, Optional.of(e.getMessage()));
+        } catch (IOException e) {
+          LOG.debug("No file can be written in {}", directory, e);
         }
       }
     }
@@ -192,38 +184,19 @@ public final class EngineProbe {
   }
 
   /**
-   * Registers a file in one directory.
-   *
-   * @return empty when no file can be written there, which {@link WriteTrial} reports; else the
-   *     reason why it is not registered, if any
-   */
-  private static Optional<Optional<String>> tryIn(
-      ProtectionDomain domain, Path directory, ServeSettings serve, Device device) {
-    try {
-      FileProbe.tryIn(domain, directory, serve.fileAccess(device));
-      return Optional.of(Optional.empty());
-    } catch (VerbsException e) {
-      return Optional.of(Optional.of(e.getMessage()));
-    } catch (IOException e) {
-      return Optional.empty();
-    }
-  }
-
-  /**
    * The memory that an executor with these settings may pin here, by the executor's own rules. It
    * is an estimate where the executor runs in another container, or with other executors beside it.
    */
-  private PinnedLimit limit(SystemFiles files, boolean hardware) {
-    UnaryOperator<String> setting = spark.values()::get;
+  private PinnedLimit limit(boolean hardware) {
     try {
-      return limit(setting, files, hardware);
+      return limit(spark.values()::get, hardware);
     } catch (IllegalArgumentException e) {
       // Spark refuses such a size or number itself.
-      return limit(key -> null, files, hardware);
+      return limit(key -> null, hardware);
     }
   }
 
-  private PinnedLimit limit(UnaryOperator<String> setting, SystemFiles files, boolean hardware) {
+  private PinnedLimit limit(UnaryOperator<String> setting, boolean hardware) {
     MachineMemory machine =
         MachineMemory.under(
             files.root(),

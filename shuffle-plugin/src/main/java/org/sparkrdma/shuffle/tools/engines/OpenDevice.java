@@ -9,7 +9,6 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.PortInfo;
 
 /**
  * The device that an executor would use, open, and its engine. Closed by the caller that opened it.
@@ -29,31 +28,13 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
    */
   public static OpenDevice open(ShuffleSettings settings, InetAddress sparkHost)
       throws VerbsException {
-    return open(settings, engine -> choose(engine, settings, sparkHost, 0));
-  }
-
-  /**
-   * Opens a device that was chosen before.
-   *
-   * @throws VerbsException when it does not open any more, with the reasons
-   */
-  public static OpenDevice open(ShuffleSettings settings, DeviceChoice choice)
-      throws VerbsException {
-    return open(settings, engine -> choice);
-  }
-
-  private interface Chooser {
-    DeviceChoice choose(VerbsEngine engine) throws VerbsException;
-  }
-
-  private static OpenDevice open(ShuffleSettings settings, Chooser chooser) throws VerbsException {
     Verbs.Choice engines = Verbs.choose(settings.engine(), settings.engineSettings());
     VerbsEngine engine = engines.engine();
     if (engine == null) {
       throw new VerbsException("open", String.join("; ", engines.reasons()));
     }
     try {
-      DeviceChoice choice = chooser.choose(engine);
+      DeviceChoice choice = choose(engine, settings, sparkHost, 0);
       return new OpenDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException e) {
       engine.close();
@@ -71,25 +52,6 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
       throws VerbsException {
     return DeviceChoice.of(
         engine.devices(), settings.device(sparkHost, number), HostAddresses.ofSystem());
-  }
-
-  /** Path MTU of the chosen port. */
-  public int mtuBytes() {
-    return port().activeMtuBytes();
-  }
-
-  /** The largest path MTU that the chosen port could use. */
-  public int maxMtuBytes() {
-    return port().reported().get("max_mtu") instanceof Long most
-        ? Math.max(most.intValue(), mtuBytes())
-        : mtuBytes();
-  }
-
-  private PortInfo port() {
-    return choice.device().ports().stream()
-        .filter(port -> port.number() == choice.port())
-        .findFirst()
-        .orElseThrow();
   }
 
   @Override

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.peer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -18,35 +19,31 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
 
 /**
- * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 2 ibverbs
- * 1024/4096 10.99.1.1/24/40123}: version, engine, MTU of its port and its maximum, and each address
- * with the length of its prefix and a port. A GID begins with {@code gid=}.
+ * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 3 ibverbs
+ * 10.99.1.1/24/40123}: version, engine, and each address with the length of its prefix and a port.
+ * A GID begins with {@code gid=}.
  *
  * @param engine name of the listener's engine
- * @param mtuBytes path MTU of the listener's port
- * @param maxMtuBytes the largest that the port could use
  * @param addresses where it listens by RDMA, preferred first
  */
-record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerAddress> addresses) {
+record Announcement(String engine, List<ListenerAddress> addresses) {
   private static final int MAX_CHARS = 4_096;
   private static final String GID = "gid=";
-  private static final String BEGIN = "sparkrdma-doctor 2 ";
+  private static final String BEGIN = "sparkrdma-doctor 3 ";
 
   /** Only literal addresses, so that no line makes this host ask a name server. */
   private static final Pattern ADDRESS =
       Pattern.compile("(gid=)?([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
 
   private static final Pattern LINE =
-      Pattern.compile(
-          BEGIN
-              + "([a-z]{1,20}) ([0-9]{1,6})/([0-9]{1,6})((?: (?:gid=)?[0-9a-fA-F:./]{1,60}){1,32})");
+      Pattern.compile(BEGIN + "([a-z]{1,20})((?: (?:gid=)?[0-9a-fA-F:./]{1,60}){1,32})");
 
   Announcement {
     addresses = List.copyOf(addresses);
   }
 
   String line() {
-    StringBuilder line = new StringBuilder(BEGIN + engine + " " + mtuBytes + "/" + maxMtuBytes);
+    StringBuilder line = new StringBuilder(BEGIN + engine);
     for (ListenerAddress address : addresses) {
       String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
       line.append(
@@ -62,37 +59,44 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
   }
 
   /**
-   * Receives a line, and no byte after it. The socket's time-out is that of the whole line, and is
-   * the same afterwards.
+   * Connects to a listener.
    *
-   * @throws NoListenerException when no line of a listener of this version is received in that time
-   * @throws IOException when the connection breaks
+   * @param limitMs time for the TCP connection, for the whole line after it, and for each read of
+   *     the socket afterwards
+   * @throws IOException when TCP does not reach it, or when another program answers; the message
+   *     goes on after the name of the peer
    */
-  static Announcement receive(Socket socket) throws IOException {
-    int limitMs = socket.getSoTimeout();
+  static Connected connect(String host, int port, int limitMs) throws IOException {
+    Socket socket = new Socket();
     try {
+      socket.connect(new InetSocketAddress(host, port), limitMs);
+      socket.setTcpNoDelay(true);
       Announcement announcement = parse(line(socket, limitMs));
       socket.setSoTimeout(limitMs);
-      return announcement;
-    } catch (SocketTimeoutException e) {
-      throw new NoListenerException(
-          "accepts TCP connections, but sent no line of a doctor --listen or perf server in "
-              + limitMs
-              + " ms",
-          e);
+      return new Connected(socket, announcement);
+    } catch (UnknownHostException e) {
+      socket.close();
+      throw new IOException("is an unknown host: its name has no address here", e);
+    } catch (IOException e) {
+      socket.close();
+      throw new IOException("port " + port + " is not reached by TCP: " + e.getMessage(), e);
     }
   }
+
+  /** A TCP connection to a listener, and its line. */
+  record Connected(Socket socket, Announcement announcement) {}
 
   private static String line(Socket socket, int limitMs) throws IOException {
     long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs);
     InputStream input = socket.getInputStream();
+    socket.setSoTimeout(limitMs);
     StringBuilder line = new StringBuilder();
     int next = input.read();
     while (next >= 0 && next != '\n' && line.length() < MAX_CHARS) {
       line.append((char) next);
       long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
       if (leftMs <= 0) {
-        throw new SocketTimeoutException("line not complete");
+        throw new SocketTimeoutException("no line of a listener in " + limitMs + " ms");
       }
       // A peer may send one byte at a time.
       socket.setSoTimeout((int) leftMs);
@@ -102,32 +106,25 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
   }
 
   /**
-   * @throws NoListenerException when the line is not one of a listener of this version
+   * @throws IOException when the line is not one of a listener of this version
    */
-  static Announcement parse(String line) throws NoListenerException {
+  static Announcement parse(String line) throws IOException {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
       throw notOfThisVersion(null);
     }
     List<ListenerAddress> addresses = new ArrayList<>();
-    for (String word : matcher.group(4).trim().split(" ", -1)) {
+    for (String word : matcher.group(2).trim().split(" ", -1)) {
       addresses.add(address(word));
     }
-    return new Announcement(
-        matcher.group(1),
-        Integer.parseInt(matcher.group(2)),
-        Integer.parseInt(matcher.group(3)),
-        addresses);
+    return new Announcement(matcher.group(1), addresses);
   }
 
-  private static NoListenerException notOfThisVersion(IOException cause) {
-    return new NoListenerException(
-        "is that of another program, or of another version of the plug-in: it did not send the line"
-            + " of a doctor --listen or perf server",
-        cause);
+  private static IOException notOfThisVersion(Exception cause) {
+    return new IOException("another program, or another version of the plug-in, answers", cause);
   }
 
-  private static ListenerAddress address(String word) throws NoListenerException {
+  private static ListenerAddress address(String word) throws IOException {
     Matcher matcher = ADDRESS.matcher(word);
     if (!matcher.matches()) {
       throw notOfThisVersion(null);
@@ -140,7 +137,7 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
               matcher.group(1) == null ? Kind.IP : Kind.GID);
       return new ListenerAddress(network, Integer.parseInt(matcher.group(4)));
     } catch (IllegalArgumentException | UnknownHostException e) {
-      throw notOfThisVersion(new IOException(e));
+      throw notOfThisVersion(e);
     }
   }
 }

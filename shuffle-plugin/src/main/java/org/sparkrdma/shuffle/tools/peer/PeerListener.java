@@ -33,10 +33,13 @@ import org.sparkrdma.verbs.cm.Listener;
 
 /**
  * Answers {@code doctor --peer} and {@code perf client} of other hosts: a line by TCP, and READs of
- * a region with test data by RDMA. Confined to the thread that calls {@link #serve}. Closing the
- * device closes what is open on it.
+ * a region with test data by RDMA, and the same data by TCP. Confined to the thread that calls
+ * {@link #serve}. Closing the device closes what is open on it.
  */
 public final class PeerListener implements AutoCloseable {
+  /** TCP port where none is given. */
+  public static final int DEFAULT_PORT = 7474;
+
   private static final Logger LOG = LoggerFactory.getLogger(PeerListener.class);
   private static final int MAX_CONNECTIONS = 16;
   private static final int BACKLOG = 8;
@@ -51,24 +54,7 @@ public final class PeerListener implements AutoCloseable {
   private final ConnectionManager manager;
   private final List<Connection> connections = new ArrayList<>();
   private final Announcement announcement;
-  private final Clients clients;
-
-  /** The next owner of a TCP connection, after the line. */
-  private interface Clients {
-    void accept(SocketChannel client) throws IOException;
-  }
-
-  /** Listens for {@code doctor --peer}. */
-  public static PeerListener forChecks(OpenDevice open, int port)
-      throws IOException, VerbsException {
-    return new PeerListener(open, port, SocketChannel::close);
-  }
-
-  /** Listens for {@code perf client} too, which also measures TCP. */
-  public static PeerListener forMeasurements(OpenDevice open, int port, TcpSource source)
-      throws IOException, VerbsException {
-    return new PeerListener(open, port, source::take);
-  }
+  private final TcpSource source = new TcpSource();
 
   /**
    * Listens.
@@ -76,9 +62,7 @@ public final class PeerListener implements AutoCloseable {
    * @param open closed by the caller, after this
    * @param port TCP port; 0 for any
    */
-  private PeerListener(OpenDevice open, int port, Clients clients)
-      throws IOException, VerbsException {
-    this.clients = clients;
+  public PeerListener(OpenDevice open, int port) throws IOException, VerbsException {
     Device device = open.device();
     if (device.info().limits().maxPrivateDataBytes() < SharedRegion.PRIVATE_BYTES) {
       throw new VerbsException(
@@ -102,20 +86,9 @@ public final class PeerListener implements AutoCloseable {
       Listener listener = manager.listen(address.socket(0), BACKLOG);
       addresses.add(new ListenerAddress(address, listener.address().getPort()));
     }
-    announcement =
-        new Announcement(device.info().engine(), open.mtuBytes(), open.maxMtuBytes(), addresses);
-    server = bind(port);
-  }
-
-  private static ServerSocketChannel bind(int port) throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open();
-    try {
-      server.configureBlocking(false);
-      return server.bind(new InetSocketAddress(port));
-    } catch (IOException e) {
-      server.close();
-      throw e;
-    }
+    announcement = new Announcement(device.info().engine(), addresses);
+    server = ServerSocketChannel.open().bind(new InetSocketAddress(port));
+    server.configureBlocking(false);
   }
 
   /** Its TCP port. */
@@ -128,15 +101,14 @@ public final class PeerListener implements AutoCloseable {
     return announcement.addresses().stream().map(ListenerAddress::toString).toList();
   }
 
-  /** Serves until this time of {@link System#nanoTime}. */
+  /**
+   * Serves until this time of {@link System#nanoTime}, and then without new clients until those
+   * that are connected have ended.
+   */
   public void serveUntil(long endNs) throws IOException {
     while (System.nanoTime() - endNs < 0) {
       serve(SERVE_NS);
     }
-  }
-
-  /** Takes no new client, and serves until those of this source have ended. */
-  public void serveRest(TcpSource source) throws IOException {
     server.close();
     while (source.hasClients()) {
       serve(SERVE_NS);
@@ -167,7 +139,7 @@ public final class PeerListener implements AutoCloseable {
   private void serveClient(SocketChannel client) throws IOException {
     try {
       client.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
-      clients.accept(client);
+      source.take(client);
     } catch (IOException e) {
       LOG.debug("A client ended its TCP connection at once", e);
       client.close();
@@ -216,6 +188,7 @@ public final class PeerListener implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    source.close();
     connections.forEach(Connection::close);
     manager.close();
     region.close();

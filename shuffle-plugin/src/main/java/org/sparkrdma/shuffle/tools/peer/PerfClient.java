@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.peer;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.function.Consumer;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.verbs.VerbsException;
@@ -23,6 +22,12 @@ public final class PerfClient implements AutoCloseable {
   private static final int P99 = 99;
   private static final double GIB = 1L << 30;
 
+  /** Maximum length of a transfer: a peer shares no more memory. */
+  public static final int MAX_BYTES = SharedRegion.BYTES;
+
+  /** Transfers in flight while speed is measured. */
+  private static final int AT_ONCE = 16;
+
   private final TcpMeter tcp;
   private final ReadMeter read;
   private final AddressPair pair;
@@ -30,39 +35,46 @@ public final class PerfClient implements AutoCloseable {
   /**
    * Figures of one size.
    *
-   * @param lengthBytes of each transfer
+   * @param bytes of each transfer
    */
-  public record Row(int lengthBytes, Measurement read, Measurement tcp) {}
+  public record Row(int bytes, Measurement read, Measurement tcp) {}
+
+  /**
+   * Figures of one way of transfer at one size. CPU times are those of whole processes, for each
+   * GiB that was transferred.
+   *
+   * @param bytesPerSecond of several transfers at the same time
+   * @param medianNs time of one transfer alone
+   * @param p99Ns time that 99 % of single transfers do not exceed
+   * @param clientCpuNsPerGib CPU time here
+   * @param serverCpuNsPerGib CPU time of the process at the other end
+   */
+  public record Measurement(
+      double bytesPerSecond,
+      long medianNs,
+      long p99Ns,
+      double clientCpuNsPerGib,
+      double serverCpuNsPerGib) {}
 
   /**
    * Connects by TCP and by RDMA.
    *
    * @param own the device of this host; closed by the caller, after this
-   * @throws NoListenerException when another program answers at that port
-   * @throws IOException when TCP does not reach the peer
+   * @throws IOException when TCP does not reach the peer, or another program answers
    * @throws VerbsException when RDMA does not reach it
    */
   public PerfClient(OpenDevice own, String host, int port) throws IOException, VerbsException {
-    Socket socket = new Socket();
+    Announcement.Connected connected = Announcement.connect(host, port, LIMIT_MS);
     try {
-      socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
-      socket.setTcpNoDelay(true);
-      socket.setSoTimeout(LIMIT_MS);
-      Announcement peer = Announcement.receive(socket);
+      Announcement peer = connected.announcement();
       if (!peer.engine().equals(own.device().info().engine())) {
-        throw new VerbsException(
-            "connect",
-            String.format(
-                Locale.ROOT,
-                "the peer uses engine %s, this host %s",
-                peer.engine(),
-                own.device().info().engine()));
+        throw new VerbsException("connect", "the peer uses engine " + peer.engine());
       }
       pair = AddressPair.of(own.choice().addresses(), peer.addresses());
-      tcp = new TcpMeter(socket);
+      tcp = new TcpMeter(connected.socket());
       read = connect(own, pair);
     } catch (IOException | VerbsException | RuntimeException e) {
-      socket.close();
+      connected.socket().close();
       throw e;
     }
   }
@@ -84,52 +96,48 @@ public final class PerfClient implements AutoCloseable {
   }
 
   /**
-   * Measures all sizes, READ and TCP in turn.
+   * Measures READ and TCP in turn.
    *
-   * @param progress receives what is being measured, in words
+   * @param lengths of transfers, from 1 to {@link #MAX_BYTES}
+   * @param durationNs time for the speed of one size in one way
    */
-  public List<Row> run(PerfPlan plan, Consumer<String> progress)
-      throws IOException, VerbsException {
-    try {
-      return measureAll(plan, progress);
-    } catch (VerbsException e) {
-      try {
-        tcp.peerCpuNs();
-      } catch (IOException gone) {
-        gone.addSuppressed(e);
-        throw new IOException("perf server has ended during the measurement", gone);
-      }
-      throw e;
-    }
-  }
-
-  private List<Row> measureAll(PerfPlan plan, Consumer<String> progress)
-      throws IOException, VerbsException {
+  public List<Row> run(List<Integer> lengths, long durationNs) throws IOException, VerbsException {
     List<Row> rows = new ArrayList<>();
-    for (int lengthBytes : plan.sizesBytes()) {
-      progress.accept("READ of " + lengthBytes + " bytes");
-      Measurement ofRead = measure(read, lengthBytes, plan);
-      progress.accept("TCP of " + lengthBytes + " bytes");
-      rows.add(new Row(lengthBytes, ofRead, measure(tcp, lengthBytes, plan)));
+    try {
+      for (int lengthBytes : lengths) {
+        Measurement ofRead = measure(read, lengthBytes, durationNs);
+        rows.add(new Row(lengthBytes, ofRead, measure(tcp, lengthBytes, durationNs)));
+      }
+    } catch (VerbsException e) {
+      // Throws when the peer has ended.
+      tcp.peerCpuNs();
+      throw e;
+    } catch (EOFException e) {
+      throw new IOException("has ended during the measurement", e);
     }
     return rows;
   }
 
-  private Measurement measure(Meter meter, int lengthBytes, PerfPlan plan)
+  private Measurement measure(Meter meter, int lengthBytes, long durationNs)
       throws IOException, VerbsException {
     // Compiles the loops, and registers or connects what is used first.
     meter.latenciesNs(lengthBytes, WARM_UP_TRANSFERS);
     long[] timesNs = meter.latenciesNs(lengthBytes, SINGLE_TRANSFERS);
     long serverNs = tcp.peerCpuNs();
-    long clientNs = CpuTime.ofThisProcessNs();
-    Meter.Speed speed = meter.speed(lengthBytes, plan.atOnce(), plan.duration().toNanos());
+    long clientNs = cpuNs();
+    Meter.Speed speed = meter.speed(lengthBytes, AT_ONCE, durationNs);
     double gib = speed.bytes() / GIB;
     return new Measurement(
         speed.bytesPerSecond(),
         timesNs[timesNs.length / 2],
         timesNs[timesNs.length * P99 / 100],
-        (CpuTime.ofThisProcessNs() - clientNs) / gib,
+        (cpuNs() - clientNs) / gib,
         (tcp.peerCpuNs() - serverNs) / gib);
+  }
+
+  /** The time that all threads of this process have used so far, in nanoseconds. */
+  static long cpuNs() {
+    return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
   }
 
   @Override

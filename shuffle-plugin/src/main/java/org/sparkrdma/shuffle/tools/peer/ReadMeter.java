@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.Set;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.verbs.AccessFlag;
@@ -67,11 +66,6 @@ final class ReadMeter extends Meter {
             new QueuePairSettings(completions, completions, MAX_AT_ONCE, 1, 1, 0, Set.of()));
     connection.connect(ConnectionParameters.of(new byte[0]));
     peer = SharedRegion.of(expect(ConnectionEvent.Type.ESTABLISHED).privateData());
-  }
-
-  /** {@link QueuePair#pathMtuBytes()} of its connection. */
-  OptionalInt pathMtuBytes() throws VerbsException {
-    return queuePair.pathMtuBytes();
   }
 
   private ConnectionEvent expect(ConnectionEvent.Type type) throws VerbsException {

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * int, the number of bytes; 0 asks for the CPU time that this process has used, a long in
  * nanoseconds. One thread for each connection; close ends them. Safe for any thread.
  */
-public final class TcpSource implements Closeable {
+final class TcpSource implements Closeable {
   /** The request for the CPU time. */
   static final int CPU_TIME = 0;
 
@@ -27,7 +27,7 @@ public final class TcpSource implements Closeable {
   private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
 
   /** A source without connections. */
-  public TcpSource() {
+  TcpSource() {
     for (int i = 0; i < SharedRegion.BYTES; i++) {
       content.put(i, SharedRegion.byteAt(i));
     }
@@ -74,7 +74,7 @@ public final class TcpSource implements Closeable {
       }
       ByteBuffer answer =
           length == CPU_TIME
-              ? ByteBuffer.allocate(Long.BYTES).putLong(0, CpuTime.ofThisProcessNs())
+              ? ByteBuffer.allocate(Long.BYTES).putLong(0, PerfClient.cpuNs())
               : bytes.position(0).limit(length);
       while (answer.hasRemaining()) {
         client.write(answer);

@@ -20,10 +20,8 @@ class DriversTest {
   void shouldDescribeSoftRoce() throws Exception {
     assertThat(ports("rxe"))
         .containsExactly(
-            "OK rxe0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR), MTU 4200"
-                + " of wire1. | nothing",
-            "OK rxe0 port 1 has 3 GIDs: 0 RoCE v2 fe80:0:0:0:7c13:1cff:fedb:ebd, 1 RoCE v2"
-                + " 10.99.1.1, 2 RoCE v2 fd99:1:0:0:0:0:0:1. | nothing");
+            "OK rxe0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR). |"
+                + " nothing");
     assertThat(counters("rxe"))
         .containsExactly("OK rxe0 port 1: all 7 counters of loss and congestion are 0. | nothing");
   }
@@ -32,13 +30,10 @@ class DriversTest {
   void shouldDescribeSoftIwarp() throws Exception {
     assertThat(ports("siw"))
         .containsExactly(
-            "OK siw0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR), MTU 4200"
-                + " of wire2. | nothing",
-            "OK siw0 port 1 has 1 GIDs: 0 iWARP defe:7b45:739b:0:0:0:0:0. | nothing");
+            "OK siw0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR). |"
+                + " nothing");
     assertThat(counters("siw"))
-        .containsExactly(
-            "NOTE siw0 port 1: its driver has no counter of loss or congestion. | look at the"
-                + " counters of the switch");
+        .containsExactly("OK siw0 port 1: all 0 counters of loss and congestion are 0. | nothing");
   }
 
   @Test
@@ -46,9 +41,7 @@ class DriversTest {
     assertThat(ports("mlx5-infiniband"))
         .containsExactly(
             "OK mlx5_0 port 1: link layer InfiniBand, state ACTIVE, speed 200 Gb/sec (4X HDR)."
-                + " | nothing",
-            "OK mlx5_0 port 1 has 1 GIDs: 0 InfiniBand fe80:0:0:0:b83f:d203:12:3456. | nothing",
-            "OK mlx5_0 port 1 has the IPoIB interface ib0, MTU 2044 of ib0. | nothing");
+                + " | nothing");
     assertThat(counters("mlx5-infiniband"))
         .satisfiesExactly(
             text ->
@@ -62,9 +55,9 @@ class DriversTest {
   @Test
   void shouldDescribeMlx5OnEthernet() throws Exception {
     assertThat(ports("mlx5-roce"))
-        .hasSize(2)
-        .anyMatch(text -> text.startsWith("OK mlx5_0 port 1: ") && text.contains("9000 of eth2"))
-        .anyMatch(text -> text.contains("2 IB/RoCE v1 10.2.0.5, 3 RoCE v2 10.2.0.5"));
+        .singleElement()
+        .asString()
+        .startsWith("OK mlx5_0 port 1: link layer Ethernet, state ACTIVE");
     assertThat(counters("mlx5-roce"))
         .hasSize(2)
         .anyMatch(text -> text.contains(", lost or repeated packets: packet_seq_err=3."))
@@ -84,8 +77,6 @@ class DriversTest {
 
   @Test
   void shouldDescribeBnxtRe() throws Exception {
-    assertThat(ports("bnxt_re"))
-        .anyMatch(text -> text.startsWith("NOTE bnxt_re0 port 1: ") && text.contains("MTU 1500"));
     assertThat(counters("bnxt_re"))
         .singleElement()
         .asString()
@@ -94,11 +85,11 @@ class DriversTest {
 
   private List<String> ports(String tree) throws IOException {
     SysfsTree.unpack(tree, root);
-    return new FakeMachine(root).findings(PortsCheck::run);
+    return new FakeMachine(root).findings(PortChecks::states);
   }
 
   private List<String> counters(String tree) throws IOException {
     SysfsTree.unpack(tree, root);
-    return new FakeMachine(root).findings(CountersCheck::run);
+    return new FakeMachine(root).findings(PortChecks::counters);
   }
 }

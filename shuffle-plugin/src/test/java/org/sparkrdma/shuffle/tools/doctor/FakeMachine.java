@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.Function;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -32,21 +32,10 @@ public final class FakeMachine {
 
   private final Path root;
   private final Map<String, String> environment = new TreeMap<>();
-  private final Map<String, String> java =
-      new TreeMap<>(
-          Map.of(
-              "os.name", "Linux",
-              "os.arch", "amd64",
-              "user.name", "spark",
-              "java.version", "17.0.15",
-              "java.specification.version", "17",
-              "java.io.tmpdir", "/tmp"));
   private final Map<String, String> spark = new TreeMap<>();
-  private final Set<String> foreignKeys = new TreeSet<>();
   private boolean given;
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
-  private Optional<InetAddress> sparkHost = Optional.empty();
   private boolean usable;
   private Map<Path, Optional<String>> directories = Map.of();
   private String reason = "ibverbs: no RDMA device";
@@ -70,11 +59,6 @@ public final class FakeMachine {
     }
   }
 
-  FakeMachine java(String key, String value) {
-    java.put(key, value);
-    return this;
-  }
-
   /** Adds a variable of the environment. */
   public FakeMachine variable(String key, String value) {
     environment.put(key, value);
@@ -90,19 +74,12 @@ public final class FakeMachine {
   public FakeMachine conf(Path file) throws IOException {
     SparkSettings read = SparkSettings.read(file, new Properties());
     spark.putAll(read.values());
-    foreignKeys.addAll(read.foreignKeys());
     given = true;
     return this;
   }
 
   FakeMachine pause(Runnable action) {
     pause = action;
-    return this;
-  }
-
-  /** Adds {@code --host}. */
-  FakeMachine sparkHost(InetAddress address) {
-    sparkHost = Optional.of(address);
     return this;
   }
 
@@ -199,10 +176,8 @@ public final class FakeMachine {
     return new Facts(
         new SystemFiles(root),
         environment,
-        java,
-        new SparkSettings(spark, foreignKeys, given || !spark.isEmpty()),
+        new SparkSettings(spark, given || !spark.isEmpty()),
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, directories),
-        sparkHost,
         List.of(),
         pause);
   }
@@ -213,8 +188,8 @@ public final class FakeMachine {
   }
 
   /** The findings of one check, each with its level and advice in one line. */
-  List<String> findings(Check check) {
-    return check.run(facts()).stream()
+  List<String> findings(Function<Facts, List<Finding>> check) {
+    return check.apply(facts()).stream()
         .map(finding -> finding.level() + " " + finding.message() + " | " + finding.advice())
         .toList();
   }

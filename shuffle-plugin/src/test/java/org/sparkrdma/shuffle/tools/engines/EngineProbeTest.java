@@ -37,14 +37,9 @@ class EngineProbeTest {
   @Test
   void shouldRegisterFilesInAnExecutorAndTakeItsAnswer() {
     Map<String, String> settings = Map.of(ENGINE, "soft");
-    EngineProbe probe =
-        new EngineProbe(
-            ShuffleSettings.of(settings),
-            new SparkSettings(settings),
-            InetAddress.getLoopbackAddress());
     Probe used =
-        probe.runInExecutor(
-            0, true, List.of("not chosen"), new SystemFiles(Path.of("/")), List.of(directory));
+        of(settings, new SystemFiles(Path.of("/")), List.of(directory))
+            .runInExecutor(0, true, List.of("not chosen"));
     assertThat(used.usable()).isTrue();
     assertThat(used.reasons()).containsExactly("not chosen");
     assertThat(used.choice()).isPresent();
@@ -56,12 +51,8 @@ class EngineProbeTest {
   void shouldOpenNoDeviceInAnExecutorThatDoesNotUseRdma() {
     Map<String, String> settings = Map.of(ENGINE, "soft");
     Probe probe =
-        new EngineProbe(
-                ShuffleSettings.of(settings),
-                new SparkSettings(settings),
-                InetAddress.getLoopbackAddress())
-            .runInExecutor(
-                0, false, List.of("the reason"), new SystemFiles(Path.of("/")), List.of(directory));
+        of(settings, new SystemFiles(Path.of("/")), List.of(directory))
+            .runInExecutor(0, false, List.of("the reason"));
     assertThat(probe.usable()).isFalse();
     assertThat(probe.reasons()).containsExactly("the reason");
     assertThat(probe.directories()).isEmpty();
@@ -134,10 +125,16 @@ class EngineProbeTest {
 
   private static Probe probe(
       Map<String, String> settings, SystemFiles files, List<Path> directories) {
+    return of(settings, files, directories).run();
+  }
+
+  private static EngineProbe of(
+      Map<String, String> settings, SystemFiles files, List<Path> directories) {
     return new EngineProbe(
-            ShuffleSettings.of(settings),
-            new SparkSettings(settings),
-            InetAddress.getLoopbackAddress())
-        .run(files, directories);
+        ShuffleSettings.of(settings),
+        new SparkSettings(settings),
+        InetAddress.getLoopbackAddress(),
+        files,
+        directories);
   }
 }

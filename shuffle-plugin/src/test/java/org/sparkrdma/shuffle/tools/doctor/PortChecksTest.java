@@ -11,8 +11,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Counters of loss and congestion, on directories like those of several drivers. */
-class CountersCheckTest {
+/** State, ARP and counters of ports, on directories like those of several drivers. */
+class PortChecksTest {
   private static final String PORT = "sys/class/infiniband/%s/ports/1/";
   private static final String HW = PORT.formatted("rxe0") + "hw_counters/";
 
@@ -53,16 +53,6 @@ class CountersCheckTest {
         .containsExactly("OK rxe0 port 1: all 1 counters of loss and congestion are 0. | nothing");
   }
 
-  @Test
-  void shouldNoteADriverWithoutCounters() {
-    machine.file(HW + "sent_pkts", "4\n");
-    assertThat(findings())
-        .containsExactly(
-            "NOTE rxe0 port 1: its driver has no counter of loss or congestion. | look at the"
-                + " counters of the switch");
-  }
-
-  /** Names from the kernel's sources of these drivers. */
   @ParameterizedTest
   @CsvSource({
     "cnpSent, congestion",
@@ -96,6 +86,46 @@ class CountersCheckTest {
   }
 
   private List<String> findings() {
-    return machine.findings(CountersCheck::run);
+    return machine.findings(PortChecks::counters);
+  }
+
+  @Test
+  void shouldReportAPortThatIsDown() {
+    FakeMachine other = new FakeMachine(root.resolve("other"));
+    other.deviceFiles().port("mlx5_0", "1: DOWN", "40 Gb/sec (4X QDR)", "eth1");
+    assertThat(other.findings(PortChecks::states))
+        .singleElement()
+        .asString()
+        .startsWith("WARNING mlx5_0 port 1: link layer Ethernet, state DOWN")
+        .contains("The port carries no data. | check cable and switch, and run: ip link set");
+  }
+
+  @Test
+  void shouldReportRoceInterfacesThatAnswerArpForEachOther() {
+    assertThat(machine.findings(PortChecks::arp)).isEmpty();
+
+    machine
+        .port("rxe1", "4: ACTIVE", "2.5 Gb/sec (1X SDR)", "wire3")
+        .file("proc/sys/net/ipv4/conf/all/arp_ignore", "0\n")
+        .file("proc/sys/net/ipv4/conf/wire1/arp_ignore", "0\n");
+    assertThat(machine.findings(PortChecks::arp))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE The interfaces wire1, wire3 may answer ARP for each other's addresses")
+        .contains("net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
+
+    // iWARP, whose GIDs have RoCE's type in the kernel's files.
+    machine.file("sys/class/infiniband/rxe1/node_type", "4: RNIC\n");
+    assertThat(machine.findings(PortChecks::arp)).isEmpty();
+    machine.file("sys/class/infiniband/rxe1/node_type", "1: CA\n");
+
+    machine.file("proc/sys/net/ipv4/conf/wire1/arp_ignore", "1\n");
+    assertThat(machine.findings(PortChecks::arp))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE The interfaces wire3 may");
+
+    machine.file("proc/sys/net/ipv4/conf/all/arp_ignore", "2\n");
+    assertThat(machine.findings(PortChecks::arp)).isEmpty();
   }
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.MemlockRemedy;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+
+/**
+ * Checks of the operating system, its limits and its directories. The engine's own reasons name
+ * what lacks of libraries, modules, device files and permissions. Stateless.
+ */
+final class MachineChecks {
+  /** About what the first connection needs; below that RDMA does not start. */
+  private static final long MIN_LOCKED_BYTES = 1L << 20;
+
+  private static final String OTHER_DIRECTORY =
+      "name another directory in spark.local.dir (SPARK_LOCAL_DIRS, or"
+          + " yarn.nodemanager.local-dirs on YARN)";
+
+  /** Kernel and Java. */
+  static List<Finding> system(Facts facts) {
+    return List.of(
+        Finding.ok(
+            String.format(
+                Locale.ROOT,
+                "Linux %s on %s, Java %s.",
+                facts.files().text("proc/sys/kernel/osrelease").orElse("of unknown version"),
+                System.getProperty("os.arch"),
+                System.getProperty("java.version"))));
+  }
+
+  /** RLIMIT_MEMLOCK and CAP_IPC_LOCK, against what an executor may pin. */
+  static List<Finding> lockedMemory(Facts facts) {
+    PinnedLimit limit = facts.probe().limit();
+    List<Finding> findings = new ArrayList<>();
+    findings.add(
+        Finding.ok(
+            String.format(
+                Locale.ROOT,
+                "An executor may pin %d MiB: %s.",
+                limit.bytes() >> 20,
+                limit.derivation())));
+    for (String warning : limit.warnings()) {
+      findings.add(Finding.warning(warning + ".", "lower spark.shuffle.rdma.pinned.max"));
+    }
+    findings.add(memlock(facts, limit.neededBytes()));
+    return findings;
+  }
+
+  private static Finding memlock(Facts facts, long neededBytes) {
+    MachineMemory memory = facts.memory();
+    OptionalLong soft = memory.lockableBytes();
+    String words =
+        "This process may lock "
+            + (soft.isPresent() ? soft.getAsLong() + " bytes." : "memory without a limit.");
+    if (memory.locksUnlimited()) {
+      return Finding.ok(words + " That does not apply: it has the capability CAP_IPC_LOCK.");
+    }
+    if (soft.isEmpty() || soft.getAsLong() >= neededBytes) {
+      return Finding.ok(words);
+    }
+    boolean tooLittle = soft.getAsLong() < MIN_LOCKED_BYTES;
+    String needs =
+        (tooLittle ? " That is too little for any RDMA" : " With less, more blocks use TCP")
+            + ("; an executor uses up to " + neededBytes + " bytes (")
+            + ((neededBytes >> 20) + " MiB).");
+    Level level = tooLittle ? Level.PROBLEM : Level.WARNING;
+    return new Finding(
+        facts.loopback() ? Level.NOTE : level,
+        words + needs,
+        MemlockRemedy.sentences(facts.environment(), facts.files().root(), neededBytes));
+  }
+
+  /**
+   * Whether Spark can write in each local directory, its file system, and whether a file there was
+   * registered. Spark creates a directory that is missing, leaves out one in which it cannot write,
+   * and ends an executor that has no other.
+   */
+  static List<Finding> localDirectories(Facts facts) {
+    Mounts mounts = Mounts.of(facts.files());
+    List<Finding> findings = new ArrayList<>();
+    for (Path directory : facts.localDirectories()) {
+      String words = directory + " is on " + mounts.holding(directory).type() + ".";
+      Optional<String> refusal = facts.probe().directories().get(directory);
+      if (!Files.exists(directory)) {
+        findings.add(
+            Finding.note(
+                directory + " does not exist. Spark creates it.",
+                "nothing, unless the name is mistyped"));
+      } else if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+        findings.add(
+            Finding.problem(
+                "This user cannot write in " + directory + ", so Spark leaves it out.",
+                OTHER_DIRECTORY));
+      } else if (refusal == null) {
+        findings.add(Finding.ok(words + " No file was registered there."));
+      } else if (refusal.isEmpty()) {
+        findings.add(Finding.ok(words + " A file there was registered."));
+      } else {
+        findings.add(
+            Finding.warning(
+                words + " Files there are not registered, so blocks are copied: " + refusal.get(),
+                "use ext4 or xfs for spark.local.dir"));
+      }
+    }
+    return findings;
+  }
+
+  private MachineChecks() {}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Checks of the machine and the verdict, on directories like the files of several machines. */
+class MachineChecksTest extends FakeMachineFixture {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldExplainABareMachine() {
+    Doctor.Report report = machine.report();
+    assertThat(report.usable()).isFalse();
+    assertThat(report.summary()).isEqualTo("RDMA will not be used: ibverbs: no RDMA device");
+    assertThat(report.steps())
+        .first()
+        .satisfies(step -> assertThat(step.advice()).contains("rdma link add rxe0 type rxe"));
+  }
+
+  @Test
+  void shouldLeaveOutChecksOfHardwareWhenTheDeviceOfAnyEngineIsLoopback() {
+    machine.device("fourth", Transport.LOOPBACK);
+    assertThat(machine.report().findings())
+        .doesNotContainKeys("ports", "arp", "loss and congestion")
+        .containsKeys("settings", "system", "local directories", "engine");
+  }
+
+  @Test
+  void shouldAdviseAStepTowardsRdma() {
+    Map<String, String> steps =
+        Map.of(
+            "no usable device: rxe0 port 1 is not active: state=DOWN",
+            "bring a port up: ip link set",
+            "no usable device: mlx5_0 port 1 has no IP address in this network namespace: give",
+            "give the port an IP address as the sentence says",
+            "no usable device: mlx5_0 port 1 has only link-local addresses, which",
+            "give the port an IP address as the sentence says",
+            "no usable device: rxe0 is not in spark.shuffle.rdma.device",
+            "choose a device, a port and an address",
+            "ibverbs: no permission: user=spark may not read",
+            "give this user access",
+            "ibverbs: no RDMA device: the kernel lists none",
+            "run this on a host with",
+            "memory cannot be registered: start the container with --ulimit",
+            "do as the sentence");
+    steps.forEach(
+        (reason, step) ->
+            assertThat(machine.reason(reason).findings(EngineCheck::run))
+                .singleElement()
+                .asString()
+                .startsWith("PROBLEM " + reason)
+                .contains(" | " + step));
+  }
+
+  @Test
+  void shouldChooseAmongSeveralCards() throws Exception {
+    machine.usedOf(
+        InetAddress.getByName("10.2.0.5"),
+        List.of(
+            card("mlx5_0", PortState.DOWN, "10.2.0.5"),
+            card("mlx5_2", PortState.ACTIVE, "10.3.0.5"),
+            card("mlx5_1", PortState.ACTIVE, "10.2.0.5")));
+    assertThat(machine.report().summary())
+        .startsWith("RDMA will be used: device mlx5_1 port 1 of engine ");
+  }
+
+  private static DeviceInfo card(String name, PortState state, String address) throws Exception {
+    PortInfo port =
+        new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
+    return new DeviceInfo(name, "ibverbs", Transport.INFINIBAND, 1, null, Set.of(), List.of(port));
+  }
+
+  @Test
+  void shouldAdviseHowToRaiseALimitOfLockedMemoryThatIsTooSmall() {
+    machine.memlock("65536", "131072").variable("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+    assertThat(machine.findings(MachineChecks::lockedMemory))
+        .last()
+        .asString()
+        .startsWith(
+            "PROBLEM This process may lock 65536 bytes. That is too little for any RDMA; an"
+                + " executor uses up to 536870912 bytes (512 MiB). | in Kubernetes add the"
+                + " capability IPC_LOCK");
+    machine.device("fourth", Transport.LOOPBACK);
+    assertThat(machine.findings(MachineChecks::lockedMemory)).last().asString().startsWith("NOTE ");
+  }
+
+  @Test
+  void shouldWarnOfALimitBelowWhatAnExecutorUses() {
+    machine.memlock("134217728", "134217728");
+    assertThat(machine.findings(MachineChecks::lockedMemory))
+        .last()
+        .asString()
+        .startsWith("WARNING This process may lock 134217728 bytes. With less, more blocks use TCP")
+        .contains("ulimit -l");
+    assertThat(machine.memlock("unlimited", "unlimited").findings(MachineChecks::lockedMemory))
+        .allMatch(text -> text.startsWith("OK "));
+  }
+
+  @Test
+  void shouldAcceptASmallLimitOfLockedMemoryWithTheCapability() {
+    machine
+        .memlock("65536", "65536")
+        .file("proc/self/uid_map", "         0          0 4294967295\n")
+        .file("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
+    assertThat(machine.findings(MachineChecks::lockedMemory))
+        .last()
+        .asString()
+        .startsWith("OK ")
+        .contains("CAP_IPC_LOCK");
+  }
+
+  @Test
+  void shouldReportWhetherADeviceRegisteredAFile() {
+    assertThat(local(directory))
+        .isEqualTo("OK " + directory + " is on ext4. No file was registered there. | nothing");
+    machine.registered(Map.of(directory, Optional.empty()));
+    assertThat(local(directory))
+        .isEqualTo("OK " + directory + " is on ext4. A file there was registered. | nothing");
+    machine.registered(Map.of(directory, Optional.of("the reason")));
+    assertThat(local(directory))
+        .isEqualTo(
+            "WARNING "
+                + directory
+                + " is on ext4. Files there are not registered, so blocks are copied: the reason |"
+                + " use ext4 or xfs for spark.local.dir");
+  }
+
+  @Test
+  void shouldNoteThatSparkCreatesAMissingDirectory() {
+    assertThat(local(directory.resolve("a"))).startsWith("NOTE ").contains("Spark creates it");
+    assertThat(machine.report().reasons()).noneMatch(reason -> reason.contains("directories"));
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldGiveTheReasonAgainstRdmaOnlyWhereNoDirectoryIsLeft() throws Exception {
+    Path file = Files.writeString(directory.resolve("file"), "");
+    String reason = "Spark can write in none of its local directories";
+    assertThat(local(file))
+        .startsWith("PROBLEM This user cannot write in " + file + ", so Spark leaves it out. | ");
+    assertThat(machine.report().reasons()).contains(reason);
+    machine.setting("spark.local.dir", file + "," + directory);
+    assertThat(machine.report().reasons()).doesNotContain(reason);
+  }
+
+  private String local(Path of) {
+    return machine
+        .setting("spark.local.dir", of.toString())
+        .findings(MachineChecks::localDirectories)
+        .get(0);
+  }
+}
