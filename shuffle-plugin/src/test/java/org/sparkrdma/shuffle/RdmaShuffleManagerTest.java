@@ -114,12 +114,12 @@ class RdmaShuffleManagerTest {
     SparkConf bad =
         conf()
             .set("spark.shuffle.rdma.mode", "sometimes")
-            .set("spark.shuffle.rdma.ack.retry.max", "9")
+            .set("spark.shuffle.rdma.tos", "999")
             .set("spark.shuffle.rdma.pined.max", "1g");
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("key=spark.shuffle.rdma.mode value=sometimes")
-        .hasMessageContaining("key=spark.shuffle.rdma.ack.retry.max value=9")
+        .hasMessageContaining("key=spark.shuffle.rdma.tos value=999")
         .hasMessageContaining("key=spark.shuffle.rdma.pined.max value=1g");
   }
 

@@ -16,7 +16,7 @@ public enum FallbackReason {
   REFUSED("refused"),
   /**
    * No connection within {@code connect.timeout}: the attempt failed, goes on in the background, or
-   * waited for its turn ({@code attempts.max}).
+   * waited for its turn.
    */
   CONNECT_FAILED("connect-failed"),
   /** The peer is quarantined, or is tested after that. */

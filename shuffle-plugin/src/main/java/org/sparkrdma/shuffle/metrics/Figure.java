@@ -16,8 +16,6 @@ public enum Figure {
   DEVICE("device"),
   /** Addresses where peers connect, as one text. */
   ADDRESSES("addresses"),
-  /** Speed of the link as the kernel names it. */
-  SPEED("speed"),
   /** Bytes that are pinned now. */
   PINNED("pinned"),
   /** Highest number of bytes that were pinned at one time. */

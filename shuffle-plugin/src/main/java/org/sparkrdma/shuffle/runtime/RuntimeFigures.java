@@ -26,7 +26,6 @@ final class RuntimeFigures {
   private final String executorId;
   private final Supplier<RuntimeStatus> status;
   private final ShuffleCounters counters;
-  private final LinkSpeed speed = new LinkSpeed();
   private final AtomicInteger openReads = new AtomicInteger();
 
   RuntimeFigures(
@@ -100,7 +99,6 @@ final class RuntimeFigures {
         figures,
         Figure.ADDRESSES,
         addresses.stream().map(RuntimeFigures::hostPort).collect(Collectors.joining(", ")));
-    put(figures, Figure.SPEED, speed.of(parts.device().info(), addresses));
     put(figures, Figure.PINNED, parts.budget().pinnedBytes());
     put(figures, Figure.PINNED_HIGHEST, parts.budget().highestBytes());
     put(figures, Figure.PINNED_LIMIT, parts.budget().limitBytes());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -47,6 +48,19 @@ final class FormerSettings {
     REPLACEMENTS.put("shuffleWriteFlushSize", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteMaxInMemoryStoragePerExecutor", SPARKS_WRITERS);
     REMOVED.put("delivery.threads", "not needed: tasks verify the blocks that they read");
+    for (String name :
+        List.of(
+            "copy.slot.size",
+            "copy.slots.max",
+            "index.cache.max",
+            "peer.leases.max",
+            "message.size",
+            "locates.max",
+            "ack.retry.max",
+            "attempts.max",
+            "spin.timeout")) {
+      REMOVED.put(name, "not needed: its default suits every cluster");
+    }
   }
 
   private FormerSettings() {}

@@ -59,17 +59,6 @@ final class SettingRules {
         ShuffleSetting.LEASE_TIMEOUT,
         "at least 2 s more than",
         ShuffleSetting.REQUEST_TIMEOUT);
-    if (values.text(ShuffleSetting.SERVE).equals("copy")
-        && values.number(ShuffleSetting.COPY_SLOTS_MAX) == 0
-        && compared.test(ShuffleSetting.SERVE)
-        && compared.test(ShuffleSetting.COPY_SLOTS_MAX)) {
-      contradictions.add(
-          "bad setting: key="
-              + ShuffleSetting.COPY_SLOTS_MAX.key()
-              + " value=0 allowed=at least 1 with "
-              + ShuffleSetting.SERVE.key()
-              + "=copy");
-    }
     require(
         values
                 .duration(ShuffleSetting.QUARANTINE_MAX)

@@ -116,21 +116,6 @@ public enum ShuffleSetting {
       "Controls the length of the windows in which map-output files are registered. Larger "
           + "windows need fewer registrations, but each pins more memory beyond the requested "
           + "blocks. Reduce it when `pinned.max` is small and blocks are spread over many files."),
-  /** Length of a copy slot. */
-  COPY_SLOT_SIZE(
-      "copy.slot.size",
-      "1m",
-      ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
-      "Controls the length of one slot of the copy pool. Larger slots hold larger blocks in "
-          + "one piece and pin more memory. Change it only together with `copy.slots.max`."),
-  /** Number of copy slots. */
-  COPY_SLOTS_MAX(
-      "copy.slots.max",
-      "32",
-      ValueType.count(0, 65_536),
-      "Controls the maximum number of slots of the copy pool; 0 turns copying off. More slots "
-          + "serve more readers at the same time and pin more memory. Raise it when the counter "
-          + "`rdma.serve.by-tcp` grows while memory is free."),
   /** Time of a lease. */
   LEASE_TIMEOUT(
       "lease.timeout",
@@ -139,38 +124,6 @@ public enum ShuffleSetting {
       "Controls how long a reader may READ the memory of a lease; must be at least 2 s longer "
           + "than `request.timeout`. A longer time keeps memory for a reader that has stopped without "
           + "notice. Raise it together with `request.timeout`."),
-  /** Parsed index files. */
-  INDEX_CACHE_MAX(
-      "index.cache.max",
-      "4096",
-      ValueType.count(1, 1_000_000),
-      "Controls the maximum number of map outputs whose index and checksums are kept parsed. "
-          + "A larger number uses more heap and reads fewer index files again. Raise it when an "
-          + "executor serves more map outputs than this at the same time."),
-  /** Leases of one peer. */
-  PEER_LEASES_MAX(
-      "peer.leases.max",
-      "1024",
-      ValueType.count(1, 1_000_000),
-      "Controls the maximum number of leases that one peer holds of this executor; beyond it "
-          + "the peer gets the answer BUSY. A larger number lets one peer hold more. Raise it when "
-          + "few executors read very many small blocks from each other."),
-  /** Length of control messages. */
-  MESSAGE_SIZE(
-      "message.size",
-      "16k",
-      ValueType.bytes(512, 1L << 20),
-      "Controls the length of the buffer of one control message. Larger messages carry more "
-          + "blocks in one request, and every connection pins two buffers, more under load. Reduce "
-          + "it when an executor has hundreds of peers and little memory to pin."),
-  /** LOCATEs open. */
-  LOCATES_MAX(
-      "locates.max",
-      "4",
-      ValueType.count(1, 256),
-      "Controls the maximum number of LOCATE messages that one connection has open. A larger "
-          + "number hides more latency of the serving side and pins more buffers for each "
-          + "connection under load. Raise it in a network with a long round trip."),
   /** READs posted. */
   READS_MAX(
       "reads.max",
@@ -233,8 +186,8 @@ public enum ShuffleSetting {
       "Controls how long a peer's device may be silent, while an answer of it is awaited, "
           + "before the peer counts as dead; a process that is stopped or pauses is not dead, "
           + "because its device answers. `auto` is the time after which this executor's own device "
-          + "gives up repeating packets, and 250 ms: 4 s with the defaults of `ack.timeout` and "
-          + "`ack.retry.max`. The InfiniBand specification (volume 1, section 9.7.6.1.3) allows a device "
+          + "gives up repeating packets, and 250 ms: 4 s with the default of `ack.timeout`. "
+          + "The InfiniBand specification (volume 1, section 9.7.6.1.3) allows a device "
           + "four times as long; then this time ends the connection first. A longer time delays the fallback to TCP after a host has "
           + "failed. Raise it when the network is interrupted for seconds at a time."),
   /** Time after which a packet is repeated. */
@@ -244,15 +197,6 @@ public enum ShuffleSetting {
       ValueType.duration(Duration.ofMillis(1), Duration.ofSeconds(60)),
       "Controls how long the card waits for an acknowledgement before it repeats a "
           + "packet. Raise it when connections break under congestion."),
-  /** Number of repetitions of a packet. */
-  ACK_RETRY_MAX(
-      "ack.retry.max",
-      "6",
-      ValueType.count(0, 6),
-      "Controls how often the device repeats a packet that is not acknowledged, before the "
-          + "connection breaks and its blocks use TCP. More repetitions tolerate longer interruptions of "
-          + "the network and detect a failed host later. Reduce it to detect failed hosts sooner; 7 is "
-          + "not allowed because some devices then repeat without end."),
   /** Marking of packets. */
   TOS(
       "tos",
@@ -294,17 +238,6 @@ public enum ShuffleSetting {
       ValueType.count(1, 65_536),
       "Controls the maximum number of connections at the same time. Raise it above the "
           + "number of executors of the application."),
-  /** Connection attempts at once. */
-  ATTEMPTS_MAX(
-      "attempts.max",
-      "32",
-      ValueType.count(1, 65_536),
-      "Controls the maximum number of connection attempts of an executor at the same time; further "
-          + "peers wait for their turn, their blocks at most for `connect.timeout`. A peer that has not "
-          + "answered for that time is given up when others wait for their turn. More attempts "
-          + "connect to all peers sooner, and can overload the network's subnet manager and the "
-          + "peers. Raise it when INFO lines say `too many connection attempts`; reduce it when they say "
-          + "`no connection in time` while a stage starts."),
   /** Whether checksums are verified. */
   VERIFY(
       "verify",
@@ -312,14 +245,6 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether blocks are verified with Spark's checksums. Set it to `false` "
           + "only to measure."),
-  /** Busy polling. */
-  SPIN_TIMEOUT(
-      "spin.timeout",
-      "20us",
-      ValueType.duration(Duration.ZERO, Duration.ofSeconds(1)),
-      "Controls how long the transport's thread polls before it sleeps. A longer time reduces "
-          + "latency and uses CPU time while nothing arrives. Raise it when cores are free and "
-          + "blocks are small."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
       "fabric.trusted",

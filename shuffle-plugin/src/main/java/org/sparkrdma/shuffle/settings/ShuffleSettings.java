@@ -28,6 +28,18 @@ public final class ShuffleSettings {
     OFF
   }
 
+  /** How often a device repeats a packet; some repeat without end with 7. */
+  private static final int ACK_RETRIES = 6;
+
+  private static final int MESSAGE_BYTES = 16 << 10;
+  private static final int LOCATES_IN_FLIGHT = 4;
+  private static final int MAX_ATTEMPTS = 32;
+  private static final Duration SPIN = Duration.ofNanos(20_000);
+  private static final int COPY_SLOT_BYTES = 1 << 20;
+  private static final int COPY_SLOTS = 32;
+  private static final int MAX_INDEXES = 4_096;
+  private static final int MAX_PEER_LEASES = 1_024;
+
   private final SettingValues values;
   private final EngineSettings engineSettings;
   private final List<String> notes;
@@ -177,12 +189,12 @@ public final class ShuffleSettings {
         PacketSettings.of(
             values.numberOrDerived(ShuffleSetting.TOS),
             values.duration(ShuffleSetting.ACK_TIMEOUT),
-            values.number(ShuffleSetting.ACK_RETRY_MAX));
+            ACK_RETRIES);
     int readsInFlight = values.number(ShuffleSetting.READS_MAX);
     int chunkBytes = (int) values.bytes(ShuffleSetting.CHUNK_SIZE);
     return new TransportSettings(
-        (int) values.bytes(ShuffleSetting.MESSAGE_SIZE),
-        values.number(ShuffleSetting.LOCATES_MAX),
+        MESSAGE_BYTES,
+        LOCATES_IN_FLIGHT,
         readsInFlight,
         values
             .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)
@@ -196,9 +208,9 @@ public final class ShuffleSettings {
         values.duration(ShuffleSetting.QUARANTINE_MIN),
         values.duration(ShuffleSetting.QUARANTINE_MAX),
         values.number(ShuffleSetting.CONNECTIONS_MAX),
-        values.number(ShuffleSetting.ATTEMPTS_MAX),
+        MAX_ATTEMPTS,
         values.flag(ShuffleSetting.VERIFY),
-        values.duration(ShuffleSetting.SPIN_TIMEOUT),
+        SPIN,
         packets,
         values.flag(ShuffleSetting.RELAXED_ORDERING));
   }
@@ -213,11 +225,11 @@ public final class ShuffleSettings {
     return new ServeSettings(
         ServeSettings.Mode.valueOf(values.text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
         (int) values.bytes(ShuffleSetting.WINDOW_SIZE),
-        (int) values.bytes(ShuffleSetting.COPY_SLOT_SIZE),
-        values.number(ShuffleSetting.COPY_SLOTS_MAX),
+        COPY_SLOT_BYTES,
+        COPY_SLOTS,
         values.duration(ShuffleSetting.LEASE_TIMEOUT),
-        values.number(ShuffleSetting.INDEX_CACHE_MAX),
-        values.number(ShuffleSetting.PEER_LEASES_MAX),
+        MAX_INDEXES,
+        MAX_PEER_LEASES,
         values.duration(ShuffleSetting.IDLE_TIMEOUT),
         values.flag(ShuffleSetting.VERIFY));
   }

@@ -15,10 +15,6 @@ final class UnknownSetting {
   private static final Map<String, ShuffleSetting> ELSEWHERE =
       Map.of(
           "timeout", ShuffleSetting.ACK_TIMEOUT,
-          "retry", ShuffleSetting.ACK_RETRY_MAX,
-          "retries", ShuffleSetting.ACK_RETRY_MAX,
-          "retry.count", ShuffleSetting.ACK_RETRY_MAX,
-          "retry.cnt", ShuffleSetting.ACK_RETRY_MAX,
           "dscp", ShuffleSetting.TOS,
           "tclass", ShuffleSetting.TOS,
           "traffic.class", ShuffleSetting.TOS);

@@ -71,7 +71,8 @@ final class Json {
       plain = plain.toLowerCase(Locale.ROOT).replace('_', '-');
     }
     StringBuilder text = new StringBuilder("\"");
-    for (char letter : plain.toCharArray()) {
+    for (int i = 0; i < plain.length(); i++) {
+      char letter = plain.charAt(i);
       if (letter == '"' || letter == '\\') {
         text.append('\\').append(letter);
       } else if (letter < ' ' || letter > '~') {

@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
  * Gives peers their turns to be connected to, and gives up those that do not answer. Owned by the
  * agent.
  *
- * <p>At most {@code attempts.max} attempts are open at the same time. An attempt may last longer
+ * <p>At most {@code maxAttempts} attempts are open at the same time. An attempt may last longer
  * than blocks wait, because the kernel repeats lost messages; but one without an answer after
  * {@code connect.timeout} is given up for a peer whose blocks wait for their turn. So silent peers
  * keep others from connecting for no longer than that. Tests of peers that failed before wait for

@@ -81,7 +81,7 @@ final class TransportMemory implements AutoCloseable {
         serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
     boolean sends = budget.limitBytes() >= (long) MIN_MESSAGES * settings.messageBytes();
     if (!sends) {
-      throw tooLittle(budget, "message.size=" + settings.messageBytes());
+      throw tooLittle(budget, "messageBytes=" + settings.messageBytes());
     }
     if (!reads) {
       throw tooLittle(budget, "chunk.size=" + settings.chunkBytes());

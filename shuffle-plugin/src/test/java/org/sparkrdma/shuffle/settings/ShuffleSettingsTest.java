@@ -88,8 +88,8 @@ class ShuffleSettingsTest {
   void shouldDeriveThePeerTimeOutFromTheTimeForWhichTheDeviceRepeatsPackets() {
     // 7 times 4.096 us * 2^17, or as often as it is sent, and 250 ms.
     assertThat(peerTimeout(Map.of())).isEqualTo(Duration.ofNanos(7 * (4_096L << 17) + 250_000_000));
-    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s", P + "ack.retry.max", "1")))
-        .isEqualTo(Duration.ofNanos(2 * (4_096L << 19) + 250_000_000));
+    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s")))
+        .isEqualTo(Duration.ofNanos(7 * (4_096L << 19) + 250_000_000));
     assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s", P + "peer.timeout", "3s")))
         .isEqualTo(Duration.ofSeconds(3));
   }
@@ -138,7 +138,6 @@ class ShuffleSettingsTest {
     "tos, 256, from 0 to 255",
     "tos, -1, from 0 to 255",
     "tos, ef, 'auto, or a whole number'",
-    "ack.retry.max, 7, from 0 to 6",
     "ack.timeout, 17, units us",
     "ack.timeout, 2min, 1ms to 60s",
     "listen.port, eighty, 0 to 65535",
@@ -159,15 +158,20 @@ class ShuffleSettingsTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"attempts.max", "spin.timeout", "copy.slots.max", "message.size"})
+  void shouldAcceptAKeyOfAnEarlierVersionWithANote(String name) {
+    assertThat(of(Map.of(P + name, "1")).notes())
+        .containsExactly(P + name + " has no effect: not needed: its default suits every cluster");
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "modus, mode",
     "pinnedMax, pinned.max",
     "requestTimeout, request.timeout",
     "soft.latncy, soft.latency",
-    "copy.slots.mex, copy.slots.max",
+    "window.sice, window.size",
     "timeout, ack.timeout",
-    "retry, ack.retry.max",
-    "retry.cnt, ack.retry.max",
     "dscp, tos",
     "traffic.class, tos",
   })

@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Hello;
 
 /** Attempts to connect to peers that answer late or never. */
 class ConnectionAttemptsTest extends LaterClockFixture {
-  /** The default of {@code attempts.max}. */
+  /** The number of an executor. */
   private static final int MAX_ATTEMPTS = 32;
 
   /** The scripted server answers that it has no such block. */

@@ -42,13 +42,7 @@ class SettingLimitsTest {
               Map.entry("pinned.max", List.of("1m", "16t")),
               Map.entry("serve", List.of("copy", "window")),
               Map.entry("window.size", List.of("64k", "1g")),
-              Map.entry("copy.slot.size", List.of("4k", "256m")),
-              Map.entry("copy.slots.max", List.of("0", "1", "65536")),
               Map.entry("lease.timeout", List.of("1s", "1h")),
-              Map.entry("index.cache.max", List.of("1", "1000000")),
-              Map.entry("peer.leases.max", List.of("1", "1000000")),
-              Map.entry("message.size", List.of("512", "1m")),
-              Map.entry("locates.max", List.of("1", "256")),
               Map.entry("reads.max", List.of("1", "16384")),
               Map.entry("reads.bytes.max", List.of("4k", "16t")),
               Map.entry("chunk.size", List.of("4k", "256m")),
@@ -74,8 +68,7 @@ class SettingLimitsTest {
   void shouldRefuseSettingsOrReadBlocks() throws Exception {
     Random random = new Random(20261126);
     List<String> silent = new ArrayList<>();
-    // The two contradictions that users have met, then random ones.
-    tryWith(Map.of("serve", "copy", "copy.slots.max", "0")).ifPresent(silent::add);
+    // The contradictions that users have met, then random ones.
     for (String request : List.of("118s", "119s", "119500ms")) {
       tryWith(Map.of("request.timeout", request)).ifPresent(silent::add);
     }

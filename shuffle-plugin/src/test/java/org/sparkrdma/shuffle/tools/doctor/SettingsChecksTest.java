@@ -36,7 +36,7 @@ class SettingsChecksTest {
             spark.shuffle.manager   org.sparkrdma.shuffle.RdmaShuffleManager
             spark.shuffle.rdma.pined.max  1g
             spark.shuffle.rdma.mode=sometimes
-            spark.shuffle.rdma.attempts.max  many
+            spark.shuffle.rdma.connections.max  many
             spark.shuffle.rdma.quarantine.min  2m
             spark.shuffle.rdma.quarantine.max  1m
             spark.shuffle.rdma.lease.timeout  5s
@@ -48,7 +48,7 @@ class SettingsChecksTest {
             text ->
                 assertThat(text)
                     .startsWith(
-                        "PROBLEM bad setting: key=spark.shuffle.rdma.attempts.max value=many")
+                        "PROBLEM bad setting: key=spark.shuffle.rdma.connections.max value=many")
                     .contains("allowed=a whole number from 1 to"),
             text ->
                 assertThat(text)
