@@ -56,9 +56,9 @@ final class DisniIT {
     assertThat(passed).isEqualTo(passing);
   }
 
-  /** Derived: all 43, but two on RoCE v2 and three on iWARP, which allowed-skips.txt has. */
+  /** Derived: all 41, but two on RoCE v2 and five on iWARP, which allowed-skips.txt has. */
   @ParameterizedTest
-  @CsvSource({"rocev2, 41", "iwarp, 40"})
+  @CsvSource({"rocev2, 39", "iwarp, 36"})
   void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int passing)
       throws Exception {
     JsonNode summary =
@@ -66,9 +66,7 @@ final class DisniIT {
             GuestTests.guest(transport, Duration.ofMinutes(5)),
             GuestTests.classPathOfPlugin(),
             Disni.options("-Dtest.engine=disni"),
-            TRANSPORT + "HelloBySendTest",
-            TRANSPORT + "HostilePeerTest",
-            TRANSPORT + "ProofTest");
+            TRANSPORT + "HostilePeerTest");
     assertThat(summary.path("passed").asInt()).as("%s", summary).isEqualTo(passing);
   }
 

@@ -12,7 +12,6 @@ public final class LongTimeouts {
       Map.of(
           "spark.shuffle.rdma.connect.timeout", "60s",
           "spark.shuffle.rdma.request.timeout", "100s",
-          "spark.shuffle.rdma.peer.timeout", "60s",
           "spark.shuffle.rdma.soft.handshake.timeout", "60s");
 
   private LongTimeouts() {}

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Messages;
 
 /**
  * The plug-in's jar of a later version: the numbers of its protocol and of the schema of its events
@@ -22,7 +22,8 @@ public final class NewerJar {
   /** {@code javac} copies the constants into the classes that use them. */
   private static final List<String> CLASSES =
       List.of(
-          "org/sparkrdma/shuffle/wire/Hello",
+          "org/sparkrdma/shuffle/wire/Messages",
+          "org/sparkrdma/shuffle/transport/Handshake",
           "org/sparkrdma/shuffle/runtime/RunningParts",
           "org/sparkrdma/shuffle/ui/RdmaShuffleEvent");
 
@@ -61,7 +62,7 @@ public final class NewerJar {
   private static String later(String source) throws IOException {
     String later =
         source
-            .replace(PROTOCOL + Hello.PROTOCOL + ";", PROTOCOL + (Hello.PROTOCOL + 1) + ";")
+            .replace(PROTOCOL + Messages.PROTOCOL + ";", PROTOCOL + (Messages.PROTOCOL + 1) + ";")
             .replace(SCHEMA + "1;", SCHEMA + "2;")
             .replace(
                 PROPERTY,

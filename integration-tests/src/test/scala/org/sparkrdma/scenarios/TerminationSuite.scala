@@ -54,7 +54,6 @@ final class TerminationSuite extends ScenarioSuite {
       .soft()
       .set("spark.shuffle.manager", classOf[HeldRdmaManager].getName)
       .set("spark.shuffle.rdma.request.timeout", "2s")
-      .set("spark.shuffle.rdma.peer.timeout", "2s")
       .set(setting._1, setting._2)
     val failures = failuresOf(soft, step, partitions)
     val vanilla =

@@ -61,7 +61,6 @@ class ArchitectureTest {
     "serve, 'metrics wire thread output pinned settings'",
     "fetch, 'metrics wire directory thread'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
-    "link, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings thread'",
     "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics spark'",

@@ -254,10 +254,6 @@ public final class ClusterNode {
     if (name.endsWith(LINK_LOCAL_SELECTED)) {
       conf.set("spark.shuffle.rdma.listen.address", "fe80::/10");
     }
-    if (!authenticate && !isFirstConnection(name)) {
-      // No node dies here; a slow wire between busy kernels must not count as a dead peer.
-      conf.set("spark.shuffle.rdma.peer.timeout", "20s");
-    }
     if (name.endsWith(TRANSFER)) {
       // All tiers of the JIT compiler.
       conf.set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")

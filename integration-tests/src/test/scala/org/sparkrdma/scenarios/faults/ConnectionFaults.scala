@@ -32,48 +32,27 @@ private[faults] object ConnectionFaults {
         mayAlso = Quarantined
       ),
       timesOut("a connection request is never answered", Step.CONNECT),
-      timesOut("a HELLO is lost at its receiver", Step.REQUEST_RECEIVED),
+      timesOut("an event of a connection request is lost", Step.CONNECT_REQUEST),
+      timesOut("a connection is never accepted", Step.ACCEPT),
+      timesOut("a REQUEST is lost", Step.REQUEST_RECEIVED),
+      timesOut("an ANSWER is lost", Step.ANSWER_RECEIVED),
+      comesLate("a connection request", Step.CONNECT_REQUEST),
+      comesLate("a REQUEST", Step.REQUEST_RECEIVED),
+      wrongRequest("a REQUEST is of no known version", garbledAt = 1),
+      wrongRequest("a REQUEST is for another start of the executor", garbledAt = 8),
+      wrongRequest("a REQUEST's proof is wrong", garbledAt = 40),
       onNewConnection(
-        "a HELLO comes late",
-        "blocks wait for it",
-        Step.REQUEST_RECEIVED,
-        Act.HOLD,
-        argument = FaultPoint.HeldMs,
-        claims = Seq(
-          Claim.grows("rdma.blocks.read"),
-          Claim.grows("connections.established"),
-          Claim.never("peers.quarantined")
-        )
-      ).copy(leastSeconds = FaultPoint.LeastHeldSeconds),
-      wrongHello("a HELLO is of no known version", garbledAt = 0),
-      wrongHello("a HELLO is for another start of the executor", garbledAt = 4),
-      wrongHello("a HELLO's proof is wrong", garbledAt = 40),
-      onNewConnection(
-        "the answer to a HELLO has a wrong proof",
-        s"the initiator rejects it; $WaitingUseTcp",
-        Step.ACCEPT,
+        "an ANSWER has a wrong proof",
+        s"the reader ends the connection; $WaitingUseTcp",
+        Step.ANSWER_RECEIVED,
         Act.GARBLE,
-        argument = 40,
+        argument = 24,
         claims = Seq(
           Claim.byTcp("refused"),
           Claim.never("connections.refused"),
           Claim.grows("peers.quarantined")
         ),
         mayAlso = Quarantined
-      ),
-      timesOut("the answer to a HELLO is lost", Step.ACCEPT),
-      onNewConnection(
-        "both ends connect at once",
-        "the request of one end is accepted; that of the other is refused",
-        Step.CONNECT,
-        Act.AWAIT_PEER,
-        argument = "%dir/%self:%dir/%peer",
-        claims = Seq(
-          Claim.grows("connections.collided"),
-          Claim.grows("connections.established"),
-          Claim.never("connections.refused"),
-          Claim.never("peers.quarantined")
-        )
       )
     )
   )
@@ -88,11 +67,25 @@ private[faults] object ConnectionFaults {
       mayAlso = Quarantined
     ).copy(leastSeconds = FaultPoint.NearlyASecond)
 
-  private def wrongHello(name: String, garbledAt: Int): FaultPoint =
+  private def comesLate(what: String, step: Step): FaultPoint =
+    onNewConnection(
+      s"$what comes late",
+      "blocks wait for it",
+      step,
+      Act.HOLD,
+      argument = FaultPoint.HeldMs,
+      claims = Seq(
+        Claim.grows("rdma.blocks.read"),
+        Claim.grows("connections.established"),
+        Claim.never("peers.quarantined")
+      )
+    ).copy(leastSeconds = FaultPoint.LeastHeldSeconds)
+
+  private def wrongRequest(name: String, garbledAt: Int): FaultPoint =
     onNewConnection(
       name,
       s"the request is refused; $WaitingUseTcp",
-      Step.CONNECT,
+      Step.REQUEST_RECEIVED,
       Act.GARBLE,
       argument = garbledAt,
       claims = Seq(

@@ -43,6 +43,11 @@ public enum Capability {
   FILE_REGIONS,
   /** Regions whose pages are not pinned, and READs out of them; see ibv_query_device_ex(3). */
   ON_DEMAND_PAGING,
+  /**
+   * A thread may post to a queue pair while another polls its completion queue; the callers let
+   * only one thread at a time post to, or destroy, the queue pair.
+   */
+  POST_BESIDE_POLL,
   /** The engine itself detects a peer that ended without a message. */
   DETECTS_DEAD_PEER
 }

@@ -42,8 +42,6 @@ public enum Counter {
   CONNECTIONS_CLOSED("connections.closed"),
   /** Refused connection requests of peers. */
   CONNECTIONS_REFUSED("connections.refused"),
-  /** Connection requests of this executor that ended because the peer sent one at the same time. */
-  CONNECTIONS_COLLIDED("connections.collided"),
   /** Quarantines of peers. */
   PEERS_QUARANTINED("peers.quarantined"),
   /** LOCATE messages answered for peers. */

@@ -94,9 +94,9 @@ public final class Preflight {
   }
 
   /**
-   * Rejects a device whose queue pairs have too few entries for the settings.
+   * Rejects a device whose queue pairs have too few entries.
    *
-   * @throws VerbsException that names the setting to reduce; another device may have more entries
+   * @throws VerbsException another device may have more entries
    */
   public static void checkDepth(DeviceInfo device, ExecutorNeeds needs) throws VerbsException {
     int depth = Math.max(needs.sendDepth(), needs.receiveDepth());
@@ -106,8 +106,7 @@ public final class Preflight {
           "ibv_create_qp",
           "the queue pairs of device "
               + device.name()
-              + (" have at most " + limit + " entries, and the settings need " + depth)
-              + (": reduce spark.shuffle.rdma.reads.max by at least " + (depth - limit)));
+              + (" have at most " + limit + " entries, and a connection needs " + depth));
     }
   }
 

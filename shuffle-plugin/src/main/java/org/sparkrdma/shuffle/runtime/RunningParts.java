@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -163,7 +163,7 @@ record RunningParts(
           transport,
           transport.endpoint(),
           shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
-          transport::checkThreads,
+          transport::check,
           transport::close);
     };
   }
@@ -190,7 +190,8 @@ record RunningParts(
             ProcessHandle.current().pid(),
             open.device().info().limits().completionVectors()),
         addresses ->
-            new Endpoint(env.executorId(), addresses, engine, Hello.PROTOCOL, incarnation, token),
+            new Endpoint(
+                env.executorId(), addresses, engine, Messages.PROTOCOL, incarnation, token),
         secret(env),
         settings.trustedFabric(),
         open.outOfService(),

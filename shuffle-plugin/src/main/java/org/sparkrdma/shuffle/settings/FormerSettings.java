@@ -47,6 +47,8 @@ final class FormerSettings {
     REPLACEMENTS.put("shuffleWriteChunkSize", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteFlushSize", SPARKS_WRITERS);
     REPLACEMENTS.put("shuffleWriteMaxInMemoryStoragePerExecutor", SPARKS_WRITERS);
+    REMOVED.put("reads.max", COMPUTED);
+    REMOVED.put("peer.timeout", "not needed: devices detect a dead peer, see ack.timeout");
     REMOVED.put("delivery.threads", "not needed: tasks verify the blocks that they read");
     for (String name :
         List.of(

@@ -15,22 +15,10 @@ import java.util.OptionalInt;
 public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRetries) {
   private static final long ACK_UNIT_NS = 4_096;
 
-  /** The event of the device must come before the time-out: it names the READ at fault. */
-  private static final Duration EVENT_DELAY = Duration.ofMillis(250);
-
   /** Rounds the acknowledge time-out up to one that devices have. */
   static PacketSettings of(OptionalInt trafficClass, Duration ackTimeout, int ackRetries) {
     long units = (ackTimeout.toNanos() + ACK_UNIT_NS - 1) / ACK_UNIT_NS;
     int exponent = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, units - 1));
     return new PacketSettings(trafficClass, exponent, ackRetries);
-  }
-
-  /**
-   * Time until the device of this executor reports a peer that acknowledges nothing, if it repeats
-   * packets after exactly {@link #ackTimeout}. The InfiniBand specification (volume 1, section
-   * 9.7.6.1.3) allows up to four times that time.
-   */
-  Duration peerTimeout() {
-    return Duration.ofNanos((ACK_UNIT_NS << ackTimeout) * (ackRetries + 1)).plus(EVENT_DELAY);
   }
 }

@@ -124,15 +124,6 @@ public enum ShuffleSetting {
       "Controls how long a reader may READ the memory of a lease; must be at least 2 s longer "
           + "than `request.timeout`. A longer time keeps memory for a reader that has stopped without "
           + "notice. Raise it together with `request.timeout`."),
-  /** READs posted. */
-  READS_MAX(
-      "reads.max",
-      "64",
-      ValueType.count(1, 16_384),
-      "Controls the maximum number of READs that one connection has posted. A larger number "
-          + "keeps the device busy with small blocks and takes more of the completion queue, which "
-          + "limits the number of connections. Reduce it when an application has more executors "
-          + "than connections fit."),
   /** Bytes of READs posted. */
   READS_BYTES_MAX(
       "reads.bytes.max",
@@ -178,18 +169,6 @@ public enum ShuffleSetting {
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
       "Controls how long a request or its READs may take before its blocks use TCP. "
           + "Raise it when `timeout` counts while disks of servers are busy."),
-  /** Time after which a silent peer counts as dead. */
-  PEER_TIMEOUT(
-      "peer.timeout",
-      ValueType.DERIVED,
-      ValueType.duration(Duration.ofMillis(100), Duration.ofMinutes(30)).orDerived(),
-      "Controls how long a peer's device may be silent, while an answer of it is awaited, "
-          + "before the peer counts as dead; a process that is stopped or pauses is not dead, "
-          + "because its device answers. `auto` is the time after which this executor's own device "
-          + "gives up repeating packets, and 250 ms: 4 s with the default of `ack.timeout`. "
-          + "The InfiniBand specification (volume 1, section 9.7.6.1.3) allows a device "
-          + "four times as long; then this time ends the connection first. A longer time delays the fallback to TCP after a host has "
-          + "failed. Raise it when the network is interrupted for seconds at a time."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
       "ack.timeout",

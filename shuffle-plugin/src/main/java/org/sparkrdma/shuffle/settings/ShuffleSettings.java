@@ -31,10 +31,7 @@ public final class ShuffleSettings {
   /** How often a device repeats a packet; some repeat without end with 7. */
   private static final int ACK_RETRIES = 6;
 
-  private static final int MESSAGE_BYTES = 16 << 10;
-  private static final int LOCATES_IN_FLIGHT = 4;
   private static final int MAX_ATTEMPTS = 32;
-  private static final Duration SPIN = Duration.ofNanos(20_000);
   private static final int COPY_SLOT_BYTES = 1 << 20;
   private static final int COPY_SLOTS = 32;
   private static final int MAX_INDEXES = 4_096;
@@ -190,27 +187,20 @@ public final class ShuffleSettings {
             values.numberOrDerived(ShuffleSetting.TOS),
             values.duration(ShuffleSetting.ACK_TIMEOUT),
             ACK_RETRIES);
-    int readsInFlight = values.number(ShuffleSetting.READS_MAX);
     int chunkBytes = (int) values.bytes(ShuffleSetting.CHUNK_SIZE);
     return new TransportSettings(
-        MESSAGE_BYTES,
-        LOCATES_IN_FLIGHT,
-        readsInFlight,
         values
             .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)
-            .orElseGet(() -> TransportSettings.readBytesInFlight(readsInFlight, chunkBytes)),
+            .orElseGet(() -> TransportSettings.readBytesInFlight(chunkBytes)),
         chunkBytes,
         values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
         values.duration(ShuffleSetting.CONNECT_TIMEOUT),
         values.duration(ShuffleSetting.REQUEST_TIMEOUT),
-        values.durationOrDerived(ShuffleSetting.PEER_TIMEOUT).orElseGet(packets::peerTimeout),
         values.duration(ShuffleSetting.IDLE_TIMEOUT),
         values.duration(ShuffleSetting.QUARANTINE_MIN),
         values.duration(ShuffleSetting.QUARANTINE_MAX),
         values.number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
-        values.flag(ShuffleSetting.VERIFY),
-        SPIN,
         packets,
         values.flag(ShuffleSetting.RELAXED_ORDERING));
   }

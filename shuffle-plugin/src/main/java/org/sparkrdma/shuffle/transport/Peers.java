@@ -1,381 +1,448 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.time.Duration;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.LogLimit;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
- * Routes blocks to connections, and reissues or fails them when a connection attempt fails or a
- * connection closes. Owned by the agent.
+ * The connections of an executor by peer: initiates those to executors that it reads from, accepts
+ * those of readers, and decides what follows a fault. Confined to the agent, but for {@link
+ * #established}.
  */
 final class Peers {
-  private static final int CORRUPTIONS_TOLERATED = 3;
-
-  /** Detail of blocks that are answered when the transport stops. */
-  static final String EXECUTOR_STOPS = "executor stops";
-
-  private static final Set<FallbackReason> QUARANTINING =
-      EnumSet.of(
-          FallbackReason.TIMEOUT, FallbackReason.PROTOCOL_ERROR, FallbackReason.CONNECT_FAILED);
+  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+  private static final int MIN_UNPROVEN = 8;
 
   private final TransportContext context;
-  private final ConnectionTable table;
-  private final Map<Long, Peer> byIncarnation = new HashMap<>();
-  private final Set<Peer> waiting = new LinkedHashSet<>();
-  private boolean stopped;
+  private final ConnectionManager manager;
+  private final List<NetworkAddress> addresses;
+  private final LogLimit logLimit;
+  private final int maxUnproven;
+  private final Map<Long, Peer> peers = new HashMap<>();
+  private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
+  private final Map<Long, ServeConnection> serving = new HashMap<>();
 
-  Peers(TransportContext context, ConnectionTable table) {
+  /** Peers that wait for a connection attempt, in order. */
+  private final List<Peer> toConnect = new ArrayList<>();
+
+  private int attempts;
+  private int readConnections;
+  private long serveNumbers;
+
+  /**
+   * @param addresses of the local device, the preferred one first; connections come from them, so
+   *     that routing cannot select another device of the host
+   */
+  Peers(TransportContext context, ConnectionManager manager, List<NetworkAddress> addresses) {
     this.context = context;
-    this.table = table;
-    // Of the transport before the loss of a device.
-    context.counters().quarantined().clear();
+    this.manager = manager;
+    this.addresses = addresses;
+    this.logLimit = new LogLimit(context.nanoClock());
+    this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
   }
 
-  Peer of(long incarnation) {
-    return of(incarnation, context.nanoClock().getAsLong());
-  }
-
-  private Peer of(long incarnation, long nowNs) {
-    assert context.owner().holds();
-    Peer peer = byIncarnation.computeIfAbsent(incarnation, this::create);
-    peer.touch(nowNs);
-    return peer;
-  }
-
-  /** The peer, or null when it has no state. */
-  Peer find(long incarnation) {
-    assert context.owner().holds();
-    return byIncarnation.get(incarnation);
-  }
-
-  /** A peer of which only a connection is known yet. */
-  Peer stranger() {
-    return create(0);
-  }
-
-  private Peer create(long incarnation) {
-    return new Peer(incarnation);
-  }
-
-  /** Whether there is room for a connection, perhaps in place of an idle one. */
-  boolean makeRoom(long nowNs) {
-    if (!table.hasRoom()) {
-      table
-          .longestIdle(nowNs)
-          .ifPresent(idle -> end(idle, BrokenConnection.connectionLost("made room")));
-    }
-    return table.hasRoom();
-  }
+  // Reading.
 
   /**
-   * Drops peers that were unused for the idle time-out, or the connect time-out if no block was
-   * wanted from them, because executors come and go. No state of them is needed later: a replayed
-   * connection request is never confirmed.
+   * The established connection to an executor, on which a task may post; null without. Safe for any
+   * thread.
    */
-  void dropUnused(long nowNs) {
+  ReadConnection postedByTasks(long incarnation) {
+    return context.device().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
+  }
+
+  /** Fetches the blocks of a request from an index on. */
+  void fetch(FetchRequest request, int from, long nowNs) {
     assert context.owner().holds();
-    byIncarnation.values().removeIf(peer -> dropIfUnused(peer, nowNs));
-  }
-
-  private boolean dropIfUnused(Peer peer, long nowNs) {
-    // Its generation counts for as long as requests may have crossed.
-    Duration kept =
-        peer.isStranger() ? context.settings().connectTimeout() : context.settings().idleTimeout();
-    long unusedNs = Math.min(kept.toNanos(), context.settings().idleTimeout().toNanos());
-    boolean unused = peer.isUnused(nowNs, unusedNs);
-    if (unused && peer.needsTest()) {
-      removeFromQuarantined(peer);
-    }
-    return unused;
-  }
-
-  private void removeFromQuarantined(Peer peer) {
-    if (peer.endpoint() != null) {
-      context.counters().quarantined().remove(peer.endpoint().executorId());
-    }
-  }
-
-  /** Peers to which a connection is wanted; a copy. */
-  List<Peer> waiting() {
-    if (waiting.isEmpty()) {
-      return List.of();
-    }
-    waiting.removeIf(peer -> !peer.isWaiting());
-    return List.copyOf(waiting);
-  }
-
-  /** Fetches all blocks of a request over the established connection, or initiates one first. */
-  void fetch(FetchRequest request) {
-    long nowNs = context.nanoClock().getAsLong();
-    int count = request.ranges().size();
-    List<BlockProgress> blocks = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      blocks.add(new BlockProgress(request, i, false, nowNs));
-    }
-    fetch(request.endpoint(), blocks);
-  }
-
-  /** Fetches one block; as {@link #fetch(FetchRequest)}. */
-  private void fetch(BlockProgress block) {
-    fetch(block.request().endpoint(), List.of(block));
-  }
-
-  private void fetch(Endpoint endpoint, List<BlockProgress> blocks) {
-    assert context.owner().holds();
-    if (stopped) {
-      fail(blocks, FallbackReason.STOPPED, "transport has stopped");
-      return;
-    }
-    Optional<String> incompatibility = context.self().incompatibility(endpoint);
-    if (incompatibility.isPresent()) {
-      fail(blocks, FallbackReason.INCOMPATIBLE, incompatibility.get());
-      return;
-    }
-    long nowNs = context.nanoClock().getAsLong();
-    Peer peer = of(endpoint.incarnation(), nowNs);
-    peer.endpoint(endpoint);
-    PeerConnection old = peer.established();
-    if (old != null && old.awaitsEnd()) {
-      // The blocks must not wait for the ends of other connections.
-      end(old, old.broken());
-    }
-    if (peer.needsTest()) {
-      test(peer, blocks, nowNs);
-    } else if (peer.established() != null) {
-      peer.established().fetch(blocks);
-    } else {
-      peer.pending().addAll(blocks);
-      startWaiting(peer, nowNs);
-    }
-  }
-
-  /** No block waits for a peer that failed before: a connection tests it, and then a request. */
-  private void test(Peer peer, List<BlockProgress> blocks, long nowNs) {
-    PeerConnection connection = peer.established();
+    Endpoint endpoint = request.endpoint();
+    Peer peer = peers.computeIfAbsent(endpoint.incarnation(), key -> new Peer(endpoint));
+    ReadConnection connection = peer.connection();
+    long deadlineNs = nowNs + context.settings().connectTimeout().toNanos();
+    Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
     if (peer.isQuarantined(nowNs)) {
-      fail(blocks, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
-    } else if (connection == null) {
-      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a connection");
-      startWaiting(peer, nowNs);
+      waiting.fail(FallbackReason.QUARANTINED, "peer is quarantined");
+    } else if (connection != null && connection.isUsable()) {
+      connection.fetch(request, from, nowNs);
     } else {
-      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a request");
-      if (connection.fetches().isIdle()) {
-        connection.fetch(blocks.get(0).test(nowNs));
-      }
+      peer.waiting().add(waiting);
+      awaitAttempt(peer, nowNs);
     }
   }
 
-  private void fail(List<BlockProgress> blocks, FallbackReason reason, String detail) {
-    blocks.forEach(block -> block.fail(reason, detail));
+  private void awaitAttempt(Peer peer, long nowNs) {
+    if (!peer.waitsForAttempt()) {
+      peer.requestConnection(nowNs);
+    }
+    if (peer.connection() == null && !toConnect.contains(peer)) {
+      toConnect.add(peer);
+    }
   }
 
-  private void startWaiting(Peer peer, long nowNs) {
-    peer.startWaiting(nowNs);
-    waiting.add(peer);
+  /** Begins the attempts that are due; returns their number. */
+  int connect(long nowNs) {
+    int begun = 0;
+    for (int i = 0; i < toConnect.size() && attempts < context.settings().maxAttempts(); i++) {
+      Peer peer = toConnect.get(i);
+      if (!peer.waitsForAttempt()) {
+        toConnect.remove(i--);
+      } else if (peer.mustConnect(nowNs)) {
+        toConnect.remove(i--);
+        attempt(peer, nowNs);
+        begun++;
+      }
+    }
+    return begun;
   }
 
-  /** Whether this executor's incarnation is the lower one, unsigned. */
-  boolean isLowerThan(Peer peer) {
-    return Long.compareUnsigned(context.self().incarnation(), peer.incarnation()) < 0;
+  private void attempt(Peer peer, long nowNs) {
+    if (!hasRoom()) {
+      peer.retryLater(nowNs);
+      awaitAttempt(peer, nowNs);
+      return;
+    }
+    try {
+      AddressPair pair =
+          AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
+      Connection connection =
+          manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
+      attempts++;
+      readConnections++;
+      peer.setConnection(new ReadConnection(context, connection, peer, nowNs));
+    } catch (VerbsException e) {
+      peer.needsNoConnection();
+      onFault(peer, FallbackReason.CONNECT_FAILED, e.getMessage(), nowNs);
+      failWaiting(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
+    }
+  }
+
+  /** Whether another connection is possible; if not, ends one that is idle. */
+  private boolean hasRoom() {
+    if (readConnections < context.settings().maxConnections()) {
+      return true;
+    }
+    ReadConnection idlest = null;
+    for (ReadConnection connection : established.values()) {
+      if (!connection.isBusy()
+          && (idlest == null || connection.lastUsedNs - idlest.lastUsedNs < 0)) {
+        idlest = connection;
+      }
+    }
+    if (idlest != null) {
+      idlest.markBroken(null, "another connection needs its room");
+    }
+    return false;
+  }
+
+  private static void failWaiting(Peer peer, FallbackReason reason, String detail) {
+    while (!peer.waiting().isEmpty()) {
+      peer.waiting().poll().fail(reason, detail);
+    }
+  }
+
+  /** The peer is proven: the fetches that wait begin. */
+  void onEstablished(ReadConnection connection, long nowNs) {
+    Peer peer = connection.peer();
+    attempts--;
+    peer.needsNoConnection();
+    established.put(peer.endpoint().incarnation(), connection);
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+    context.counters().quarantined().remove(peer.endpoint().executorId());
+    while (!peer.waiting().isEmpty() && connection.isUsable()) {
+      Peer.Waiting next = peer.waiting().poll();
+      connection.fetch(next.request(), next.from(), nowNs);
+    }
+  }
+
+  /** The peer has refused the REQUEST. */
+  void onRefused(ReadConnection connection, Refusal refusal, long nowNs) {
+    if (refusal == Refusal.BUSY) {
+      retry(connection, "refused BUSY", nowNs);
+    } else {
+      onRefused(connection, "refused " + refusal);
+    }
+  }
+
+  /** The REQUEST or its answer has no valid proof. */
+  void onRefused(ReadConnection connection, String detail) {
+    connection.markBroken(FallbackReason.REFUSED, detail);
+  }
+
+  /** The peer is well, but has no room now. */
+  private void retry(ReadConnection attempt, String detail, long nowNs) {
+    Peer peer = attempt.peer();
+    peer.onRejected(nowNs);
+    attempt.markBroken(null, detail);
   }
 
   /**
-   * The peer has confirmed its request, which is established then. As the lower of the two, this
-   * executor may have confirmed an attempt of its own since it accepted that request, and keeps to
-   * that: the peer establishes it, too.
+   * A connection of this reader is broken and posts nothing more. The fetches that wait for an
+   * attempt fail with it, unless another attempt follows.
+   *
+   * @param reason null when it is no fault
    */
-  void confirmed(PeerConnection connection, long nowNs) {
-    PeerConnection own = connection.peer().established();
-    if (own != null
-        && own.broken() == null
-        && own.isInitiator()
-        && own.establishedForNs(nowNs) <= connection.ageNs(nowNs)
-        && isLowerThan(connection.peer())) {
-      connection.markBroken(BrokenConnection.connectionLost("confirmed after an own attempt"));
-    } else {
-      establish(connection);
-    }
-  }
-
-  /** The peer of a connection is proven: it gets the pending blocks and replaces other ones. */
-  void establish(PeerConnection connection) {
-    assert context.owner().holds();
+  void onBroken(ReadConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
-    PeerConnection old = peer.established();
-    PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
-    peer.forget(connection);
-    if (!peer.needsTest()) {
-      // Of an earlier start of this executor.
-      removeFromQuarantined(peer);
-    }
-    peer.established(connection, connection.generation());
-    connection.establish();
-    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
-    peer.pending().forEach(connection::fetch);
-    peer.pending().clear();
-    if (old != null) {
-      end(old, BrokenConnection.connectionLost("replaced"));
-    }
-    if (attempt != null) {
-      yieldAttempt(attempt, "replaced");
-    }
-  }
-
-  /** Ends an attempt: a request that the peer made at the same time wins. */
-  void yieldAttempt(PeerConnection attempt, String detail) {
-    if (attempt.broken() == null && attempt.setup().isRequested()) {
-      context.counters().increment(Counter.CONNECTIONS_COLLIDED);
-    }
-    end(attempt, BrokenConnection.connectionLost(detail));
-  }
-
-  /** Closes a connection or an attempt. Blocks at fault fail, the others are reissued once. */
-  void end(PeerConnection connection, BrokenConnection cause) {
-    assert context.owner().holds();
-    boolean attempt = connection.isAttempt();
-    boolean unconfirmed = connection.isUnconfirmed();
-    List<BlockProgress> left = close(connection);
-    if (unconfirmed) {
-      dropStranger(connection.peer());
-    } else if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
-      quarantine(connection.peer(), cause.reason(), cause.detail());
+    long nowNs = context.agent().nowNs();
+    boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
+    attempts -= attempt ? 1 : 0;
+    peer.setConnection(null);
+    if (reason != null) {
       if (attempt) {
-        connection.countFailedAttempt();
-        giveUpForNow(connection.peer(), cause.reason(), cause.detail());
+        peer.countFailedAttempt();
+        peer.needsNoConnection();
       }
+      onFault(peer, reason, detail, nowNs);
+      failWaiting(peer, attempt ? reason : FallbackReason.LOST_PEER, detail);
     }
-    Set<BlockProgress> atFault = new HashSet<>(cause.atFault());
-    for (BlockProgress block : left) {
-      if (atFault.contains(block)) {
-        block.fail(cause.reason(), cause.detail());
-      } else if (block.tryUseReissue()) {
-        fetch(block);
-      } else {
-        block.fail(FallbackReason.LOST_PEER, cause.detail());
-      }
+    if (!peer.waiting().isEmpty()) {
+      awaitAttempt(peer, nowNs);
     }
   }
 
-  /** Any member can claim an incarnation, so an unconfirmed connection leaves nothing. */
-  private void dropStranger(Peer peer) {
-    if (isKnown(peer) && peer.isStranger() && !peer.needsTest()) {
-      byIncarnation.remove(peer.incarnation());
+  private void onFault(Peer peer, FallbackReason reason, String detail, long nowNs) {
+    long pauseNs =
+        peer.onFault(
+            nowNs,
+            context.settings().quarantine().toNanos(),
+            context.settings().maxQuarantine().toNanos());
+    String executor = peer.endpoint().executorId();
+    if (pauseNs > 0) {
+      context.counters().increment(Counter.PEERS_QUARANTINED);
+      context.counters().quarantined().add(executor);
+      LOG.warn(
+          "Quarantining peer executor={} for {} ms after {}: {}; its blocks use TCP",
+          executor,
+          TimeUnit.NANOSECONDS.toMillis(pauseNs),
+          reason.label(),
+          detail);
+    } else {
+      logLimit
+          .next(executor)
+          .ifPresent(
+              omitted ->
+                  LOG.info(
+                      "Connection to peer executor={} ended: reason={} {}; open blocks use TCP{}",
+                      executor,
+                      reason.label(),
+                      detail,
+                      omitted));
     }
   }
 
-  private boolean isKnown(Peer peer) {
-    return byIncarnation.get(peer.incarnation()) == peer;
+  /** Data of a peer differs from what TCP brings: its connection is at fault. */
+  void onCorruptData(long incarnation) {
+    ReadConnection connection = established.get(incarnation);
+    if (connection != null) {
+      connection.markBroken(FallbackReason.LOST_PEER, "data differs from TCP's");
+    }
   }
 
-  /** A connection attempt failed: pending blocks use TCP, and the peer is quarantined. */
-  void giveUp(Peer peer, FallbackReason reason, String detail) {
-    quarantine(peer, reason, detail);
-    giveUpForNow(peer, reason, detail);
-  }
-
-  /** Returns the blocks that it was fetching. */
-  private List<BlockProgress> close(PeerConnection connection) {
-    boolean counted = connection.isEstablished();
-    List<BlockProgress> left = connection.close();
-    table.remove(connection);
-    connection.peer().forget(connection);
-    if (counted) {
+  /** The queue pair of a reader's connection is destroyed. */
+  void onEnded(ReadConnection connection) {
+    readConnections--;
+    if (connection.isProven()) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
-    return left;
   }
 
-  /** No connection because one end lacks room: pending blocks use TCP, without quarantine. */
-  void giveUpForNow(Peer peer, FallbackReason reason, String detail) {
-    assert context.owner().holds();
-    peer.stopWaiting();
-    failPending(peer, reason, detail);
-  }
+  // Serving.
 
-  /** Counts a corrupt block of a peer; the third one quarantines the peer. */
-  void corrupted(long incarnation) {
-    Peer peer = of(incarnation);
-    if (peer.countCorruption() >= CORRUPTIONS_TOLERATED && peer.established() != null) {
-      String detail = "corrupt blocks";
-      quarantine(peer, FallbackReason.CORRUPT, detail);
-      end(peer.established(), BrokenConnection.connectionLost(detail));
+  private void onRequest(Connection connection, long nowNs) {
+    long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
+    boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
+    if (full) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      connection.reject(context.full());
+      connection.close();
+      return;
     }
-  }
-
-  /** Pending blocks use TCP. */
-  void failPending(Peer peer, FallbackReason reason, String detail) {
-    List<BlockProgress> pending = new ArrayList<>(peer.pending());
-    peer.pending().clear();
-    pending.forEach(block -> block.fail(reason, detail));
-  }
-
-  private void quarantine(Peer peer, FallbackReason reason, String detail) {
-    boolean withoutConnection =
-        reason == FallbackReason.CONNECT_FAILED || reason == FallbackReason.REFUSED;
-    long forNs =
-        peer.quarantine(
-            context.nanoClock().getAsLong(),
-            context.settings().quarantine().toNanos(),
-            context.settings().maxQuarantine().toNanos(),
-            withoutConnection);
-    context.counters().increment(Counter.PEERS_QUARANTINED);
-    if (peer.endpoint() != null) {
-      context.counters().quarantined().add(peer.endpoint().executorId());
-    }
-    context
-        .peerLog()
-        .quarantined(peer, TimeUnit.NANOSECONDS.toMillis(forNs), reason.label(), detail);
-  }
-
-  /**
-   * Stops: fails every block, including later ones, before any connection ends by {@link #endNext}.
-   * The destruction of all queue pairs may take long, and no block waits for it.
-   */
-  void stop() {
-    assert context.owner().holds();
-    stopped = true;
-    byIncarnation
-        .values()
-        .forEach(peer -> failPending(peer, FallbackReason.STOPPED, EXECUTOR_STOPS));
-    for (int i = 0; i < table.size(); i++) {
-      failBeforeRelease(table.get(i).blocks());
-    }
-  }
-
-  private void failBeforeRelease(List<BlockProgress> blocks) {
-    blocks.forEach(block -> block.failBeforeRelease(FallbackReason.STOPPED, EXECUTOR_STOPS));
-  }
-
-  /**
-   * Ends a connection after {@link #stop}, also when that throws.
-   *
-   * @return false when there was none
-   */
-  boolean endNext() {
-    assert context.owner().holds();
-    if (table.size() == 0) {
-      return false;
-    }
-    PeerConnection connection = table.get(table.size() - 1);
+    ServeConnection accepted = new ServeConnection(context, connection, ++serveNumbers, nowNs);
+    serving.put(accepted.number(), accepted);
     try {
-      // Releases their memory: their answers are claimed.
-      close(connection).forEach(block -> block.fail(FallbackReason.STOPPED, EXECUTOR_STOPS));
-    } finally {
-      table.remove(connection);
+      if (!accepted.accept()) {
+        context.counters().increment(Counter.CONNECTIONS_REFUSED);
+        accepted.reject();
+      }
+    } catch (VerbsException e) {
+      accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
     }
-    return true;
+  }
+
+  /** A REQUEST was refused. */
+  void onRefusedRequest(InetSocketAddress from, Refusal refusal) {
+    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    logLimit
+        .next(refusal)
+        .ifPresent(
+            omitted -> LOG.info("Refused a connection from {}: {}{}", from, refusal, omitted));
+  }
+
+  /** A lease of a reader has expired: its connection ends, and with it all its leases. */
+  void onLeaseExpired(long number) {
+    ServeConnection connection = serving.get(number);
+    if (connection != null) {
+      connection.markBroken(FallbackReason.TIMEOUT, "lease expired");
+    }
+  }
+
+  /** A reader's connection is broken. */
+  void onBroken(ServeConnection connection, String detail) {
+    LOG.debug("Connection of reader number={} ends: {}", connection.number(), detail);
+  }
+
+  /** The queue pair of a server's connection is destroyed. */
+  void onEnded(ServeConnection connection) {
+    serving.remove(connection.number());
+    if (connection.isProven()) {
+      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+    }
+  }
+
+  // Events.
+
+  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
+  static boolean createsQueuePair(ConnectionEvent event) {
+    return event.type() == ConnectionEvent.Type.RESOLVED
+        || event.type() == ConnectionEvent.Type.CONNECT_REQUEST;
+  }
+
+  /** Handles one event of the connection manager. */
+  void onEvent(ConnectionEvent event, long nowNs) {
+    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
+      onRequest(event.connection(), nowNs);
+      return;
+    }
+    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
+        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
+      String reason = event.reason().isEmpty() ? "the device was removed" : event.reason();
+      context.agent().lose(reason);
+    }
+    if (event.connection() == null
+        || !(event.connection().attachment() instanceof RdmaConnection connection)
+        || connection.hasEnded()) {
+      return;
+    }
+    String detail = event.type() + " " + event.reason();
+    if (connection instanceof ReadConnection reader) {
+      onReaderEvent(reader, event, detail, nowNs);
+    } else if (event.type() != ConnectionEvent.Type.ESTABLISHED) {
+      // A received request counts as ESTABLISHED.
+      connection.markBroken(FallbackReason.LOST_PEER, detail);
+    }
+  }
+
+  private void onReaderEvent(
+      ReadConnection connection, ConnectionEvent event, String detail, long nowNs) {
+    switch (event.type()) {
+      case RESOLVED -> onResolved(connection);
+      case ESTABLISHED -> connection.onConnected(nowNs);
+      case REJECTED -> {
+        // InfiniBand fills private data up with zeros.
+        byte[] data = event.privateData();
+        boolean full = data.length > 0 ? data[0] == Messages.FULL : context.full().length == 0;
+        if (full) {
+          retry(connection, detail, nowNs);
+        } else {
+          // By its host: no executor listens there.
+          connection.markBroken(FallbackReason.CONNECT_FAILED, detail);
+        }
+      }
+      case REJECTED_AS_STALE -> retry(connection, detail, nowNs);
+      case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
+          connection.markBroken(FallbackReason.CONNECT_FAILED, detail);
+      default ->
+          connection.markBroken(
+              connection.isUsable() ? FallbackReason.LOST_PEER : FallbackReason.CONNECT_FAILED,
+              detail);
+    }
+  }
+
+  private void onResolved(ReadConnection connection) {
+    try {
+      if (!connection.connect()) {
+        giveUp(connection, "no memory for messages");
+      }
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.ENOMEM) {
+        giveUp(connection, e.getMessage());
+      } else {
+        connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+      }
+    }
+  }
+
+  /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
+  private void giveUp(ReadConnection attempt, String detail) {
+    Peer peer = attempt.peer();
+    peer.needsNoConnection();
+    failWaiting(peer, FallbackReason.POOL_EMPTY, detail);
+    attempt.markBroken(null, detail);
+  }
+
+  // Deadlines and the end.
+
+  /**
+   * Checks of each tenth of a second: fetches that wait too long for a connection use TCP, and
+   * attempts that take too long are faults. An attempt may take three times as long as blocks wait,
+   * because kernels repeat a lost message of a set-up after seconds.
+   */
+  void onTick(long nowNs) {
+    for (Peer peer : peers.values()) {
+      while (!peer.waiting().isEmpty() && nowNs - peer.waiting().peek().deadlineNs() > 0) {
+        peer.waiting().poll().fail(FallbackReason.CONNECT_FAILED, "no connection in time");
+      }
+      ReadConnection connection = peer.connection();
+      if (connection == null && peer.waiting().isEmpty() && peer.waitsForAttempt()) {
+        boolean full = peer.hasRejected();
+        peer.needsNoConnection();
+        if (full) {
+          onFault(peer, FallbackReason.CONNECT_FAILED, "rejected until the time-out", nowNs);
+        }
+      }
+      if (connection != null && !connection.isUsable() && isOverdue(connection, nowNs)) {
+        connection.markBroken(FallbackReason.CONNECT_FAILED, "no connection in time");
+      }
+    }
+  }
+
+  private boolean isOverdue(ReadConnection attempt, long nowNs) {
+    long limitNs =
+        attempt.state() == RdmaConnection.State.PROVING
+            ? context.settings().connectTimeout().toNanos()
+            : context.settings().attemptTimeout().toNanos();
+    long sinceNs =
+        attempt.state() == RdmaConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
+    return nowNs - sinceNs > limitNs;
+  }
+
+  /** Forgets peers of which nothing must be remembered. */
+  void dropUnused(long nowNs) {
+    peers.values().removeIf(peer -> peer.isUnused(nowNs));
+  }
+
+  /** Whether a peer waits for an attempt. */
+  boolean awaitsAttempt() {
+    return !toConnect.isEmpty();
   }
 }

@@ -2,16 +2,24 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -21,14 +29,16 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
@@ -40,100 +50,232 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
-  /** Maximum wait of a close for each kind of threads. */
-  private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
-
-  /** Interval between calls of {@link #checkThreads}. */
-  public static final Duration CHECK_INTERVAL = HangWatch.INTERVAL;
+  /** Interval between calls of {@link #check}. */
+  public static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
   private static final int CHECKS_FOR_ADDRESSES = 5;
+  private static final int MIN_CHECKS_FOR_HANG = 5;
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+  private static final String STOPS = "the executor stops";
 
-  private static final String AGENT_HANGS = "the transport agent hangs in a call of the device";
+  /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
+  private static final int BACKLOG = 1_024;
 
+  /** Four of the reader's end, three of the server's, and one of its set-up. */
+  private static final int MAX_BUFFERS_PER_PEER = 8;
+
+  private static final int MIN_MESSAGES = 16;
+  private static final int SLAB_BYTES = 4 << 20;
+
+  /** Part of the budget that receive memory leaves to others. */
+  private static final int SERVE_PART = 8;
+
+  private static final int READER_ENTRIES = ReadConnection.SEND_DEPTH + 2;
+
+  private final TransportSettings settings;
+  private final Consumer<String> outOfService;
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
-  private final CompletionQueues completions;
   private final ConnectionManager manager;
-  final TransportMemory memory;
+  private final CompletionQueues completions;
+  private final MessageSlab slab;
+  private final RegisteredPool receiveMemory;
+  private final ReceivePool receive;
   private final BlockServer server;
-  final TransportAgent agent;
+  private final TransportContext context;
+  private final Peers peers;
+  private final Agent agent;
   private final Thread agentThread;
   private final Endpoint self;
-  final ConnectionTable table;
-  private final Peers peers;
 
-  /** Those with open blocks. */
+  /** Requests with blocks that are not settled. */
   private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
 
-  private final Consumer<String> outOfService;
-  private final HangWatch agentWatch;
-  private final ClosingSteps closing = new ClosingSteps();
-  private volatile boolean hangs;
+  /** Reason for which no block is fetched any more; null while RDMA is in use. */
+  private volatile String unusable;
 
-  /** Number of calls of {@link #checkThreads}; confined to the thread that calls it. */
+  private long seenTurns;
   private int checks;
-
-  private volatile boolean closed;
+  private int unchangedChecks;
+  private int closedSteps;
 
   /**
    * Builds and starts a transport.
    *
    * @throws VerbsException when the device or the address refuses; no resource stays open
-   * @throws ThreadShortageException when the system refuses a thread; no resource stays open
    */
   public static RdmaTransport open(
       TransportSettings settings, ServeSettings serveSettings, TransportEnvironment environment)
       throws VerbsException {
-    DeviceNeeds.check(environment.device().info(), environment.fabricTrusted());
-    TransportMemory.check(environment.budget(), settings, serveSettings);
-    Undo undo = new Undo();
+    return open(
+        settings, serveSettings, environment, BlockServer::new, ThreadShortageException::start);
+  }
+
+  /**
+   * The same with another way to create the block server and to start the agent's thread, for
+   * simulations.
+   */
+  static RdmaTransport open(
+      TransportSettings settings,
+      ServeSettings serveSettings,
+      TransportEnvironment environment,
+      Function<ServerParameters, BlockServer> servers,
+      Consumer<Thread> threadStart)
+      throws VerbsException {
+    requireAccessControl(environment.device().info(), environment.fabricTrusted());
+    requireMemory(environment.budget(), settings, serveSettings);
+    ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
     try {
-      return new RdmaTransport(settings, serveSettings, environment, undo);
-    } catch (Throwable e) {
-      // An Error too, such as "unable to create native thread".
-      undo.close();
+      RdmaTransport opened = new RdmaTransport(settings, serveSettings, environment, servers, made);
+      threadStart.accept(opened.agentThread);
+      return opened;
+    } catch (VerbsException | RuntimeException e) {
+      while (!made.isEmpty()) {
+        closeQuietly(made.pop());
+      }
       throw e;
     }
+  }
+
+  private static void closeQuietly(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Exception e) {
+      LOG.warn("Cannot close a resource after a failed start", e);
+    }
+  }
+
+  /**
+   * Rejects a device that cannot keep strangers out of a fabric that is not trusted.
+   *
+   * @throws VerbsException that names the setting which allows the device
+   */
+  public static void requireAccessControl(DeviceInfo device, boolean fabricTrusted)
+      throws VerbsException {
+    if (!fabricTrusted && !device.can(Capability.QUEUE_PAIR_ACCESS)) {
+      throw new VerbsException(
+          "listen",
+          "device "
+              + device.name()
+              + " gives a peer remote access before the peer is proven, because engine "
+              + device.engine()
+              + " cannot change the access of its connected queue pairs; set"
+              + " spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted");
+    }
+  }
+
+  /** Rejects a limit of pinned memory under which nothing could be read or served. */
+  private static void requireMemory(
+      PinnedBudget budget, TransportSettings settings, ServeSettings serve) throws VerbsException {
+    boolean sends = budget.limitBytes() >= MIN_MESSAGES * MessageSlab.MESSAGE_BYTES;
+    boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();
+    boolean serves =
+        serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
+    if (sends && reads && serves) {
+      return;
+    }
+    String reduce = "";
+    if (sends) {
+      reduce =
+          reads
+              ? "reduce spark.shuffle.rdma.copy.slot.size=" + serve.slotBytes() + ", or "
+              : "reduce spark.shuffle.rdma.chunk.size=" + settings.chunkBytes() + ", or ";
+    }
+    throw new VerbsException(
+        "register",
+        "the memory that this executor may pin, "
+            + budget.limitBytes()
+            + " bytes, is too little: "
+            + reduce
+            + "raise spark.shuffle.rdma.pinned.max");
+  }
+
+  private static long receiveBytes(PinnedBudget budget, TransportSettings settings) {
+    return Math.min(settings.poolBytes(), budget.limitBytes() - budget.limitBytes() / SERVE_PART);
+  }
+
+  /** Chunks of receive memory that are registered with one call. */
+  private static int chunksPerSlab(PinnedBudget budget, TransportSettings settings) {
+    long slabBytes = Math.min(SLAB_BYTES, receiveBytes(budget, settings) / 4);
+    return (int) Math.max(1, slabBytes / settings.chunkBytes());
+  }
+
+  private static Set<AccessFlag> receiveAccess(Transport transport, TransportSettings settings) {
+    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+    if (transport == Transport.IWARP) {
+      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
+      access.add(AccessFlag.REMOTE_WRITE);
+    }
+    if (settings.relaxedOrdering()) {
+      access.add(AccessFlag.RELAXED_ORDERING);
+    }
+    return access;
   }
 
   /** Objects and memory that a transport with one connection has on this device, at least. */
   public static ExecutorNeeds needs(
       TransportSettings settings, Device device, PinnedBudget budget) {
-    int depth = CompletionQueues.depth(settings, device.info().limits());
-    int buffersPerRegion = TransportMemory.controlSlabBuffers(budget, settings);
-    int buffers = ControlBuffers.RESERVE + ConnectionQueues.RESPONDER_BUFFERS;
+    int depth = CompletionQueues.depth(device, READER_ENTRIES);
     return new ExecutorNeeds(
         depth,
-        settings.sendDepth(),
-        settings.receiveDepth(),
-        CompletionQueues.ringBytes(depth) + CompletionQueues.queuePairBytes(settings),
-        (buffers + buffersPerRegion - 1) / buffersPerRegion,
-        buffersPerRegion * settings.messageBytes(),
-        (long) TransportMemory.sinkSlabChunks(budget, settings) * settings.chunkBytes());
+        ReadConnection.SEND_DEPTH,
+        2,
+        CompletionQueues.ringBytes(depth)
+            + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
+        1,
+        MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES,
+        (long) chunksPerSlab(budget, settings) * settings.chunkBytes());
   }
 
   private RdmaTransport(
-      TransportSettings settings, ServeSettings serveSettings, TransportEnvironment env, Undo undo)
+      TransportSettings settings,
+      ServeSettings serveSettings,
+      TransportEnvironment env,
+      Function<ServerParameters, BlockServer> servers,
+      ArrayDeque<AutoCloseable> made)
       throws VerbsException {
-    Device device = env.device();
-    DeviceLimits limits = device.info().limits();
+    this.settings = settings;
     outOfService = env.outOfService();
-    domain = undo.push(device.allocateProtectionDomain());
-    channel = undo.push(device.createCompletionChannel());
+    Device device = env.device();
+    domain = push(made, device.allocateProtectionDomain());
+    channel = push(made, device.createCompletionChannel());
     completions =
-        undo.push(
-            new CompletionQueues(device, channel, env.completionVector(), env.budget(), settings));
-    manager = undo.push(device.createConnectionManager(channel));
-    setTrafficClass(device.info(), settings);
-    memory =
-        undo.push(
-            new TransportMemory(
-                device, domain, env.budget(), settings, env.counters(), env.nanoClock()));
+        push(
+            made,
+            new CompletionQueues(
+                device, channel, env.completionVector(), env.budget(), READER_ENTRIES));
+    manager = push(made, device.createConnectionManager(channel));
+    settings.packets().trafficClass().ifPresent(manager::setTrafficClass);
+    if (settings.packets().trafficClass().isPresent()
+        && !device.info().can(Capability.TRAFFIC_CLASS)) {
+      LOG.warn(
+          "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
+          device.info().engine(),
+          device.info().name());
+    }
+    int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
+    slab = push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
+    receiveMemory =
+        push(
+            made,
+            new RegisteredPool(
+                device,
+                domain,
+                env.budget(),
+                receiveAccess(device.info().transport(), settings),
+                settings.chunkBytes(),
+                chunksPerSlab(env.budget(), settings),
+                receiveBytes(env.budget(), settings),
+                env.nanoClock()));
+    receive = new ReceivePool(receiveMemory, env.counters());
+    // Leases of slow peers leave half of the pool's maximum to this executor's readers.
+    env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
     Owner owner = new Owner();
-    agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
+    agent = new Agent(channel, completions, manager, owner, env.nanoClock(), this::lose);
     server =
-        undo.push(
-            new BlockServer(
+        push(
+            made,
+            servers.apply(
                 new ServerParameters(
                     serveSettings,
                     env.outputs(),
@@ -141,12 +283,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                     domain,
                     env.budget(),
                     env.counters(),
-                    this::leaseExpired,
+                    this::onLeaseExpired,
                     agent::execute,
                     env.nanoClock())));
-    self = env.identity().apply(Listeners.open(manager, env.addresses(), env.port()));
-    ReadLimit reads = new ReadLimit(settings.readBytesInFlight());
-    TransportContext context =
+    self = env.identity().apply(listen(env.addresses(), env.port()));
+    context =
         new TransportContext(
             settings,
             device.info(),
@@ -154,60 +295,50 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.secret(),
             domain,
             completions,
-            memory.receive(),
-            new ReadPool(),
-            reads,
-            memory.control(),
+            slab,
+            receive,
+            new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
             server,
             env.counters(),
-            agent::execute,
+            agent,
             owner,
-            env.outOfService(),
-            env.nanoClock(),
-            new PeerLog(env.nanoClock()));
-    table = new ConnectionTable(context, settings.maxConnections());
-    peers = new Peers(context, table);
-    agent.init(
-        table,
-        peers,
-        new Connector(
-            context,
-            manager,
-            table,
-            peers,
-            env.addresses(),
-            Math.min(16, limits.maxReadsInFlight())),
-        server,
-        memory.control(),
-        memory.receive(),
-        this::onAgentFailed);
-    agentWatch = new HangWatch(agent::allIterations, settings.requestTimeout());
+            env.nanoClock());
+    peers = new Peers(context, manager, env.addresses());
+    agent.init(context, peers);
     server.start();
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
-    ThreadShortageException.start(agentThread);
   }
 
-  private void setTrafficClass(DeviceInfo device, TransportSettings settings) {
-    settings.packets().trafficClass().ifPresent(manager::setTrafficClass);
-    if (settings.packets().trafficClass().isPresent() && !device.can(Capability.TRAFFIC_CLASS)) {
-      LOG.warn(
-          "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
-          device.engine(),
-          device.name());
+  private static <T extends AutoCloseable> T push(ArrayDeque<AutoCloseable> made, T resource) {
+    made.push(resource);
+    return resource;
+  }
+
+  /**
+   * Listens on every address. A later address that cannot be used is left out: peers then use
+   * another one.
+   */
+  private List<ListenerAddress> listen(List<NetworkAddress> addresses, int port)
+      throws VerbsException {
+    List<ListenerAddress> opened = new ArrayList<>();
+    for (NetworkAddress network : addresses) {
+      if (opened.size() == Endpoint.MAX_ADDRESSES) {
+        LOG.info("Not listening on {}: the limit is {} addresses", network, opened.size());
+        continue;
+      }
+      try {
+        Listener listener = manager.listen(network.socket(port), BACKLOG);
+        opened.add(new ListenerAddress(network, listener.address().getPort()));
+      } catch (VerbsException e) {
+        if (opened.isEmpty()) {
+          throw e;
+        }
+        LOG.warn(
+            "Cannot listen on {}: {}; peers use the addresses {}", network, e.getMessage(), opened);
+      }
     }
-  }
-
-  @Override
-  public void onCorruptData(FetchRequest request) {
-    agent.execute(() -> peers.corrupted(request.endpoint().incarnation()));
-  }
-
-  private void leaseExpired(long number) {
-    PeerConnection connection = table.numbered(number);
-    if (connection != null) {
-      connection.markBroken(BrokenConnection.connectionLost("lease expired"));
-    }
+    return opened;
   }
 
   /** This executor's listener address and the token that proves membership of the application. */
@@ -219,14 +350,18 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   public void fetch(FetchRequest request) {
     request.fetchedBy(this);
     open.add(request);
-    if (closed || hangs) {
-      // An agent that hangs in a device call runs no command any more.
-      request.failRest(FallbackReason.STOPPED, hangs ? AGENT_HANGS : Peers.EXECUTOR_STOPS);
-      return;
+    if (unusable == null) {
+      ReadConnection connection = peers.postedByTasks(request.endpoint().incarnation());
+      int asked =
+          connection == null ? 0 : connection.tryLocate(request, context.nanoClock().getAsLong());
+      if (asked < request.ranges().size()) {
+        agent.execute(() -> peers.fetch(request, asked, agent.nowNs()));
+      }
     }
-    agent.execute(() -> peers.fetch(request));
-    if (!agentThread.isAlive()) {
-      agent.drain();
+    String reason = unusable;
+    if (reason != null) {
+      // Perhaps lost or closed since the request was added.
+      request.failRest(FallbackReason.STOPPED, reason);
     }
   }
 
@@ -235,119 +370,124 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.remove(request);
   }
 
-  /** Fails every outstanding block of every fetch. */
-  private void failOpen(FallbackReason reason, String detail) {
-    open.forEach(request -> request.failRest(reason, detail));
+  private void failOpen(String reason) {
+    unusable = reason;
+    open.forEach(request -> request.failRest(FallbackReason.STOPPED, reason));
   }
 
-  /**
-   * The agent failed. Runs on the agent's thread, which does not use the device after this. The
-   * loss is reported in any case: then this transport is closed, which answers what is left.
-   */
-  private void onAgentFailed(Throwable cause) {
-    try {
-      failOpen(FallbackReason.STOPPED, "transport agent failed");
-    } finally {
-      outOfService.accept("the transport failed: " + cause);
-    }
+  /** RDMA is lost: every block uses TCP, before queue pairs are destroyed, which takes seconds. */
+  private void lose(String reason) {
+    failOpen(reason);
+    outOfService.accept(reason);
   }
 
-  /**
-   * Checks that the agent's thread goes on, and each fifth time that this host still has the
-   * addresses of the listeners. If it hangs in a call of the device, the loss is reported, and
-   * every block uses TCP at once: no peer would get an answer. One thread calls this, each {@link
-   * #CHECK_INTERVAL}.
-   */
-  public void checkThreads() {
-    checkAgent();
-    if (++checks % CHECKS_FOR_ADDRESSES == 0) {
-      manager.checkAddresses();
-    }
+  private void onLeaseExpired(long number) {
+    agent.execute(() -> peers.onLeaseExpired(number));
   }
 
-  void checkAgent() {
-    if (!agentWatch.findsHang()) {
-      return;
-    }
-    hangs = true;
-    try {
-      LOG.error(
-          "Transport agent hangs in a call of the device; blocks use TCP: limitSeconds={}",
-          agentWatch.limit().toSeconds(),
-          stackOf(agentThread));
-      failOpen(FallbackReason.STOPPED, AGENT_HANGS);
-    } finally {
-      outOfService.accept(AGENT_HANGS);
-    }
+  @Override
+  public void onCorruptData(FetchRequest request) {
+    agent.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
   }
 
-  private static Throwable stackOf(Thread thread) {
-    Throwable stack = new Throwable("stack of " + thread.getName());
-    stack.setStackTrace(thread.getStackTrace());
-    return stack;
-  }
-
-  /**
-   * Deregisters the files of a shuffle that Spark unregistered.
-   *
-   * @param done runs after the deregistration
-   */
+  /** Deregisters the files of a shuffle that Spark unregistered; {@code done} runs afterwards. */
   public void unregisterShuffle(int shuffleId, Runnable done) {
     server.unregisterShuffle(shuffleId, done);
   }
 
   /**
-   * Closes everything; outstanding blocks fail with {@link FallbackReason#STOPPED}. When the agent
-   * or a disk does not return in time, this throws, and a later call goes on without another wait.
+   * Checks that the agent takes turns, and each fifth time that this host still has the addresses
+   * of the listeners. One that hangs in a call of the device loses RDMA. It counts checks instead
+   * of time: after a pause of the whole process one check finds the agent where it was, and the
+   * next one does not. One thread calls this, each {@link #CHECK_INTERVAL}.
+   */
+  public void check() {
+    long turns = agent.turns();
+    unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;
+    seenTurns = turns;
+    long limit = Math.max(MIN_CHECKS_FOR_HANG, settings.requestTimeout().dividedBy(CHECK_INTERVAL));
+    if (unchangedChecks == limit) {
+      Throwable stack = new Throwable("stack of " + agentThread.getName());
+      stack.setStackTrace(agentThread.getStackTrace());
+      LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
+      lose("the transport agent hangs in a call of the device");
+    }
+    if (++checks % CHECKS_FOR_ADDRESSES == 0) {
+      manager.checkAddresses();
+    }
+  }
+
+  /**
+   * Closes everything; open blocks fail with {@link FallbackReason#STOPPED}. When the agent or a
+   * disk does not return in time, this throws, and a later call goes on with that step.
    */
   @Override
   public void close() {
-    close(closed ? Duration.ZERO : STOP_LIMIT, BlockServer.CLOSE_LIMIT);
+    close(STOP_LIMIT);
   }
 
-  /** The same with other limits of the waits for the agent and the block server. */
-  void close(Duration agentLimit, Duration serverLimit) {
-    closed = true;
-    closing.run(
+  /** The same with another limit of the wait for the agent, and of that for the disks. */
+  synchronized void close(Duration limit) {
+    List<Runnable> steps =
         List.of(
-            () -> endAgent(agentLimit),
-            () -> endServer(serverLimit),
-            () -> failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS),
+            () -> endAgent(limit),
+            agent::destroyAll,
+            () -> endServer(limit),
             manager::close,
             completions::close,
             channel::close,
-            () -> agent.drainThen(memory::close),
-            this::closeDomain));
+            slab::close,
+            this::closeReceiveMemory,
+            this::closeDomain);
+    while (closedSteps < steps.size()) {
+      steps.get(closedSteps).run();
+      closedSteps++;
+    }
   }
 
   private void endAgent(Duration limit) {
+    failOpen(STOPS);
     agent.stop();
     if (!ThreadEnd.await(agentThread, limit)) {
-      failOpen(FallbackReason.STOPPED, Peers.EXECUTOR_STOPS);
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
+    failOpen(STOPS);
   }
 
   private void endServer(Duration limit) {
-    if (server.close(limit, agent::drain)) {
-      agent.drain();
+    if (!server.close(limit, agent::drain)) {
+      throw new IllegalStateException("a disk or the device hangs; a thread may use memory");
     }
   }
 
+  private void closeReceiveMemory() {
+    receive.closeOpenChunk();
+    receiveMemory.close();
+  }
+
   private void closeDomain() {
-    if (!server.close(Duration.ZERO, agent::drain)) {
-      throw new IllegalStateException(
-          "a disk or the device hangs; a thread may use registered memory");
-    }
-    // Requests that the server has answered since then return their buffers.
-    agent.drain();
-    if (memory.chunksOut() == 0) {
+    if (receiveMemory.chunksOut() == 0) {
       domain.close();
     } else {
       LOG.info(
-          "Transport stopped while Spark still reads chunks={} of receive memory; the protection domain"
-              + " stays open",
-          memory.chunksOut());
+          "Transport stopped while Spark still reads chunks={} of receive memory; the protection"
+              + " domain stays open",
+          receiveMemory.chunksOut());
     }
+  }
+
+  /** Used by tests. */
+  Agent agent() {
+    return agent;
+  }
+
+  /** Used by tests. */
+  MessageSlab slab() {
+    return slab;
+  }
+
+  /** Bytes of registered receive memory. Used by tests. */
+  long receiveBytes() {
+    return receiveMemory.registeredBytes();
   }
 }

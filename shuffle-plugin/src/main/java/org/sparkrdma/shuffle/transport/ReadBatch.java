@@ -3,141 +3,183 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
 
 /**
- * The READs of one LOCATED: one lease and one deadline. Owned by the agent, which uses it again for
- * another LOCATED when the READs are done.
- *
- * <p>Each of its blocks has a part that is being read. A part keeps its chunks until its READs have
- * completed or the queue pair is destroyed: until then a READ may write its sink. READs complete in
- * the order of the parts, so a block can leave the batch before the READs of later blocks are done.
+ * The READs of one answer: one lease, one deadline. READs of a connection complete in the order in
+ * which they were posted, so a block is whole when its last READ is done. Adjacent bytes are read
+ * by one READ. Confined to the agent.
  */
 final class ReadBatch {
-  private final List<BlockProgress> blocks = new ArrayList<>();
-  private long leaseId;
-  private long askedNs;
-  private long deadlineNs;
-  private int readsLeft;
+  /** One RDMA READ into a run of one chunk. */
+  static final class Read {
+    private final ReadBatch batch;
+    private final long address;
+    private final long key;
+    private final RegisteredChunk chunk;
+    private final int offset;
+    private int lengthBytes;
 
-  /** Bytes that have been read of the blocks that are still in the batch. */
-  private long bytesRead;
+    Read(ReadBatch batch, long address, long key, RegisteredChunk chunk, int offset, int bytes) {
+      this.batch = batch;
+      this.address = address;
+      this.key = key;
+      this.chunk = chunk;
+      this.offset = offset;
+      this.lengthBytes = bytes;
+    }
 
-  /** Whether a READ has completed. */
-  private boolean anyRead;
+    ReadBatch batch() {
+      return batch;
+    }
 
-  /**
-   * Begins with another LOCATED, without blocks.
-   *
-   * @param newAskedNs time of its LOCATE
-   */
-  void begin(long newLeaseId, long newAskedNs, long newDeadlineNs) {
-    leaseId = newLeaseId;
-    askedNs = newAskedNs;
-    deadlineNs = newDeadlineNs;
-    readsLeft = 0;
-    bytesRead = 0;
-    anyRead = false;
-    blocks.clear();
+    long address() {
+      return address;
+    }
+
+    long key() {
+      return key;
+    }
+
+    RegisteredChunk chunk() {
+      return chunk;
+    }
+
+    int offset() {
+      return offset;
+    }
+
+    int lengthBytes() {
+      return lengthBytes;
+    }
+
+    /** Appends bytes that follow directly both at the peer and in the chunk. */
+    boolean append(long from, long withKey, RegisteredChunk into, int at, int bytes) {
+      boolean follows =
+          withKey == key
+              && from == address + lengthBytes
+              && into == chunk
+              && at == offset + lengthBytes;
+      lengthBytes += follows ? bytes : 0;
+      return follows;
+    }
+  }
+
+  private final ReadConnection connection;
+  private final long leaseId;
+  private final long deadlineNs;
+  private final List<Read> reads = new ArrayList<>(1);
+
+  /** Blocks in the order of their last READs. */
+  private final List<BlockRead> blocks = new ArrayList<>(1);
+
+  /** Number of {@link #blocks} that are delivered or wanted again. */
+  private int passedOn;
+
+  private final List<BlockRead> waiting = new ArrayList<>(0);
+  private int posted;
+  private long postedNs;
+  private int done;
+
+  ReadBatch(ReadConnection connection, long leaseId, long deadlineNs) {
+    this.connection = connection;
+    this.leaseId = leaseId;
+    this.deadlineNs = deadlineNs;
+  }
+
+  ReadConnection connection() {
+    return connection;
   }
 
   long leaseId() {
     return leaseId;
   }
 
-  /** Time of its LOCATE. */
-  long askedNs() {
-    return askedNs;
-  }
-
   long deadlineNs() {
     return deadlineNs;
   }
 
-  /** The blocks with a part in it, in their order, without those taken out. */
-  List<BlockProgress> blocks() {
-    return blocks;
-  }
-
-  /** The part of this block belongs to the batch. The pieces of a block follow each other. */
-  void add(BlockProgress block) {
-    if (blocks.isEmpty() || blocks.get(blocks.size() - 1) != block) {
-      blocks.add(block);
+  /** Adds READs of a piece into memory of its block. */
+  void read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
+    int from = 0;
+    while (from < lengthBytes) {
+      int bytes = Math.min(lengthBytes - from, memory.seek(offsetInBlock + from));
+      add(address + from, key, memory.soughtChunk(), memory.soughtOffset(), bytes);
+      from += bytes;
     }
   }
 
-  /** One more READ belongs to the batch. */
-  void countRead() {
-    readsLeft++;
-  }
-
-  /** Takes one READ off the count; returns true when it was the last. */
-  boolean markReadDone(int lengthBytes) {
-    bytesRead += lengthBytes;
-    anyRead = true;
-    return --readsLeft == 0;
-  }
-
-  /** Whether a READ has completed, also of blocks that were taken out. */
-  boolean anyRead() {
-    return anyRead;
-  }
-
-  /** Bytes that have been read of the blocks that are still in the batch. */
-  long bytesRead() {
-    return bytesRead;
-  }
-
-  /**
-   * Takes the first blocks out that are complete with their part and whose READs have completed,
-   * and adds them to a list. Those with more to read stay, as do all after them.
-   */
-  void takeComplete(List<BlockProgress> taken) {
-    int count = 0;
-    while (count < blocks.size() && isRead(blocks.get(count))) {
-      BlockProgress block = blocks.get(count++);
-      bytesRead -= block.partBytes();
-      taken.add(block);
-    }
-    if (count > 0) {
-      blocks.subList(0, count).clear();
+  private void add(long address, long key, RegisteredChunk chunk, int offset, int bytes) {
+    int last = reads.size() - 1;
+    boolean unposted = last >= posted;
+    if (!unposted || !reads.get(last).append(address, key, chunk, offset, bytes)) {
+      reads.add(new Read(this, address, key, chunk, offset, bytes));
     }
   }
 
-  /**
-   * Takes out the blocks that found no memory, in their order, and passes them on: no READ has a
-   * part of them.
-   */
-  void takeWithoutMemory(Consumer<BlockProgress> taker) {
-    int kept = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      BlockProgress block = blocks.get(i);
-      if (block.partBytes() == 0 && block.isPartCutOff()) {
-        taker.accept(block);
-      } else {
-        if (kept < i) {
-          blocks.set(kept, block);
-        }
-        kept++;
-      }
-    }
-    if (kept < blocks.size()) {
-      blocks.subList(kept, blocks.size()).clear();
-    }
+  /** All located pieces of a block have READs; returns the index of the last one. */
+  int add(BlockRead block) {
+    blocks.add(block);
+    return reads.size() - 1;
   }
 
-  private boolean isRead(BlockProgress block) {
-    return block.partBytes() <= bytesRead && block.isCompleteWithPart();
+  /** A block waits for memory. */
+  void addWaiting(BlockRead block) {
+    waiting.add(block);
   }
 
-  boolean hasReads() {
-    return readsLeft > 0;
+  void removeWaiting(BlockRead block) {
+    waiting.remove(block);
   }
 
-  /** Releases the sinks, after the queue pair is destroyed. */
-  void releaseSinks() {
-    for (BlockProgress block : blocks) {
-      block.abandon();
+  /** The next READ to post; null without one. */
+  Read nextRead() {
+    return posted < reads.size() ? reads.get(posted) : null;
+  }
+
+  void onPosted(long nowNs) {
+    if (posted == 0) {
+      postedNs = nowNs;
     }
+    posted++;
+  }
+
+  /** The next READ has completed; returns whether it was the first one. */
+  boolean onReadDone() {
+    return done++ == 0;
+  }
+
+  /** Time at which the first READ was posted. */
+  long postedNs() {
+    return postedNs;
+  }
+
+  /** The next block whose READs are done; null without one. */
+  BlockRead pollDone() {
+    if (passedOn < blocks.size() && blocks.get(passedOn).lastRead() < done) {
+      return blocks.get(passedOn++);
+    }
+    return null;
+  }
+
+  /** Whether all of its READs are done and no block waits. */
+  boolean isDone() {
+    return waiting.isEmpty() && done == reads.size() && passedOn == blocks.size();
+  }
+
+  /** Adds the blocks whose READs are not done to a list. */
+  void addUnfinished(List<BlockRead> to) {
+    to.addAll(blocks.subList(passedOn, blocks.size()));
+    to.addAll(waiting);
+  }
+
+  /** Bytes of READs that are posted and not done. */
+  long bytesInFlight() {
+    long bytes = 0;
+    for (int i = done; i < posted; i++) {
+      bytes += reads.get(i).lengthBytes();
+    }
+    return bytes;
   }
 }

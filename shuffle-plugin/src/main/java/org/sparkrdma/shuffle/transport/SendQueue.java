@@ -1,164 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import org.sparkrdma.verbs.MemoryRegion;
+import java.util.concurrent.locks.ReentrantLock;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.Connection;
 
 /**
- * The send queue of a queue pair: gathers work requests, posts them together, and maps a completion
- * to the completed requests. Owned by the agent.
+ * The send queue of a queue pair. Its lock guards posting, retiring, breaking and destroying, and
+ * what {@link ReadConnection} says, so that a task may post while the agent polls. All methods but
+ * {@link #retire} and {@link #destroy} need the lock.
  *
- * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of
- * number n completes all up to n. The last READ of a batch is signalled, one in each quarter of the
- * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are read
- * and {@link PeerWatch} sees progress.
+ * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion
+ * of number n retires all up to n. The last READ of a post is signalled, one in each quarter of the
+ * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are
+ * read.
+ *
+ * <pre>
+ *  id of a work request: 63 receive | 62..32 index of the connection | 31..0 number
+ * </pre>
  */
 final class SendQueue {
-  /** Bytes of READs after which one is signalled. */
-  static final long SIGNAL_BYTES = 1 << 18;
+  private static final long RECEIVE = 1L << 63;
+  private static final int MAX_GATHERED = 16;
+  private static final long SIGNAL_BYTES = 1 << 18;
 
+  private final ReentrantLock lock = new ReentrantLock();
   private final QueuePair queuePair;
-  private final long idBits;
   private final int depth;
-  private final int signalEvery;
-  private final PostedRequest[] ring;
-  private final WorkRequest[] gathered;
+  private final long idBits;
+
+  /** Owners of the work requests, by their numbers. */
+  private final Object[] owners;
+
+  /** Owners of the requests that {@link #retire} has retired; confined to the agent. */
+  private final Object[] retiredOwners;
+
+  private final WorkRequest[] gathered = new WorkRequest[MAX_GATHERED];
   private int gatheredCount;
   private long added;
   private long retired;
   private int unsignalled;
   private long unsignalledBytes;
-  private boolean progressChecked;
-  private long retiredAtCheck;
   private long progressNs;
+  private boolean broken;
 
   /**
-   * @param idBits upper 32 bits of every id, see {@link WorkIds}
+   * @param index of the connection in the agent's table
    */
-  SendQueue(QueuePair queuePair, int depth, long idBits) {
+  SendQueue(QueuePair queuePair, int depth, int index) {
     this.queuePair = queuePair;
     this.depth = depth;
-    this.idBits = idBits;
-    this.signalEvery = Math.max(1, depth / 4);
-    this.ring = new PostedRequest[depth];
-    this.gathered = new WorkRequest[depth];
-    for (int i = 0; i < depth; i++) {
+    this.idBits = (long) index << 32;
+    this.owners = new Object[depth];
+    this.retiredOwners = new Object[depth];
+    for (int i = 0; i < MAX_GATHERED; i++) {
       gathered[i] = new WorkRequest(1);
     }
   }
 
-  /** Number of requests that still fit. */
+  static long receiveId(int index, int buffer) {
+    return RECEIVE | (long) index << 32 | buffer;
+  }
+
+  static boolean isReceive(long id) {
+    return id < 0;
+  }
+
+  static int connectionIndex(long id) {
+    return (int) ((id & ~RECEIVE) >>> 32);
+  }
+
+  void lock() {
+    lock.lock();
+  }
+
+  boolean tryLock() {
+    return lock.tryLock();
+  }
+
+  void unlock() {
+    lock.unlock();
+  }
+
+  /** Number of requests that can be added. */
   int room() {
-    return depth - (int) (added - retired);
+    assert lock.isHeldByCurrentThread();
+    return broken ? 0 : depth - (int) (added - retired);
   }
 
-  /** Whether any request has not completed. */
-  boolean hasOutstanding() {
-    return added != retired;
-  }
-
-  /** Notes whether requests have completed since the last call. */
-  void noteProgress(long nowNs) {
-    if (!progressChecked || retired != retiredAtCheck) {
-      progressChecked = true;
-      retiredAtCheck = retired;
-      progressNs = nowNs;
-    }
-  }
-
-  /**
-   * Whether requests are outstanding and none has completed for this long, as when the peer posts
-   * no receives. The time counts from the first {@link #noteProgress} without progress.
-   */
-  boolean hasStalled(long nowNs, long timeoutNs) {
-    return progressChecked && hasOutstanding() && nowNs - progressNs > timeoutNs;
-  }
-
-  /** Adds a SEND; there must be room. */
-  void send(MemoryRegion region, long offset, int lengthBytes, PostedRequest posted) {
-    next(posted).send(id()).local(region, offset, lengthBytes).signalled();
-    signalled();
+  /** Adds a SEND and posts it with all others; there must be room. */
+  void send(RegisteredChunk buffer, int lengthBytes, Object owner, long nowNs) {
+    next(owner, nowNs)
+        .send(id())
+        .local(buffer.region(), buffer.regionOffset(), lengthBytes)
+        .signalled();
     added++;
-  }
-
-  /** Adds a READ; there must be room. */
-  void read(ReadOperation read, boolean last) {
-    WorkRequest request = next(read).read(id(), read.remoteAddress(), read.remoteKey());
-    request.local(read.region(), read.regionOffset(), read.lengthBytes());
-    unsignalled++;
-    unsignalledBytes += read.lengthBytes();
-    if (last || unsignalled >= signalEvery || unsignalledBytes >= SIGNAL_BYTES) {
-      request.signalled();
-      signalled();
-    }
-    added++;
-  }
-
-  /** Adds a zero-length READ, which needs no remote key; there must be room. */
-  void probe(PostedRequest posted) {
-    next(posted).read(id(), 0, 0).signalled();
-    signalled();
-    added++;
-  }
-
-  private void signalled() {
     unsignalled = 0;
     unsignalledBytes = 0;
+    post();
   }
 
-  private WorkRequest next(PostedRequest posted) {
-    if (room() == 0) {
+  /** Adds a READ, which {@link #post} posts; there must be room. */
+  void read(ReadBatch.Read read, long nowNs) {
+    WorkRequest request = next(read, nowNs).read(id(), read.address(), read.key());
+    request.local(
+        read.chunk().region(), read.chunk().regionOffset() + read.offset(), read.lengthBytes());
+    added++;
+    unsignalled++;
+    unsignalledBytes += read.lengthBytes();
+    if (unsignalled >= depth / 4 || unsignalledBytes >= SIGNAL_BYTES) {
+      request.signalled();
+      unsignalled = 0;
+      unsignalledBytes = 0;
+    }
+    if (gatheredCount == MAX_GATHERED) {
+      post();
+    }
+  }
+
+  private WorkRequest next(Object owner, long nowNs) {
+    if (room() <= 0 || gatheredCount == MAX_GATHERED) {
       throw new IllegalStateException("send queue full: depth=" + depth);
     }
-    progressChecked &= hasOutstanding();
-    ring[(int) (added % depth)] = posted;
+    if (added == retired) {
+      progressNs = nowNs;
+    }
+    owners[(int) (added % depth)] = owner;
     return gathered[gatheredCount++];
   }
 
   private long id() {
-    return idBits | (added & WorkIds.LOW_MASK);
+    return idBits | (added & 0xFFFF_FFFFL);
+  }
+
+  /** Whether another READ can be gathered. */
+  boolean canGather() {
+    return gatheredCount < MAX_GATHERED;
   }
 
   /**
-   * Posts all gathered requests with one call. Requests that the device does not take, because it
-   * reports a full queue although the depth is not reached, are posted by the next call; it comes
-   * with the next turn of the connection. {@link #hasStalled} ends a connection whose device takes
-   * none for long.
+   * Posts what was added with one call. Requests that the device does not take, because it reports
+   * a full queue although the depth is not reached, are posted by the next call.
    */
-  void flush() {
-    if (gatheredCount > 0) {
-      int posted = queuePair.postSend(gathered, 0, gatheredCount);
-      int left = gatheredCount - posted;
-      for (int i = 0; i < left && posted > 0; i++) {
-        WorkRequest first = gathered[i];
-        gathered[i] = gathered[posted + i];
-        gathered[posted + i] = first;
+  void post() {
+    assert lock.isHeldByCurrentThread();
+    if (gatheredCount == 0 || broken) {
+      return;
+    }
+    WorkRequest last = gathered[gatheredCount - 1];
+    if (!last.isSignalled()) {
+      last.signalled();
+      unsignalled = 0;
+      unsignalledBytes = 0;
+    }
+    int posted = queuePair.postSend(gathered, 0, gatheredCount);
+    int left = gatheredCount - posted;
+    for (int i = 0; i < left && posted > 0; i++) {
+      WorkRequest first = gathered[i];
+      gathered[i] = gathered[posted + i];
+      gathered[posted + i] = first;
+    }
+    gatheredCount = left;
+  }
+
+  /**
+   * Retires the request with this id and all earlier ones. The agent.
+   *
+   * @return number of requests, whose owners are in {@link #retiredOwner}
+   */
+  int retire(long id, long nowNs) {
+    lock.lock();
+    try {
+      int count = (int) id - (int) retired + 1;
+      for (int i = 0; i < count; i++) {
+        int at = (int) (retired % depth);
+        retiredOwners[i] = owners[at];
+        owners[at] = null;
+        retired++;
       }
-      gatheredCount = left;
+      progressNs = nowNs;
+      post();
+      return count;
+    } finally {
+      lock.unlock();
     }
   }
 
-  /** Retires the request with this id and all earlier ones. */
-  void completed(long id) {
-    int upTo = (int) id;
-    while ((int) retired != upTo) {
-      retireOne();
+  /** Owner of the {@code i}-th request that was retired last. The agent. */
+  Object retiredOwner(int i) {
+    Object owner = retiredOwners[i];
+    retiredOwners[i] = null;
+    return owner;
+  }
+
+  /** Whether requests are outstanding and none has completed for this long. */
+  boolean isStalled(long nowNs, long timeoutNs) {
+    assert lock.isHeldByCurrentThread();
+    return added != retired && nowNs - progressNs > timeoutNs;
+  }
+
+  /** Nothing more is posted. */
+  void markBroken() {
+    lock.lock();
+    try {
+      broken = true;
+    } finally {
+      lock.unlock();
     }
-    retireOne();
   }
 
-  private void retireOne() {
-    int index = (int) (retired % depth);
-    PostedRequest posted = ring[index];
-    ring[index] = null;
-    retired++;
-    posted.done();
-  }
-
-  /** The outstanding request with this id, or null. */
-  PostedRequest outstanding(long id) {
-    long number = retired + Integer.toUnsignedLong((int) id - (int) retired);
-    return number < added ? ring[(int) (number % depth)] : null;
+  /** Destroys the queue pair with its connection; no thread posts meanwhile or afterwards. */
+  void destroy(Connection connection) {
+    lock.lock();
+    try {
+      broken = true;
+      connection.close();
+    } finally {
+      lock.unlock();
+    }
   }
 }

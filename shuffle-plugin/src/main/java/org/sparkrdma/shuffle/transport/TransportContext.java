@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.ReceivePool;
@@ -9,26 +8,17 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * Objects shared by the agent's classes; all owned by {@link RdmaTransport}.
+ * Objects shared by the classes of the agent; all owned by {@link RdmaTransport}.
  *
- * @param device properties of the device
  * @param self this executor's own endpoint
  * @param secret of the application; empty without authentication
- * @param receive memory for READs
- * @param readPool READs that are used again
- * @param reads limit of the bytes of posted READs
- * @param control buffers of control messages
- * @param agent runs a command on the agent's thread soon; safe for any thread
- * @param owner the agent's thread
- * @param deviceLost receives the reason when the device cannot be used any more, possibly more than
- *     once
  * @param nanoClock as {@link System#nanoTime}
- * @param peerLog lines about failing connections
  */
 record TransportContext(
     TransportSettings settings,
@@ -37,19 +27,33 @@ record TransportContext(
     byte[] secret,
     ProtectionDomain domain,
     CompletionQueues completions,
+    MessageSlab slab,
     ReceivePool receive,
-    ReadPool readPool,
-    ReadLimit reads,
-    ControlBuffers control,
+    ReadWindow window,
     BlockServer server,
     ShuffleCounters counters,
-    Consumer<Runnable> agent,
+    Agent agent,
     Owner owner,
-    Consumer<String> deviceLost,
-    LongSupplier nanoClock,
-    PeerLog peerLog) {
-  /** Key that creates and verifies proofs for {@code callee}. */
-  byte[] proofKey(Endpoint callee) {
-    return ProofKey.of(callee.token(), secret);
+    LongSupplier nanoClock) {
+  private static final int MAX_READ_DEPTH = 16;
+
+  /** Maximum READs that the devices of both ends have outstanding per queue pair. */
+  int readDepth() {
+    return Math.min(MAX_READ_DEPTH, device.limits().maxReadsInFlight());
+  }
+
+  /** Whether the queue pair limits the access of peers, and the limit can change. */
+  boolean limitsAccess() {
+    return device.can(Capability.QUEUE_PAIR_ACCESS);
+  }
+
+  /** Private data of a rejection for want of room; empty where the device sends none. */
+  byte[] full() {
+    return device.limits().maxPrivateDataBytes() > 0 ? new byte[] {Messages.FULL} : new byte[0];
+  }
+
+  /** The initiator's queue pair as both ends see it; 0 where a request does not contain it. */
+  boolean requestHasQueuePair() {
+    return device.can(Capability.REQUEST_HAS_QUEUE_PAIR);
   }
 }

@@ -26,9 +26,8 @@ import org.sparkrdma.verbs.Device;
  * @param secret of the application, known to both ends of a connection; empty without
  *     authentication
  * @param fabricTrusted whether the administrator trusts every host of the fabric
- * @param outOfService receives the reason when the device cannot be used any more or the agent
- *     failed, possibly more than once; runs on the agent's thread, so it must not close the
- *     transport
+ * @param outOfService receives the reason when RDMA is lost, possibly more than once; any thread,
+ *     which must not close the transport
  * @param nanoClock as {@link System#nanoTime}
  */
 public record TransportEnvironment(

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The transport agent: one thread that owns, establishes and checks all connections.
- *
- * <p>Entry class {@link org.sparkrdma.shuffle.transport.RdmaTransport}. A {@code PeerConnection} is
- * one connection to another executor: its {@code ConnectionSetup} proves the peer, its {@code
- * FetchSide} requests blocks and READs them, its {@code ServeSide} answers the peer's requests; all
- * post through one {@code SendQueue}.
+ * Transport over one-way connections: the reader opens a connection, proves itself and sends
+ * LOCATEs; the server answers them; RDMA READs move the data. Entry class {@link
+ * org.sparkrdma.shuffle.transport.RdmaTransport}. The thread {@code rdma-agent} owns all state but
+ * the send queue of a connection, which has a lock so that tasks may post.
  */
 package org.sparkrdma.shuffle.transport;

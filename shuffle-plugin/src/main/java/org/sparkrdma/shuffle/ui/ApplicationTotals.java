@@ -27,7 +27,7 @@ final class ApplicationTotals {
   private long pinnedFull;
   private final Map<Figure, Long> present = new EnumMap<>(Figure.class);
 
-  /** Of no executor. */
+  /** The sum of no executors. */
   ApplicationTotals() {}
 
   /** A copy of totals that will have more executors. */

@@ -64,7 +64,7 @@ public final class Locate {
    * @throws MalformedMessageException when counts, length or ranges are wrong
    */
   public static Locate decode(ByteBuffer message) {
-    ByteBuffer in = MessageType.LOCATE.view(message, HEADER_BYTES);
+    ByteBuffer in = Messages.view(Messages.LOCATE, message, HEADER_BYTES);
     int leases = Short.toUnsignedInt(in.getShort(LEASES_AT));
     int blocks = Short.toUnsignedInt(in.getShort(BLOCKS_AT));
     if (blocks == 0
@@ -176,7 +176,7 @@ public final class Locate {
       out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
       leases = 0;
       blocks = 0;
-      out.putLong(MessageType.LOCATE.code()).putLong(requestId);
+      out.putLong(Messages.LOCATE).putLong(requestId);
       out.putLong(timeoutMs);
       return this;
     }

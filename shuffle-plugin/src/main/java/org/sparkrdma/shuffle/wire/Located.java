@@ -96,7 +96,7 @@ public final class Located {
      * @throws MalformedMessageException when it is too short or not a LOCATED
      */
     public Decoder begin(ByteBuffer message) {
-      in = MessageType.LOCATED.view(message, HEADER_BYTES);
+      in = Messages.view(Messages.LOCATED, message, HEADER_BYTES);
       piecesLeft = Short.toUnsignedInt(in.getShort(2));
       next = HEADER_BYTES;
       if (checksumKind() > MAX_CHECKSUM_KIND || leaseRemainingMs() < 0) {
@@ -238,7 +238,7 @@ public final class Located {
     public Encoder begin(ByteBuffer target, long requestId, int checksumKind) {
       out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
       pieces = 0;
-      out.put(MessageType.LOCATED.code()).put((byte) checksumKind).putShort((short) 0);
+      out.put((byte) Messages.LOCATED).put((byte) checksumKind).putShort((short) 0);
       out.putInt(0).putLong(requestId).putLong(0);
       return this;
     }

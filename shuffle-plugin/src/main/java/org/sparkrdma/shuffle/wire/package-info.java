@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The messages between executors, one flyweight each, its layout drawn in its Javadoc: the proof in
- * the connection request ({@link org.sparkrdma.shuffle.wire.Hello}) and after it ({@link
- * org.sparkrdma.shuffle.wire.Confirm}), LOCATE, LOCATED, RELEASE and RELEASED.
+ * The messages between executors, with their layouts: those of the set-up and of the release of
+ * leases ({@link org.sparkrdma.shuffle.wire.Messages}), LOCATE and LOCATED.
  *
  * <p>All fields are little-endian. Decoding checks every length and range before use and throws
  * {@link org.sparkrdma.shuffle.wire.MalformedMessageException}.

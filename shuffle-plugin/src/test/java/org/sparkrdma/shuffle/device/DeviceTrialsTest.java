@@ -107,7 +107,6 @@ class DeviceTrialsTest {
     assertThat(tried).containsExactly("a", "b");
   }
 
-  /** The settings allow reads.max=16384 for every device. */
   @Test
   void shouldTryTheNextDeviceWhenTheQueuePairsOfTheFirstHaveTooFewEntries() throws Exception {
     shallow.add("a");
@@ -116,8 +115,7 @@ class DeviceTrialsTest {
 
     assertThat(failures)
         .containsExactly(
-            "the queue pairs of device a have at most 8192 entries, and the settings need 16409:"
-                + " reduce spark.shuffle.rdma.reads.max by at least 8217, next b");
+            "the queue pairs of device a have at most 8192 entries, and a connection needs 16409, next b");
   }
 
   private String run(String... devices) throws Exception {

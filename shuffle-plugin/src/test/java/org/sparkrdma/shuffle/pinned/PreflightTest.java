@@ -177,13 +177,12 @@ class PreflightTest {
   }
 
   @Test
-  void shouldNameTheSettingWhenTheQueuePairsOfTheDeviceHaveTooFewEntries() {
+  void shouldRejectADeviceWhoseQueuePairsHaveTooFewEntries() {
     queuePairDepth = NEEDS.sendDepth() - 3;
     assertThatThrownBy(() -> check(Map.of(), Optional.empty(), OptionalLong.empty()))
         .isInstanceOf(VerbsException.class)
         .hasMessage(
-            "the queue pairs of device rxe0 have at most 50 entries, and the settings need 53:"
-                + " reduce spark.shuffle.rdma.reads.max by at least 3");
+            "the queue pairs of device rxe0 have at most 50 entries, and a connection needs 53");
     assertThat(closed).isEmpty();
   }
 

@@ -69,8 +69,10 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
               "spark.shuffle.rdma.serve",
               "copy",
               // A READ that the device holds must not time out, however busy this machine is.
-              "spark.shuffle.rdma.peer.timeout",
-              "10min");
+              "spark.shuffle.rdma.request.timeout",
+              "10min",
+              "spark.shuffle.rdma.lease.timeout",
+              "11min");
       real =
           RunningParts.rdmaTransports(
               env, resolver(), ShuffleSettings.of(set), new ShuffleCounters());

@@ -55,9 +55,8 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldDeriveTheLimitOfReadBytesFromTheReadsOfAConnection() {
+  void shouldDeriveTheLimitOfReadBytesFromTheLengthOfChunks() {
     assertThat(readBytes(Map.of())).isEqualTo(32 << 20);
-    assertThat(readBytes(Map.of(P + "reads.max", "1"))).isEqualTo(32 << 20);
     assertThat(readBytes(Map.of(P + "chunk.size", "1m"))).isEqualTo(128 << 20);
     assertThat(readBytes(Map.of(P + "reads.bytes.max", "1m"))).isEqualTo(1 << 20);
     assertThat(readBytes(Map.of(P + "reads.bytes.max", "512k"))).isEqualTo(512 << 10);
@@ -82,20 +81,6 @@ class ShuffleSettingsTest {
 
   private static int ackTimeout(String text) {
     return of(Map.of(P + "ack.timeout", text)).transport(1 << 30).packets().ackTimeout();
-  }
-
-  @Test
-  void shouldDeriveThePeerTimeOutFromTheTimeForWhichTheDeviceRepeatsPackets() {
-    // 7 times 4.096 us * 2^17, or as often as it is sent, and 250 ms.
-    assertThat(peerTimeout(Map.of())).isEqualTo(Duration.ofNanos(7 * (4_096L << 17) + 250_000_000));
-    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s")))
-        .isEqualTo(Duration.ofNanos(7 * (4_096L << 19) + 250_000_000));
-    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s", P + "peer.timeout", "3s")))
-        .isEqualTo(Duration.ofSeconds(3));
-  }
-
-  private static Duration peerTimeout(Map<String, String> texts) {
-    return of(texts).transport(1 << 30).peerTimeout();
   }
 
   @Test

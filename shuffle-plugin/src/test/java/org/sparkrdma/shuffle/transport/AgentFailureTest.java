@@ -24,7 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.serve.BlockServer;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
 @Timeout(60)
@@ -117,15 +116,15 @@ class AgentFailureTest {
       assertThat(read.await().bytes(0)).hasSize(100);
 
       clock.arm();
+      clock.awaitHang();
       CollectedBlocks open = new CollectedBlocks(blocks);
       FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, open);
-      clock.awaitHang();
       // The first check sees the last iterations.
       for (int check = 0; check < CHECKS; check++) {
-        reader.transport().checkAgent();
+        reader.transport().check();
         assertThat(reader.outOfService()).isEmpty();
       }
-      reader.transport().checkAgent();
+      reader.transport().check();
       assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       assertThat(reader.outOfService()).singleElement().asString().contains("hangs");
 
@@ -146,15 +145,11 @@ class AgentFailureTest {
         new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
       clock.arm();
       clock.awaitHang();
-      assertThatThrownBy(
-              () -> executor.transport().close(Duration.ofMillis(1), BlockServer.CLOSE_LIMIT))
-          .hasMessageContaining("the transport agent has not ended");
-      assertThatThrownBy(() -> executor.transport().close())
-          .as("without a wait")
+      assertThatThrownBy(() -> executor.transport().close(Duration.ofMillis(1)))
           .hasMessageContaining("the transport agent has not ended");
       clock.end();
 
-      executor.transport().close(Duration.ofMinutes(1), BlockServer.CLOSE_LIMIT);
+      executor.transport().close(Duration.ofMinutes(1));
     }
   }
 

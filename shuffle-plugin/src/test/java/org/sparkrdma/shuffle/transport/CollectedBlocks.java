@@ -30,6 +30,7 @@ final class CollectedBlocks implements FetchHandler {
   private final CountDownLatch left;
   private final Semaphore answers = new Semaphore(0);
   private final AtomicLong copiedBytes = new AtomicLong();
+  private final List<BlockRange> blocks;
   private final TestExecutor reader;
   private volatile boolean answeredTwice;
 
@@ -41,6 +42,7 @@ final class CollectedBlocks implements FetchHandler {
    * @param reader has counters, and Spark's client for blocks whose checksum differs
    */
   CollectedBlocks(List<BlockRange> blocks, TestExecutor reader) {
+    this.blocks = blocks;
     this.reader = reader;
     results = new AtomicReferenceArray<>(blocks.size());
     left = new CountDownLatch(blocks.size());
@@ -142,6 +144,14 @@ final class CollectedBlocks implements FetchHandler {
   FallbackReason reason(int index) {
     assertThat(results.get(index)).as("block %s", index).isInstanceOf(FallbackReason.class);
     return (FallbackReason) results.get(index);
+  }
+
+  boolean wasRead(int index) {
+    return results.get(index) instanceof byte[];
+  }
+
+  List<BlockRange> blocks() {
+    return blocks;
   }
 
   boolean failed(int index) {

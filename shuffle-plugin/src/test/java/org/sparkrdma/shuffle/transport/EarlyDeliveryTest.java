@@ -78,11 +78,7 @@ class EarlyDeliveryTest {
   @Test
   void shouldDeliverTheBlocksBeforeAReadThatHangs() throws Exception {
     CollectedBlocks collected =
-        fetch(
-            options(1)
-                .faults("hang@" + LAST_BLOCK)
-                .requestTimeout(Duration.ofMinutes(10))
-                .peerTimeout(Duration.ofMinutes(5)));
+        fetch(options(1).faults("hang@" + LAST_BLOCK).requestTimeout(Duration.ofMinutes(10)));
     collected.awaitFirst(BLOCKS - 1);
     assertRight(collected, BLOCKS - 1);
     assertThat(collected.answered()).isEqualTo(BLOCKS - 1);

@@ -17,29 +17,12 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 /** Fetches with READs that fail or hang, and with blocks of a wrong checksum. */
 class FailedFetchTest extends TransportFixture {
   @Test
-  void shouldDetectASilentDeviceLongBeforeTheRequestTimesOut() throws Exception {
-    TestExecutor reader =
-        start(
-            new TestExecutor.Options(1)
-                .faults("hang@1")
-                .requestTimeout(Duration.ofMinutes(10))
-                .peerTimeout(Duration.ofMillis(200)));
-    TestExecutor server = start(new TestExecutor.Options(2).lease(Duration.ofHours(1)));
-    server.outputs().write(1, random, 1000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
-    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.TIMEOUT);
-    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
-  }
-
-  @Test
   void shouldWaitTheRequestTimeoutForAPeerWhoseDeviceAnswersWhileItsProcessDoesNot()
       throws Exception {
     Duration timeout = Duration.ofSeconds(3);
-    TestExecutor reader =
-        start(
-            new TestExecutor.Options(1).requestTimeout(timeout).peerTimeout(Duration.ofSeconds(1)));
-    String answer = TestEngine.isHelloBySend() ? "send-hang@2" : "send-hang@1";
-    TestExecutor server = start(new TestExecutor.Options(2).faults(answer));
+    TestExecutor reader = start(new TestExecutor.Options(1).requestTimeout(timeout));
+    // The first SEND is that of the set-up.
+    TestExecutor server = start(new TestExecutor.Options(2).faults("send-hang@2"));
     server.outputs().write(1, random, 1000);
     long startNs = System.nanoTime();
     List<BlockRange> blocks = List.of(block(1, 0, 1));
@@ -78,16 +61,19 @@ class FailedFetchTest extends TransportFixture {
   }
 
   @Test
-  void shouldQuarantineAPeerAfterThreeCorruptBlocks() throws Exception {
+  void shouldQuarantineAPeerWhoseBlocksAreCorruptAgain() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
     server.outputs().corrupt(1, 500);
     List<BlockRange> blocks = List.of(block(1, 0, 1));
     reader.tcpAnswers(new byte[1000]);
-    for (int i = 0; i < 3; i++) {
-      assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(new byte[1000]);
+    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+      CollectedBlocks corrupt = fetch(reader, server, blocks);
+      // A connection that is about to end sends its blocks to TCP.
+      assertThat(corrupt.failed(0) || Arrays.equals(corrupt.bytes(0), new byte[1000])).isTrue();
     }
+    assertThat(reader.count(Counter.BLOCKS_CORRUPT)).isGreaterThanOrEqualTo(2);
     assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
   }
 
@@ -123,7 +109,7 @@ class FailedFetchTest extends TransportFixture {
   }
 
   @Test
-  void shouldReissueOpenRequestsOnANewConnection() throws Exception {
+  void shouldSendTheOpenBlocksOfALostConnectionToTcpAndReadLaterOnesOverAnother() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("drop-connection@3"));
     TestExecutor server = start(2);
     server.outputs().write(1, random, random.ints(200, 50_000, 60_000).toArray());
@@ -131,6 +117,8 @@ class FailedFetchTest extends TransportFixture {
     for (int i = 0; i < 200; i += 2) {
       blocks.add(block(1, i, i + 1));
     }
+    CollectedBlocks first = fetch(reader, server, blocks);
+    assertThat(first.reasons()).containsOnlyKeys(FallbackReason.LOST_PEER.label());
     assertRight(server, blocks, fetch(reader, server, blocks));
     assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(2);
   }

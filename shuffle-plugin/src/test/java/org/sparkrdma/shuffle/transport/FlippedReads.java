@@ -15,6 +15,8 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.PartitionChecksums;
 import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
@@ -47,17 +49,20 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   @Override
   public void fetch(FetchRequest request) {
     request.fetchedBy(this);
-    List<BlockProgress> read = new ArrayList<>();
+    List<FetchedBlock> read = new ArrayList<>();
     try {
       for (int i = 0; i < request.ranges().size(); i++) {
-        BlockProgress block = new BlockProgress(request, i, false, 0);
-        read(block);
-        read.add(block);
+        read.add(read(request.ranges().get(i)));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    threads.execute(() -> read.forEach(BlockProgress::deliver));
+    threads.execute(
+        () -> {
+          for (int i = 0; i < read.size(); i++) {
+            request.onFetched(i, read.get(i));
+          }
+        });
   }
 
   @Override
@@ -65,8 +70,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     differences.incrementAndGet();
   }
 
-  private void read(BlockProgress block) throws IOException {
-    BlockRange range = block.range();
+  private FetchedBlock read(BlockRange range) throws IOException {
     MapOutput output = outputs.open(range.shuffleId(), range.mapId());
     long start = output.offset(range.startReduceId());
     int length = (int) (output.offset(range.endReduceId()) - start);
@@ -75,22 +79,24 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
       file.read(ByteBuffer.wrap(bytes), start);
     }
     bytes[random.nextInt(length)] ^= (byte) (1 << random.nextInt(Byte.SIZE));
-    block.acceptLayout(length, outputs.checksumKind());
-    if (!block.tryTakeMemory(receive)) {
+    FetchedBlock block = receive.tryTake(length);
+    if (block == null) {
       throw new IOException("no receive memory for " + range);
     }
     int placed = 0;
     while (placed < length) {
-      int step = block.addSink(length - placed);
-      block.sinkChunk().slice(block.sinkOffset(), step).put(bytes, placed, step);
+      int step = Math.min(length - placed, block.seek(placed));
+      block.soughtChunk().slice(block.soughtOffset(), step).put(bytes, placed, step);
       placed += step;
     }
+    PartitionChecksums sums = new PartitionChecksums();
     for (int i = range.startReduceId(); i < range.endReduceId(); i++) {
       if (output.offset(i + 1) > output.offset(i)) {
-        block.addSum(output.offset(i + 1) - start, output.sum(i));
+        sums.add(output.offset(i + 1) - start, output.sum(i));
       }
     }
-    block.commitPart();
+    block.checksums(outputs.checksumKind(), sums);
+    return block;
   }
 
   @Override

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -17,14 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.leak.LeakRecord;
-import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -113,7 +109,7 @@ class FullExecutorsTest extends TransportFixture {
           }
         });
     assertThat(byRead.get() + reasons.size()).isEqualTo(TASKS * ROUNDS * BLOCKS);
-    assertThat(byRead.get()).as("by READ").isPositive();
+    assertThat(byRead.get()).as("by READ, TCP %s", Set.copyOf(reasons)).isPositive();
     assertThat(reasons).as("memory was short").isNotEmpty();
     assertThat(FULL).containsAll(reasons);
     assertThat(Duration.ofNanos(longestNs.get())).as("longest wait").isLessThan(MAX_WAIT);
@@ -126,77 +122,6 @@ class FullExecutorsTest extends TransportFixture {
     }
     fetchAndCompare(one, other, blocks(0));
     fetchAndCompare(other, one, blocks(0));
-  }
-
-  @Test
-  void shouldReleaseLeasesOfEachOtherWithoutMemoryForMessages() throws Exception {
-    TestExecutor one = startWithOutputs(small(1).acknowledgeDelay("300ms"));
-    TestExecutor other = startWithOutputs(small(2).acknowledgeDelay("300ms"));
-    fetchAndCompare(one, other, blocks(0));
-    fetchAndCompare(other, one, blocks(0));
-    await("idle", () -> leases() == 0 && executors.stream().allMatch(this::isIdle));
-    List<RegisteredChunk> taken = new ArrayList<>();
-    try {
-      for (TestExecutor executor : executors) {
-        List<RegisteredChunk> free = takeAll(executor);
-        // Enough for a LOCATE and for the answer to that of the other.
-        free.subList(0, 3).forEach(RegisteredChunk::release);
-        taken.addAll(free.subList(3, free.size()));
-      }
-      CollectedBlocks atOne = new CollectedBlocks(blocks(1));
-      CollectedBlocks atOther = new CollectedBlocks(blocks(1));
-      List<Long> served = List.of(locatesServed(0), locatesServed(1));
-      FetchHandler.fetch(one.transport(), other.endpoint(), blocks(1), atOne);
-      FetchHandler.fetch(other.transport(), one.endpoint(), blocks(1), atOther);
-      // On a busy machine one lease may be released before the other is granted.
-      await(
-          "a lease of each",
-          () -> IntStream.range(0, served.size()).allMatch(i -> locatesServed(i) > served.get(i)));
-      await(
-          "released while others take each buffer at once",
-          () -> {
-            executors.forEach(executor -> taken.addAll(takeAll(executor)));
-            return leases() == 0;
-          });
-      assertThat(atOne.await().bytes(0)).isEqualTo(other.outputs().expected(blocks(1).get(0)));
-      assertThat(atOther.await().bytes(0)).isEqualTo(one.outputs().expected(blocks(1).get(0)));
-    } finally {
-      taken.forEach(RegisteredChunk::release);
-    }
-    await(
-        "unused memory of messages deregistered", () -> executors.stream().noneMatch(this::isFull));
-    fetchAndCompare(one, other, blocks(2));
-    fetchAndCompare(other, one, blocks(2));
-    assertThat(reasons).as("all by READ again").isEmpty();
-    for (TestExecutor executor : executors) {
-      assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).as("ended for a lease").isZero();
-    }
-  }
-
-  private long locatesServed(int executor) {
-    return executors.get(executor).count(Counter.LOCATES_SERVED);
-  }
-
-  /** Whether its connection holds only the buffers of an idle one. */
-  private boolean isIdle(TestExecutor executor) {
-    return executor.transport().memory.controlPool.chunksOut() == ControlBuffers.RESERVE + 2;
-  }
-
-  /** Whether a window and receive memory of a block do not fit into its budget. */
-  private boolean isFull(TestExecutor executor) {
-    return executor.budget().availableBytes() < 4 * BLOCK_BYTES;
-  }
-
-  /** Takes all control buffers that are not used, as other connections would. */
-  private static List<RegisteredChunk> takeAll(TestExecutor executor) {
-    RegisteredPool pool = executor.transport().memory.controlPool;
-    List<RegisteredChunk> taken = new ArrayList<>();
-    Optional<RegisteredChunk> next = pool.tryTake();
-    while (next.isPresent()) {
-      taken.add(next.get());
-      next = pool.tryTake();
-    }
-    return taken;
   }
 
   /** The work of a task. */

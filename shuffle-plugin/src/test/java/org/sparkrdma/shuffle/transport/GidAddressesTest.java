@@ -21,8 +21,8 @@ import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 /** InfiniBand ports with GIDs and, unless a test says so, without an IP address. */
 class GidAddressesTest extends ScriptedHosts {
   private static final String NO_COMMON_SUBNET =
-      "reason=connect-failed detail=no common subnet: a GID reaches GIDs with the same subnet"
-          + " prefix only, and no IP address; its blocks use TCP";
+      "reason=connect-failed no common subnet: a GID reaches GIDs with the same subnet"
+          + " prefix only, and no IP address; open blocks use TCP";
 
   @BeforeEach
   void scriptInfinibandPort() {
@@ -57,7 +57,7 @@ class GidAddressesTest extends ScriptedHosts {
   /** The block is answered without an attempt to connect. */
   private void assertByTcpWithTheReason(TestExecutor reader, TestExecutor server) throws Exception {
     long before = library.calls("rdma_create_id");
-    try (CapturedLog log = CapturedLog.fromInfo(PeerLog.class.getName())) {
+    try (CapturedLog log = CapturedLog.fromInfo(Peers.class.getName())) {
       CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
       assertThat(blocks.reasons()).isEqualTo(Map.of("connect-failed", 1L));
       assertThat(log.awaitLines(1)).singleElement().asString().contains(NO_COMMON_SUBNET);

@@ -41,8 +41,8 @@ class HangingDeviceTest extends ScriptedExecutors {
       library.delay(call, 0);
       while (reader.outOfService().isEmpty()) {
         // As the thread of the runtime does.
-        reader.transport().checkThreads();
-        new CountDownLatch(1).await(HangWatch.INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        reader.transport().check();
+        new CountDownLatch(1).await(RdmaTransport.CHECK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
       }
 
       assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);

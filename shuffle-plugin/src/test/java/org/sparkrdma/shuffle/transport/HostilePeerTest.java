@@ -5,167 +5,617 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.transport.TestExecutor.Options;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
- * Effects of a proven hostile peer on a server: it loses its own connection, and nothing else
- * happens.
+ * Effects on a server of strangers, and of members of the application that break the protocol: they
+ * get nothing or lose their own connection, and an honest reader reads as before. Each fault is a
+ * row of the fault table.
  */
 @Timeout(60)
-class HostilePeerTest extends HostilePeerFixture {
-  private static final int MESSAGE_BYTES = 16 << 10;
-  private static final int READ_BYTES = 1_000;
-  private static final byte[] RETURN = {7, 0, 0, 0};
+class HostilePeerTest extends TransportFixture {
+  private static final int MAPS = 32;
+  private static final byte[] NO_SECRET = {};
+  private static final Duration BRIEF = Duration.ofSeconds(1);
+  private static final HostilityRows ROWS = new HostilityRows("hostile-peer.json");
 
-  /** LOCATEs that a peer of {@link TestExecutor} may have open. */
-  private static final int MAX_LOCATES = 4;
+  private TestExecutor server;
+  private TestExecutor honest;
+  private BarePeer peer;
+  private Comparison honestReads = Comparison.NONE;
+  private long beginNs;
 
-  /** These and a RELEASE. */
-  private static final int OPEN_REQUESTS = MAX_LOCATES + 1;
+  /** Bound of the time of the fault. */
+  private int boundSeconds = FaultBound.BRIEF;
 
-  @Test
-  void shouldEndTheConnectionOfAPeerWithTooManyOpenRequests() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    assumeFalse(
-        hostile.isOnIwarp(), "there the first answer without a receive ends the connection");
-    // It receives no answers, so that their buffers stay used and later requests stay open.
-    for (int i = 0; i <= 2 * OPEN_REQUESTS; i++) {
-      hostile.locate(block(i));
-    }
-    assertOnlyItsOwnConnectionEnds();
+  @BeforeEach
+  void openADevice() throws Exception {
+    peer = new BarePeer(9);
+    BarePeer.takeAttempts();
   }
 
-  @Test
-  void shouldEndTheConnectionOfAPeerThatUsesMoreCreditsThanItHas() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    CountDownLatch goOn = server.outputs().blockUntil(3);
+  private void start() throws Exception {
+    startServer(new Options(2));
+  }
+
+  /** Starts a server, and a reader that has a connection. */
+  private void startServer(Options options) throws Exception {
+    honest = start(new Options(1).requestTimeout(Duration.ofSeconds(2)));
+    server = start(options);
+    for (int map = 0; map < MAPS; map++) {
+      server.outputs().write(map, random, 200_000, 1_000);
+    }
+    assertHonestPeerReads(0);
+    honestReads = Comparison.NONE;
+    ROWS.begin();
+    beginNs = System.nanoTime();
+  }
+
+  private void startAndProve(Options options) throws Exception {
+    startServer(options);
+    peer.prove(server.endpoint());
+  }
+
+  @AfterEach
+  void addRowAndCloseThePeer(TestInfo test) {
     try {
-      hostile.locateAndReceive(block(3));
-      hostile.locateAndReceive(block(0));
-      hostile.awaitEnd();
+      if (honestReads.compared() > 0) {
+        assertThat(server.outOfService()).isEmpty();
+        ROWS.add(
+            test,
+            boundSeconds,
+            BarePeer.takeAttempts(),
+            honestReads,
+            Comparison.NONE,
+            (System.nanoTime() - beginNs) / 1e9,
+            Map.of(),
+            server.counters().snapshot());
+      }
     } finally {
-      goOn.countDown();
+      ROWS.end();
+      peer.close();
     }
+  }
+
+  @AfterAll
+  static void writeRows() throws IOException {
+    ROWS.write();
+  }
+
+  private static BlockRange block(long map) {
+    return block(map, 0, 1);
+  }
+
+  /** The honest reader reads a block by RDMA, on its first connection. */
+  private void assertHonestPeerReads(long map) throws Exception {
+    assertReads(honest, map);
+    assertThat(honest.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+  }
+
+  private void assertReads(TestExecutor reader, long map) throws Exception {
+    List<BlockRange> blocks = List.of(block(map));
+    byte[] expected = server.outputs().expected(blocks.get(0));
+    byte[] bytes = fetch(reader, server, blocks).bytes(0);
+    honestReads = honestReads.plus(Comparison.of(Arrays.equals(bytes, expected)));
+    assertThat(bytes).isEqualTo(expected);
+  }
+
+  /** A reader without a connection to the server gets one. */
+  private void assertNewPeerReads() throws Exception {
+    assertReads(start(3), 1);
+  }
+
+  private void assertOnlyItsOwnConnectionEnds() throws Exception {
+    peer.awaitEnd();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  private void assertRefused(Refusal reason) throws Exception {
+    byte[] answer = peer.awaitMessage();
+    assertThat(answer[0]).isEqualTo((byte) Messages.REFUSAL);
+    assertThat(Messages.refusal(ByteBuffer.wrap(answer))).isEqualTo(reason);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+    assertHonestPeerReads(1);
+  }
+
+  private void sendRequest(Endpoint to, byte... secret) throws Exception {
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.send(peer.request(to, secret, peer.endpoint()));
+  }
+
+  // Strangers.
+
+  @Test
+  void shouldServeAMemberByBareVerbs() throws Exception {
+    startAndProve(new Options(2));
+    assertThat(peer.read(peer.locate(block(0)))).isTrue();
+    peer.locate(block(1));
+  }
+
+  @Test
+  void shouldRefuseAPeerWithoutTheToken() throws Exception {
+    start();
+    Endpoint real = server.endpoint();
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    sendRequest(
+        new Endpoint(
+            real.executorId(),
+            real.addresses(),
+            real.engine(),
+            real.protocol(),
+            real.incarnation(),
+            token));
+    assertRefused(Refusal.PROOF);
+  }
+
+  @Test
+  void shouldRefuseAPeerWithAnotherSecret() throws Exception {
+    start();
+    sendRequest(server.endpoint(), (byte) 1);
+    assertRefused(Refusal.PROOF);
+  }
+
+  @Test
+  void shouldRefuseAnApplicationWithAnotherSecret() throws Exception {
+    TestExecutor reader = start(new Options(1).secret("one"));
+    server = start(new Options(2).secret("two"));
+    assertThat(fetch(reader, server, List.of(block(0))).reason(0))
+        .isEqualTo(FallbackReason.REFUSED);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldAcceptAPeerWithTheSecretOfTheApplication() throws Exception {
+    TestExecutor reader = start(new Options(1).secret("same"));
+    TestExecutor same = start(new Options(2).secret("same"));
+    same.outputs().write(0, random, 1_000);
+    assertRight(same, List.of(block(0)), fetch(reader, same, List.of(block(0))));
+  }
+
+  @Test
+  void shouldRefuseAStaleEndpoint() throws Exception {
+    start();
+    TestExecutor before = start(new Options(3));
+    sendRequest(before.endpoint());
+    assertRefused(Refusal.INCARNATION);
+  }
+
+  @Test
+  void shouldRefuseAnotherVersionOfTheProtocol() throws Exception {
+    start();
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    byte[] request = peer.request(server.endpoint(), NO_SECRET, peer.endpoint());
+    request[1]++;
+    peer.send(request);
+    assertRefused(Refusal.VERSION);
+  }
+
+  @Test
+  void shouldRefuseARequestThatWasMadeForAnotherAddress() throws Exception {
+    start();
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    InetSocketAddress other = new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 1);
+    peer.send(peer.request(server.endpoint(), NO_SECRET, peer.endpoint(), peer.bindingFrom(other)));
+    assertRefused(Refusal.PROOF);
+  }
+
+  @Test
+  void shouldRefuseARequestThatWasMadeForAnotherQueuePair() throws Exception {
+    start();
+    assumeTrue(peer.requestHasQueuePair(), "the request has no queue pair number");
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    byte[] recorded = peer.request(server.endpoint(), NO_SECRET, peer.endpoint());
+    peer.send(recorded);
+    assertThat(peer.awaitMessage()[0]).isEqualTo((byte) Messages.ANSWER);
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.send(recorded);
+    assertRefused(Refusal.PROOF);
+  }
+
+  @Test
+  void shouldEndAConnectionWithARecordedConfirm() throws Exception {
+    start();
+    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    byte[] recorded = peer.confirm();
+    peer.send(recorded);
+    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    peer.send(recorded);
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatReturnsACreditItWasNotGranted() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    hostile.send(RETURN);
+  void shouldRefuseItsOwnRequestWhenItIsSentBack() throws Exception {
+    start();
+    CollectedBlocks wanted = server.fetch(peer.endpoint(), List.of(block(0)));
+    peer.accept();
+    byte[] own = peer.awaitMessage();
+    assertThat(own[0]).isEqualTo((byte) Messages.REQUEST);
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.send(own);
+    assertRefused(Refusal.INCARNATION);
+    assertThat(wanted.await().failed(0)).isTrue();
+  }
+
+  @Test
+  void shouldEndAConnectionWhoseAnswerIsSentBack() throws Exception {
+    start();
+    byte[] answer = peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    peer.send(answer);
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatReturnsMoreCreditsThanItWasGranted() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
-    for (int i = 0; i < MAX_LOCATES; i++) {
-      hostile.send(RETURN);
-    }
+  void shouldEndAConnectionWhoseProofOfTheConfirmIsThatOfTheAnswer() throws Exception {
+    start();
+    byte[] answer = peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    byte[] confirm = peer.confirm();
+    System.arraycopy(answer, answer.length - 32, confirm, confirm.length - 32, 32);
+    peer.send(confirm);
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
-  void shouldGrantAPeerThatReturnsNoCreditsNoMoreThanRequestsMayBeOpen() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
-    for (int map = 1; map < MAPS; map++) {
-      assertThat(hostile.askForCredits()).isZero();
-    }
-    assertHonestPeerReads(0);
+  void shouldRefuseAFirstMessageThatIsNoRequest() throws Exception {
+    start();
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.send(BarePeer.locate(1, block(0)));
+    assertRefused(Refusal.MALFORMED);
+    peer.send(BarePeer.locate(1, block(0)));
+    assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
-  void shouldGrantCreditsAgainToAPeerThatHasReturnedThem() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    for (int round = 0; round < 3; round++) {
-      assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
-      for (int i = 1; i < MAX_LOCATES; i++) {
-        hostile.send(RETURN);
+  void shouldEndAConnectionWhoseFirstMessageIsAConfirm() throws Exception {
+    start();
+    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    byte[] confirm = peer.confirm();
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.send(confirm);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndAConnectionThatLocatesBeforeTheConfirm() throws Exception {
+    start();
+    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
+    peer.send(BarePeer.locate(1, block(0)));
+    assertOnlyItsOwnConnectionEnds();
+    assertThat(server.count(Counter.LOCATES_SERVED)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldEndAConnectionWithASecondConfirm() throws Exception {
+    startAndProve(new Options(2));
+    peer.locate(block(0));
+    peer.send(peer.confirm());
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndAConnectionWithASecondRequest() throws Exception {
+    startAndProve(new Options(2));
+    peer.locate(block(0));
+    peer.send(peer.request(server.endpoint(), NO_SECRET, peer.endpoint()));
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldGrantNoAccessBeforeTheConfirm() throws Exception {
+    startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
+    assumeTrue(peer.canLimitAccess(), "there the device cannot withhold access");
+    Located.Decoder piece = peer.locate(block(0));
+    try (BarePeer unconfirmed = new BarePeer(10)) {
+      unconfirmed.requestAndAwaitAnswer(server.endpoint(), unconfirmed.endpoint());
+      assertThat(unconfirmed.read(piece)).isFalse();
+    }
+    assertThat(peer.read(piece)).as("the key is right for a proven peer").isTrue();
+    assertHonestPeerReads(1);
+  }
+
+  @Test
+  void shouldRefuseReadsOfStrangersWithAddressAndKey() throws Exception {
+    startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
+    Located.Decoder piece = peer.locate(block(0));
+    try (BarePeer refused = new BarePeer(10);
+        BarePeer ofAnotherApplication = new BarePeer(11)) {
+      if (refused.canLimitAccess()) {
+        assertThat(refused.connect(server.endpoint())).isTrue();
+        refused.send(refused.request(server.endpoint(), new byte[] {1}, refused.endpoint()));
+        refused.awaitMessage();
+        assertThat(refused.read(piece)).isFalse();
       }
+      ofAnotherApplication.prove(start(3).endpoint());
+      assertThat(ofAnotherApplication.read(piece)).isFalse();
     }
-    assertHonestPeerReads(0);
+    assertThat(peer.read(piece)).as("the key is right for a proven peer").isTrue();
+    assertHonestPeerReads(1);
   }
 
   @Test
-  void shouldKeepAConnectionThatWaitsForADiskWhenItMakesRoomForOthers() throws Exception {
-    startServer(new TestExecutor.Options(2).maxConnections(2));
-    try (HostilePeer idle = new HostilePeer();
-        HostilePeer last = new HostilePeer()) {
-      hostile.connect(server.endpoint());
-      CountDownLatch goOn = server.outputs().blockUntil(3);
-      try {
-        hostile.locateAndReceive(block(3));
-        idle.connect(server.endpoint(), 100);
-        last.connect(server.endpoint(), 101);
-        idle.awaitEnd();
-      } finally {
-        goOn.countDown();
+  void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    startServer(new Options(2).connectTimeout(BRIEF));
+    assertThat(peer.connect(server.endpoint())).isTrue();
+    peer.awaitEnd();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatNeverConfirms() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    startServer(new Options(2).connectTimeout(BRIEF));
+    peer.requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
+    peer.awaitEnd();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfARefusedPeerThatStays() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    startServer(new Options(2).connectTimeout(BRIEF));
+    sendRequest(server.endpoint(), (byte) 1);
+    assertRefused(Refusal.PROOF);
+    peer.awaitEnd();
+    assertHonestPeerReads(2);
+  }
+
+  @Test
+  void shouldLimitUnprovenConnectionsAndAcceptANewPeerWhenTheyEnd() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
+    startServer(new Options(2).maxConnections(64).connectTimeout(Duration.ofSeconds(2)));
+    List<BarePeer> flood = new ArrayList<>();
+    try {
+      int accepted = 0;
+      for (int i = 0; i < 20; i++) {
+        flood.add(new BarePeer(100 + i));
+        accepted += flood.get(i).connect(server.endpoint()) ? 1 : 0;
       }
-      hostile.awaitAnswer();
+      assertThat(accepted).isBetween(1, 16);
+      assertThat(peer.connect(server.endpoint())).isFalse();
+      assertHonestPeerReads(1);
+      if (peer.rejectsWithReason()) {
+        // It tries again until there is room.
+        assertNewPeerReads();
+      }
+    } finally {
+      flood.forEach(BarePeer::close);
     }
-    assertBytes(0);
+  }
+
+  /** Refusals that strangers do not receive use none of the buffers of other peers' answers. */
+  @Test
+  void shouldAnswerAPeerWhileManyStrangersReceiveNothing() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
+    int strangers = MessageSlab.MAX_ANSWERS + 1;
+    startServer(
+        new Options(2).maxConnections(4 * strangers).connectTimeout(Duration.ofSeconds(20)));
+    assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
+    List<BarePeer> flood = new ArrayList<>();
+    try {
+      for (int i = 0; i < strangers; i++) {
+        BarePeer stranger = new BarePeer(100 + i);
+        flood.add(stranger);
+        stranger.receiveOnly(0);
+        assertThat(stranger.connect(server.endpoint())).isTrue();
+        stranger.send(stranger.request(server.endpoint(), new byte[] {1}, stranger.endpoint()));
+      }
+      while (server.count(Counter.CONNECTIONS_REFUSED) < strangers) {
+        Thread.onSpinWait();
+      }
+      assertHonestPeerReads(1);
+    } finally {
+      flood.forEach(BarePeer::close);
+    }
+  }
+
+  // Members.
+
+  @Test
+  void shouldServeAnExecutorWhoseIncarnationOthersClaim() throws Exception {
+    start();
+    List<BarePeer> claiming = new ArrayList<>();
+    try {
+      for (int i = 0; i < 3; i++) {
+        claiming.add(new BarePeer(100 + i));
+        claiming.get(i).requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
+        // The last one does not even confirm.
+        if (i < 2) {
+          claiming.get(i).send(claiming.get(i).confirm());
+          claiming.get(i).locate(block(0));
+        }
+      }
+      assertHonestPeerReads(1);
+      assertThat(honest.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    } finally {
+      claiming.forEach(BarePeer::close);
+    }
+  }
+
+  private static byte[] changed(byte[] message, int at, int value) {
+    byte[] copy = message.clone();
+    copy[at < 0 ? copy.length + at : at] = (byte) value;
+    return copy;
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatSendsMalformedLocates() throws Exception {
+    byte[] locate = BarePeer.locate(5, block(0));
+    assertEndOfEachConnection(
+        List.of(
+            Arrays.copyOf(locate, 1),
+            Arrays.copyOf(locate, Locate.HEADER_BYTES),
+            Arrays.copyOf(locate, locate.length - 1),
+            Arrays.copyOf(locate, locate.length + 1),
+            // Numbers of leases and of blocks.
+            changed(locate, 2, 1),
+            changed(locate, 3, 0xFF),
+            changed(locate, 4, 0),
+            changed(locate, 4, 2),
+            changed(locate, 5, 0xFF),
+            // Negative: time-out, map id, start offset, shuffle id, start and end reduce id.
+            changed(locate, 19, 0x80),
+            changed(locate, 31, 0x80),
+            changed(locate, 39, 0x80),
+            changed(locate, 43, 0x80),
+            changed(locate, 47, 0x80),
+            changed(locate, 51, 0x80),
+            // An unknown flag.
+            changed(locate, -1, 1)));
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatSendsMalformedReleases() throws Exception {
+    byte[] release = BarePeer.release(1, 2);
+    assertEndOfEachConnection(
+        List.of(
+            Arrays.copyOf(release, 1),
+            Arrays.copyOf(release, 8),
+            Arrays.copyOf(release, release.length - 1),
+            Arrays.copyOf(release, release.length + 1),
+            changed(release, 2, 1),
+            changed(release, 3, 0xFF)));
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatSendsAnswersOrUnknownTypes() throws Exception {
+    List<byte[]> messages = new ArrayList<>();
+    messages.add(new byte[0]);
+    for (int type : List.of(0, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 200)) {
+      messages.add(changed(new byte[8], 0, type));
+      messages.add(changed(new byte[72], 0, type));
+    }
+    byte[] random = new byte[200];
+    new Random(4).nextBytes(random);
+    messages.add(random);
+    assertEndOfEachConnection(messages);
+  }
+
+  private void assertEndOfEachConnection(List<byte[]> messages) throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    start();
+    for (byte[] message : messages) {
+      peer.prove(server.endpoint());
+      peer.locate(block(0));
+      peer.send(message);
+      peer.awaitEnd();
+    }
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(messages.size());
   }
 
   @Test
   void shouldEndTheConnectionOfAPeerWhoseMessageIsLongerThanTheBuffer() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    hostile.send(new byte[MESSAGE_BYTES + 1]);
+    startAndProve(new Options(2));
+    peer.locate(block(0));
+    peer.send(new byte[MessageSlab.MESSAGE_BYTES + 1]);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  /** Its LOCATEs wait, and with them the RELEASE, until it receives their answers. */
+  @Test
+  void shouldEndTheConnectionOfAPeerWhoseMalformedReleaseWaits() throws Exception {
+    peer.receiveOnly(1);
+    startServer(new Options(2));
+    assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
+    peer.prove(server.endpoint());
+    for (int i = 0; i < ServeConnection.SEND_DEPTH + 1; i++) {
+      peer.send(BarePeer.locate(i, block(0)));
+    }
+    peer.post(changed(BarePeer.release(1), 2, 7));
+    assertHonestPeerReads(1);
+    peer.receiveAgain();
     assertOnlyItsOwnConnectionEnds();
   }
 
   @Test
-  void shouldCountAMalformedLocateOnce() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    byte[] withoutBlocks = new byte[16];
-    withoutBlocks[0] = 1;
-    hostile.send(withoutBlocks);
-    assertOnlyItsOwnConnectionEnds();
+  void shouldCountTheReleaseOfAnothersLeaseAndKeepTheLease() throws Exception {
+    startAndProve(new Options(2));
+    Located.Decoder piece = peer.locate(block(0));
+    try (BarePeer thief = new BarePeer(10)) {
+      thief.prove(server.endpoint());
+      thief.send(BarePeer.release(piece.leaseId()));
+      Messages.checkReleased(ByteBuffer.wrap(thief.awaitMessage()));
+    }
+    assertThat(peer.read(piece)).isTrue();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertHonestPeerReads(1);
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatSendsInvalidMessages() throws Exception {
-    startAndConnect(new TestExecutor.Options(2));
-    byte[] nonsense = new byte[100];
-    random.nextBytes(nonsense);
-    hostile.send(nonsense);
-    assertOnlyItsOwnConnectionEnds();
+  void shouldEndTheConnectionOfAPeerWhoseLocateReleasesAnothersLease() throws Exception {
+    startAndProve(new Options(2));
+    Located.Decoder piece = peer.locate(block(0));
+    try (BarePeer thief = new BarePeer(10)) {
+      thief.prove(server.endpoint());
+      thief.send(BarePeer.locate(1, block(0), piece.leaseId()));
+      thief.awaitEnd();
+    }
+    assertThat(peer.read(piece)).isTrue();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertHonestPeerReads(1);
+  }
+
+  @Test
+  void shouldIgnoreTheReleaseOfUnknownLeases() throws Exception {
+    startAndProve(new Options(2));
+    Located.Decoder piece = peer.locate(block(0));
+    peer.send(BarePeer.release(0, 1, -1, piece.leaseId() + 1));
+    Messages.checkReleased(ByteBuffer.wrap(peer.awaitMessage()));
+    assertThat(peer.read(piece)).isTrue();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
   @Test
   void shouldAnswerBusyToAPeerThatKeepsAllItsLeases() throws Exception {
-    startAndConnect(new TestExecutor.Options(2).peerLeases(8));
+    startAndProve(new Options(2).peerLeases(8));
     for (int i = 0; i < 8; i++) {
-      assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.LOCATED);
+      assertThat(peer.locate(block(0)).kind()).isEqualTo(Located.Kind.LOCATED);
     }
-    assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.BUSY);
+    assertThat(peer.locate(block(0)).kind()).isEqualTo(Located.Kind.BUSY);
     assertThat(server.count(Counter.PEERS_LIMITED)).isEqualTo(1);
     assertHonestPeerReads(0);
   }
 
   @Test
   void shouldServeOthersAgainWhenAPeerThatKeepsWindowsIsGone() throws Exception {
-    startAndConnect(
-        new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
+    startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
     assertOthersAreServedAfter(hoardedMaps());
   }
 
   @Test
   void shouldServeOthersAgainWhenAPeerThatKeepsSlotsIsGone() throws Exception {
-    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
+    startAndProve(new Options(2).mode(ServeSettings.Mode.COPY));
     assertOthersAreServedAfter(hoardedMaps());
   }
 
@@ -173,20 +623,20 @@ class HostilePeerTest extends HostilePeerFixture {
   private int hoardedMaps() {
     int located = 0;
     for (int map = 0; map < MAPS; map++) {
-      located += hostile.hoard(block(map)) == Located.Kind.LOCATED ? 1 : 0;
+      located += peer.locate(block(map)).kind() == Located.Kind.LOCATED ? 1 : 0;
     }
     return located;
   }
 
   /** Others share its windows, and use TCP for the rest until its connection ends. */
   private void assertOthersAreServedAfter(int hoarded) throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
     assertThat(hoarded).isBetween(1, MAPS);
-    assertHonestPeerReads(0);
     if (hoarded < MAPS) {
       CollectedBlocks refused = fetch(honest, server, List.of(block(MAPS - 1)));
       assertThat(refused.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     }
-    hostile.disconnect();
+    peer.end();
     while (server.count(Counter.CONNECTIONS_CLOSED) == 0) {
       Thread.onSpinWait();
     }
@@ -198,13 +648,11 @@ class HostilePeerTest extends HostilePeerFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
     boundSeconds = FaultBound.OF_A_TIMEOUT;
-    startAndConnect(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
-    assertThat(hostile.hoard(block(3))).isEqualTo(Located.Kind.LOCATED);
-    hostile.awaitEnd();
-    // The server counts after it has ended the connection.
-    while (server.count(Counter.LEASES_EXPIRED) == 0) {
-      Thread.onSpinWait();
-    }
+    startAndProve(new Options(2).lease(Duration.ofMillis(3_500)));
+    Located.Decoder piece = peer.locate(block(3));
+    assertThat(peer.read(piece)).isTrue();
+    peer.awaitEnd();
+    assertThat(peer.read(piece)).as("after the end of the lease").isFalse();
     assertThat(server.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
     assertHonestPeerReads(3);
   }
@@ -212,125 +660,47 @@ class HostilePeerTest extends HostilePeerFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverReceivesItsAnswer() throws Exception {
     boundSeconds = FaultBound.OF_A_TIMEOUT;
-    startAndConnect(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
-    // Without a receive the answer waits at the server, or ends the connection.
-    hostile.locate(block(3));
-    assertItsConnectionEnds();
+    peer.receiveOnly(1);
+    startServer(new Options(2).requestTimeout(BRIEF));
+    peer.prove(server.endpoint());
+    peer.post(BarePeer.locate(1, block(3)));
+    peer.awaitEnd();
+    assertHonestPeerReads(3);
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
+  void shouldEndTheConnectionOfAPeerWithTooManyOpenRequests() throws Exception {
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
+    peer.receiveOnly(1);
+    startServer(new Options(2).requestTimeout(BRIEF));
+    assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
+    peer.prove(server.endpoint());
+    // The server stops posting receives, so that later requests wait in the sender's queue.
+    for (int i = 0; i < 2 * ServeConnection.SEND_DEPTH; i++) {
+      peer.post(BarePeer.locate(i, block(i)));
+    }
+    peer.awaitEnd();
+    assertHonestPeerReads(3);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+    assertThat(server.count(Counter.LOCATES_SERVED))
+        .isLessThanOrEqualTo(2 + ServeConnection.SEND_DEPTH);
+  }
+
+  @Test
+  void shouldRejectMorePeersThanMayConnectUntilOneIsGone() throws Exception {
     boundSeconds = FaultBound.OF_A_WAIT;
-    startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
-    hostile.connectAs(4711, server.endpoint());
-    hostile.awaitEnd();
+    startServer(new Options(2).maxConnections(2));
+    peer.prove(server.endpoint());
+    peer.locate(block(0));
+    TestExecutor last = start(new Options(3).connectTimeout(BRIEF));
+    CollectedBlocks tooMany = fetch(last, server, List.of(block(0)));
+    assertThat(tooMany.reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
     assertHonestPeerReads(1);
-    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
-    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isZero();
-  }
-
-  @Test
-  void shouldAcceptAnExecutorWhoseIncarnationAnotherExecutorClaims() throws Exception {
-    server = start(2);
-    server.outputs().write(0, random, 200_000, 1_000);
-    beginFault();
-    List<HostilePeer> claiming = new ArrayList<>();
-    try {
-      for (int i = 0; i < 3; i++) {
-        claiming.add(new HostilePeer());
-        // The last one does not even confirm.
-        if (i < 2) {
-          claiming.get(i).connect(server.endpoint(), 1);
-        } else {
-          claiming.get(i).connectAs(1, server.endpoint());
-        }
-      }
-      honest = start(1);
-      assertHonestPeerReads(0);
-    } finally {
-      claiming.forEach(HostilePeer::close);
+    peer.end();
+    while (server.count(Counter.CONNECTIONS_CLOSED) == 0) {
+      Thread.onSpinWait();
     }
-  }
-
-  @Test
-  void shouldKeepTheConnectionOfAnExecutorWhoseIncarnationIsClaimedWithoutConfirming()
-      throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
-    hostile.connectAs(1, server.endpoint());
-    hostile.awaitEnd();
-    assertHonestPeerReads(1);
-    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isZero();
-  }
-
-  @Test
-  void shouldEndAConnectionWhoseFirstMessageIsNoConfirm() throws Exception {
-    startServer(new TestExecutor.Options(2));
-    hostile.connectAs(4711, server.endpoint());
-    hostile.locate(block(0));
-    hostile.awaitEnd();
-    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
-    assertHonestPeerReads(1);
-  }
-
-  @Test
-  void shouldGrantNoAccessToAPeerThatHasNotConfirmed() throws Exception {
-    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
-    assumeTrue(hostile.isAccessWithheld(), "there the device cannot withhold access");
-    Located.Decoder located = hostile.locateAndAwait(block(0));
-    try (HostilePeer unconfirmed = new HostilePeer()) {
-      unconfirmed.connectAs(4712, server.endpoint());
-      // Its own answer comes before the engine has taken the kernel's access flags back; this one
-      // after.
-      hostile.locateAndAwait(block(1));
-      assertThat(unconfirmed.read(located.address(), (int) located.remoteKey(), READ_BYTES))
-          .isFalse();
-    }
-    assertThat(hostile.read(located.address(), (int) located.remoteKey(), READ_BYTES)).isTrue();
-    assertHonestPeerReads(1);
-  }
-
-  @Test
-  void shouldServeOthersWhenMorePeersComeThanMay() throws Exception {
-    startServer(new TestExecutor.Options(2).maxConnections(2));
-    List<HostilePeer> many = new ArrayList<>();
-    try {
-      for (int peer = 0; peer < 4; peer++) {
-        many.add(new HostilePeer());
-        many.get(peer).connect(server.endpoint(), 100 + peer);
-      }
-      for (int map = 0; map < MAPS; map++) {
-        assertBytes(map);
-      }
-      // The first two were closed: for the third, and for the fourth or the honest one.
-      many.get(0).awaitEnd();
-      many.get(1).awaitEnd();
-    } finally {
-      many.forEach(HostilePeer::close);
-    }
-  }
-
-  @Test
-  void shouldRefuseReadsOfAStrangerWithAddressAndKey() throws Exception {
-    startAndConnect(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
-    Located.Decoder piece = hostile.locateAndAwait(block(0));
-    assertThat(piece.kind()).isEqualTo(Located.Kind.LOCATED);
-    try (HostilePeer refused = new HostilePeer();
-        HostilePeer ofAnotherApplication = new HostilePeer()) {
-      assertThat(refused.ask(server.endpoint(), new byte[Hello.LENGTH_BYTES]))
-          .isEqualTo(ConnectionEvent.Type.REJECTED);
-      if (refused.isKeptOut()) {
-        assertThat(refused.read(piece.address(), (int) piece.remoteKey(), READ_BYTES)).isFalse();
-      }
-
-      ofAnotherApplication.connect(start(3).endpoint());
-      assertThat(ofAnotherApplication.read(piece.address(), (int) piece.remoteKey(), READ_BYTES))
-          .isFalse();
-    }
-    assertThat(hostile.read(piece.address(), (int) piece.remoteKey(), READ_BYTES))
-        .as("the key is right for a proven peer")
-        .isTrue();
-    assertHonestPeerReads(0);
+    assertReads(last, 1);
   }
 }

@@ -2,445 +2,746 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Tag;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
-import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.wire.ConnectionBinding;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.transport.TestExecutor.Options;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
- * Effects of a hostile server of the application on a reader: its own blocks use TCP, and nothing
- * else happens. Each block is answered once, nothing leaks, and no server can delay a block for
- * ever.
+ * Effects of a hostile server on a reader: the server's blocks use TCP in bounded time, each is
+ * answered once, nothing leaks, and other servers are read as before. Each fault is a row of the
+ * fault table.
  */
-@Tag("slow")
 @Timeout(60)
-class HostileServerTest extends HostileServerFixture {
-  @Test
-  void shouldReadTheBlocksOfAnHonestScript() throws Exception {
-    CollectedBlocks collected =
-        fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1));
-    assertThat(collected.bytes(0)).hasSize(LENGTH);
-    assertThat(collected.bytes(1)).isEmpty();
-    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
-    // No fault, thus no row.
-    fetched = null;
+class HostileServerTest extends TransportFixture {
+  private static final int LENGTH = BarePeer.PERIOD;
+  private static final byte[] NO_SECRET = {};
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
+  private static final HostilityRows ROWS = new HostilityRows("hostile-server.json");
+
+  private final AtomicLong passedNs = new AtomicLong();
+  private TestExecutor reader;
+  private BarePeer server;
+  private CollectedBlocks wanted;
+  private long beginNs;
+  private long fetchNs;
+
+  /** Whether the test is of a fault, which is a row. */
+  private boolean isFault = true;
+
+  /** Bound of the time of the fetch. */
+  private int boundSeconds = FaultBound.BRIEF;
+
+  @BeforeEach
+  void startAReader() throws Exception {
+    startReader(
+        new Options(1).requestTimeout(REQUEST_TIMEOUT).connectTimeout(Duration.ofSeconds(1)));
+    server = new BarePeer(2);
   }
 
-  @Test
-  void shouldAnswerABlockOfTwoLengthsInOneMessage() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            2,
-            q ->
-                q.answer()
-                    .piece(0, 0, LENGTH, 2 * LENGTH)
-                    .piece(0, LENGTH, LENGTH, 3 * LENGTH)
-                    .piece(1, 0, LENGTH, LENGTH)
-                    .send(1));
-    assertProtocolError(collected, 2);
+  private void startReader(Options options) throws Exception {
+    reader = start(options.nanoClock(() -> System.nanoTime() + passedNs.get()));
   }
 
-  @Test
-  void shouldAnswerABlockOfTwoLengthsInTwoMessages() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q -> {
-              long before = LENGTH * (q.number() - 1L);
-              q.answer().piece(0, before, LENGTH, (1L + q.number()) * LENGTH).send(q.number());
-            });
-    assertProtocolError(collected, 1);
+  /** Lets time pass for the reader. */
+  private void pass(Duration time) {
+    passedNs.addAndGet(time.toNanos());
   }
 
-  @Test
-  void shouldReadABlockOnceThatIsLocatedAndThenBusy() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q -> {
-              HostileServer.Answer answer = q.answer();
-              answer.piece(0, LENGTH * (q.number() - 1L), LENGTH, 4 * LENGTH);
-              if (q.number() < 4) {
-                answer.byTcp(0, Located.Kind.BUSY);
-              }
-              answer.send(q.number());
-            });
-    assertThat(collected.bytes(0)).hasSize(4 * LENGTH);
-    assertThat(server.locates()).isEqualTo(4);
-    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
+  @AfterEach
+  void addRowAndCloseTheServer(TestInfo test) throws Exception {
+    try {
+      assertThat(reader.outOfService()).isEmpty();
+      if (isFault && wanted != null) {
+        ROWS.add(
+            test,
+            boundSeconds,
+            server.attempts(),
+            wanted.compareRead(bytes -> Arrays.equals(bytes, BarePeer.content(bytes.length))),
+            readFromAnHonestServer(),
+            fetchNs / 1e9,
+            wanted.reasons(),
+            reader.counters().snapshot());
+      }
+    } finally {
+      ROWS.end();
+      server.close();
+    }
   }
 
-  @Test
-  void shouldAnswerABlockThatIsBusyAndThenLocated() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q -> {
-              HostileServer.Answer answer = q.answer();
-              if (q.number() > 1) {
-                answer.byTcp(0, Located.Kind.BUSY);
-              }
-              answer.piece(0, LENGTH * (q.number() - 1L), LENGTH, 4 * LENGTH).send(q.number());
-            });
-    assertProtocolError(collected, 1);
+  @AfterAll
+  static void writeRows() throws IOException {
+    ROWS.write();
   }
 
-  @Test
-  void shouldStopRequestingWhenPiecesAreEmpty() throws Exception {
-    CollectedBlocks collected = fetch(1, q -> q.answer().piece(0, 0, 0, LENGTH).send(q.number()));
-    assertProtocolError(collected, 1);
-    assertThat(server.locates()).isEqualTo(1);
+  /** The same reader goes on: compares a block of another server. */
+  private Comparison readFromAnHonestServer() throws Exception {
+    TestExecutor honest = start(3);
+    honest.outputs().write(0, random, LENGTH);
+    List<BlockRange> block = List.of(block(0, 0, 1));
+    byte[] expected = honest.outputs().expected(block.get(0));
+    return fetch(reader, honest, block).compareRead(bytes -> Arrays.equals(bytes, expected));
   }
 
-  @Test
-  void shouldStopRequestingWhenPiecesAreTiny() throws Exception {
-    CollectedBlocks collected =
-        fetch(1, q -> q.answer().piece(0, q.number() - 1L, 1, 1L << 20).send(q.number()));
-    assertProtocolError(collected, 1);
-    assertThat(server.locates()).isLessThan(200);
+  // Steps.
+
+  private void fetch(int blocks) {
+    ROWS.begin();
+    beginNs = System.nanoTime();
+    List<BlockRange> ranges =
+        LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
+    wanted = reader.fetch(server.endpoint(), ranges);
   }
 
-  @Test
-  void shouldFetchByTcpABlockOfAnAbsurdLength() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            2, q -> q.answer().piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1));
-    assertThat(collected.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
-    assertThat(collected.bytes(1)).hasSize(LENGTH);
-    assertThat(server.locates()).isEqualTo(1);
+  /** Fetches blocks over a proven connection; returns the id of the first LOCATE. */
+  private long fetchAndAwaitLocate(int blocks) throws Exception {
+    fetch(blocks);
+    server.acceptAndProve();
+    return server.awaitLocate(wanted).requestId();
   }
 
-  @Test
-  void shouldStopRequestingWhenTheServerHasNoRoom() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            2,
-            q -> {
-              if (q.number() == 1) {
-                q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(1);
-              } else {
-                q.answer().byTcp(0, Located.Kind.BUSY).send(0);
-              }
-            });
-    assertThat(collected.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
-    assertThat(collected.reason(1)).isEqualTo(FallbackReason.PEER_BUSY);
-    assertThat(server.locates()).isLessThan(400);
+  private BarePeer.Answer answer(Locate to) {
+    return server.answer(to.requestId());
   }
 
-  @Test
-  void shouldRefuseALeaseIdOfAnotherRequest() throws Exception {
-    // More blocks than one LOCATE holds, so that two are open at once.
-    int blocks = 600;
-    AtomicReference<HostileServer.Question> first = new AtomicReference<>();
-    CollectedBlocks collected =
-        fetch(
-            blocks,
-            q -> {
-              if (!first.compareAndSet(null, q)) {
-                int length = HostileServer.CONTENT_BYTES;
-                first.get().answer().piece(0, 0, length, length).send(7);
-                q.answer().piece(0, 0, length, length).send(7);
-              }
-            });
+  private void await() throws Exception {
+    wanted.await();
+    fetchNs = System.nanoTime() - beginNs;
+  }
+
+  private void assertReasons(FallbackReason reason) throws Exception {
+    await();
+    for (int i = 0; i < wanted.blocks().size(); i++) {
+      assertThat(wanted.reason(i)).as("block %s", i).isEqualTo(reason);
+    }
+  }
+
+  /** All blocks use TCP, and the connection ends. */
+  private void assertProtocolError() throws Exception {
+    assertReasons(FallbackReason.PROTOCOL_ERROR);
+    server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
-    assertThat(collected.failed(blocks - 1)).isTrue();
   }
 
-  /** Answers no LOCATE, and grants these credits when it is asked. */
-  private record Granting(int credits, AtomicInteger releases) implements HostileServer.Script {
-    @Override
-    public void onLocate(HostileServer.Question question) {}
+  // Set-up.
 
-    @Override
-    public void onRelease(HostileServer server, Release release) {
-      releases.incrementAndGet();
-      server.send(HostileServer.released(release.requestId(), credits));
+  @Test
+  void shouldReadFromAServerByBareVerbs() throws Exception {
+    isFault = false;
+    long id = fetchAndAwaitLocate(2);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1);
+    await();
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
+    assertThat(wanted.bytes(1)).isEmpty();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldReadAnEmptyBlockWithoutALease() throws Exception {
+    isFault = false;
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, 0, 0).send(0);
+    await();
+    assertThat(wanted.bytes(0)).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseAServerWithoutTheSecret() throws Exception {
+    fetch(1);
+    server.accept();
+    byte[] request = server.awaitMessage();
+    byte[] answer = new byte[Messages.ANSWER_BYTES];
+    answer[0] = Messages.ANSWER;
+    answer[1] = Messages.PROTOCOL;
+    System.arraycopy(request, request.length - 32, answer, answer.length - 32, 32);
+    server.send(answer);
+    assertReasons(FallbackReason.REFUSED);
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
+    server.awaitEnd();
+    assertThat(server.nextMessage()).as("a CONFIRM").isNull();
+  }
+
+  @Test
+  void shouldRefuseAServerThatReplaysAnAnswer() throws Exception {
+    fetch(1);
+    byte[] recorded = server.acceptAndTakeRequest(NO_SECRET);
+    server.end();
+    wanted.await();
+    fetch(1);
+    server.accept();
+    server.awaitMessage();
+    server.send(recorded);
+    assertReasons(FallbackReason.REFUSED);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerThatSendsTheRequestBack() throws Exception {
+    fetch(1);
+    server.accept();
+    server.send(server.awaitMessage());
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerThatSendsFirst() throws Exception {
+    fetch(1);
+    server.accept();
+    server.send(server.answer(0).piece(0, 0, LENGTH, LENGTH).encode(1, 60_000));
+    await();
+    assertThat(wanted.failed(0)).isTrue();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerThatLocatesBeforeItsProof() throws Exception {
+    fetch(1);
+    server.acceptAndTakeRequest(NO_SECRET);
+    server.answer(0).piece(0, 0, LENGTH, LENGTH).send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerWithAMalformedAnswer() throws Exception {
+    fetch(1);
+    byte[] answer = server.acceptAndTakeRequest(NO_SECRET);
+    server.send(Arrays.copyOf(answer, answer.length - 1));
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerWithASecondAnswer() throws Exception {
+    fetch(1);
+    byte[] answer = server.acceptAndTakeRequest(NO_SECRET);
+    server.send(answer);
+    server.awaitMessage();
+    server.send(answer);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerRefuses() throws Exception {
+    fetch(1);
+    server.accept();
+    server.awaitMessage();
+    server.send(refusal(Refusal.PROOF));
+    assertReasons(FallbackReason.REFUSED);
+    server.awaitEnd();
+  }
+
+  private static byte[] refusal(Refusal reason) {
+    ByteBuffer out = ByteBuffer.allocate(8);
+    Messages.writeRefusal(out, reason);
+    return out.array();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerIsAlwaysBusy() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    fetch(1);
+    while (wanted.answered() == 0) {
+      if (server.acceptIfRequested() && server.nextMessage() != null) {
+        server.send(refusal(Refusal.BUSY));
+      }
+    }
+    assertReasons(FallbackReason.CONNECT_FAILED);
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerIsAlwaysFull() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    fetch(1);
+    while (wanted.answered() == 0) {
+      server.rejectIfRequested(full());
+    }
+    assertReasons(FallbackReason.CONNECT_FAILED);
+    assertThat(server.attempts()).isBetween(1, 100);
+  }
+
+  private byte[] full() {
+    return server.rejectsWithReason() ? new byte[] {Messages.FULL} : new byte[0];
+  }
+
+  @Test
+  void shouldUseTcpAtOnceWhenNoExecutorListens() throws Exception {
+    fetch(1);
+    while (wanted.answered() == 0) {
+      server.rejectIfRequested();
+    }
+    assertReasons(FallbackReason.CONNECT_FAILED);
+    if (server.rejectsWithReason()) {
+      assertThat(server.attempts()).isEqualTo(1);
     }
   }
 
   @Test
-  void shouldRefuseMoreCreditsThanLocatesMayBeOpen() throws Exception {
-    int blocks = 600;
-    Granting script = new Granting(HostileServer.MAX_LOCATES, new AtomicInteger());
-    assertProtocolError(fetchFrom(blocks, script), blocks);
+  void shouldUseTcpWhenTheServerNeverAccepts() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    fetch(1);
+    assertReasons(FallbackReason.CONNECT_FAILED);
+    // It is not counted as an attempt of this server.
+    isFault = false;
   }
 
   @Test
-  void shouldAskOnceForCreditsThatTheServerDoesNotGrant() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
-    Granting script = new Granting(0, new AtomicInteger());
-    CollectedBlocks collected = fetchFrom(2_000, script);
-    assertThat(collected.failed(1_999)).isTrue();
-    assertThat(server.locates()).isEqualTo(1);
-    assertThat(script.releases()).hasValue(1);
+  void shouldUseTcpWhenTheServerNeverProvesItself() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    fetch(1);
+    server.accept();
+    assertReasons(FallbackReason.CONNECT_FAILED);
+    server.awaitEnd();
   }
 
   @Test
-  void shouldOpenAsManyLocatesAsTheServerGrantsCredits() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
-    Granting script = new Granting(2, new AtomicInteger());
-    CollectedBlocks collected = fetchFrom(2_000, script);
-    assertThat(collected.failed(1_999)).isTrue();
-    assertThat(server.locates()).isEqualTo(1 + 2);
+  void shouldUseTcpWhenTheServerNeverReceivesTheRequest() throws Exception {
+    assumeFalse(server.isOnIwarp(), "there a message without a receive ends the connection");
+    boundSeconds = FaultBound.OF_A_WAIT;
+    server.receiveOnly(0);
+    fetch(1);
+    server.accept();
+    assertReasons(FallbackReason.CONNECT_FAILED);
+    server.awaitEnd();
+  }
+
+  /** Even a proven server has no access to the memory of the executors that read from it. */
+  @Test
+  void shouldRefuseReadsOfAServerFromItsReader() throws Exception {
+    TestExecutor victim = start(new Options(4).mode(ServeSettings.Mode.WINDOW));
+    assumeTrue(server.canLimitAccess(), "there the device cannot withhold access");
+    victim.outputs().write(0, random, 200_000);
+    try (BarePeer member = new BarePeer(10)) {
+      member.prove(victim.endpoint());
+      Located.Decoder piece = member.locate(block(0, 0, 1));
+      ROWS.begin();
+      wanted = victim.fetch(server.endpoint(), List.of(block(0, 0, 1)));
+      server.acceptAndProve();
+      assertThat(server.read(piece)).isFalse();
+      assertThat(member.read(piece)).as("the key is right for a reader").isTrue();
+      assertThat(wanted.await().failed(0)).isTrue();
+    }
+  }
+
+  // Answers.
+
+  @Test
+  void shouldUseTcpForABlockOfTwoLengthsInOneAnswer() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server
+        .answer(id)
+        .piece(0, 0, LENGTH, 2 * LENGTH)
+        .piece(0, LENGTH, LENGTH, 3 * LENGTH)
+        .piece(1, 0, LENGTH, LENGTH)
+        .send(1);
+    assertProtocolError();
   }
 
   @Test
-  void shouldReleaseLeasesWhileALocateHasTheOnlyCredit() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
-    AtomicInteger released = new AtomicInteger();
-    HostileServer.Script script =
-        new HostileServer.Script() {
-          @Override
-          public void onLocate(HostileServer.Question question) {
-            if (question.number() == 1) {
-              question.answer().piece(0, 0, LENGTH, LENGTH).send(7);
-            }
-          }
-
-          @Override
-          public void onRelease(HostileServer server, Release release) {
-            released.addAndGet(release.leaseCount());
-            server.send(HostileServer.released(release.requestId()));
-          }
-        };
-    // More blocks than two LOCATEs hold, so that blocks wait for a credit all the time.
-    CollectedBlocks collected = fetchFrom(2_000, script);
-    assertThat(collected.bytes(0)).hasSize(LENGTH);
-    assertThat(server.locates()).isEqualTo(2);
-    assertThat(released).hasValue(1);
+  void shouldUseTcpForABlockOfTwoLengthsInTwoAnswers() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    answer(server.awaitLocate(wanted)).piece(0, LENGTH, LENGTH, 3 * LENGTH).send(2);
+    assertProtocolError();
   }
 
   @Test
-  void shouldRefuseToReadUnderNoLease() throws Exception {
-    assertProtocolError(fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(0)), 1);
+  void shouldUseTcpForABlockThatIsLocatedAndThenBusy() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    answer(server.awaitLocate(wanted)).byTcp(0, Located.Kind.BUSY).send(0);
+    await();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
   }
 
   @Test
-  void shouldAnswerBlocksInAnotherOrder() throws Exception {
-    CollectedBlocks collected =
-        fetch(2, q -> q.answer().piece(1, 0, LENGTH, LENGTH).piece(0, 0, LENGTH, LENGTH).send(1));
-    assertProtocolError(collected, 2);
+  void shouldUseTcpForABlockThatIsLocatedAndBusyInOneAnswer() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server
+        .answer(id)
+        .piece(0, 0, LENGTH, 2 * LENGTH)
+        .byTcp(0, Located.Kind.BUSY)
+        .piece(1, 0, LENGTH, LENGTH)
+        .send(1);
+    await();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
+    assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
   }
 
   @Test
-  void shouldAnswerABlockWhosePiecesOverlap() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q ->
-                q.answer()
-                    .piece(0, 0, LENGTH, 2 * LENGTH)
-                    .piece(0, LENGTH / 2, LENGTH, 2 * LENGTH)
-                    .send(1));
-    assertProtocolError(collected, 1);
+  void shouldEndTheConnectionWhenABlockIsBusyAndThenLocated() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).byTcp(0, Located.Kind.BUSY).piece(0, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
+    server.awaitEnd();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
   @Test
-  void shouldAnswerABlockWhosePiecesLeaveAGap() throws Exception {
-    CollectedBlocks collected =
-        fetch(1, q -> q.answer().piece(0, LENGTH, LENGTH, 2 * LENGTH).send(1));
-    assertProtocolError(collected, 1);
+  void shouldUseTcpForABlockWithEmptyPieces() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, 0, LENGTH).send(1);
+    assertProtocolError();
   }
 
   @Test
-  void shouldAnswerAllWhenMoreBlocksComeThanWereAskedFor() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            2,
-            q ->
-                q.answer()
-                    .piece(0, 0, LENGTH, LENGTH)
-                    .piece(1, 0, LENGTH, LENGTH)
-                    .piece(2, 0, LENGTH, LENGTH)
-                    .send(1));
-    assertProtocolError(collected, 2);
+  void shouldUseTcpForABlockWithTinyPiecesInBoundedTime() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, 1, 1 << 20).send(1);
+    int answers = 1;
+    Locate next = server.awaitLocate(wanted);
+    while (next != null) {
+      answers++;
+      pass(Duration.ofMillis(20));
+      answer(next).piece(0, next.startOffset(0), 1, 1 << 20).send(answers);
+      next = server.awaitLocate(wanted);
+    }
+    assertReasons(FallbackReason.TIMEOUT);
+    assertThat(answers).isLessThan(200);
   }
 
   @Test
-  void shouldAnswerABlockThatWasSentToTcpAndThenLocated() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            2,
-            q ->
-                q.answer()
-                    .byTcp(0, Located.Kind.UNKNOWN)
-                    .piece(0, 0, LENGTH, LENGTH)
-                    .piece(1, 0, LENGTH, LENGTH)
-                    .send(1));
-    assertProtocolError(collected, 2);
+  void shouldUseTcpForABlockOfAnAbsurdLength() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server.answer(id).piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(wanted.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
+    assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
   }
 
   @Test
-  void shouldAnswerAllWhenAnAnswerIsEmpty() throws Exception {
-    assertProtocolError(fetch(2, q -> q.answer().send(1)), 2);
+  void shouldUseTcpForABlockThatIsReadUnderNoLease() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(0);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForBlocksInAnotherOrder() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server.answer(id).piece(1, 0, LENGTH, LENGTH).piece(0, 0, LENGTH, LENGTH).send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForABlockWhosePiecesOverlap() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server
+        .answer(id)
+        .piece(0, 0, LENGTH, 2 * LENGTH)
+        .piece(0, LENGTH / 2, LENGTH, 2 * LENGTH)
+        .send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForABlockWhosePiecesLeaveAGap() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForABlockWithMoreBytesThanItsLength() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).piece(0, LENGTH, 1, LENGTH).send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpWhenMoreBlocksComeThanWereRequested() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server
+        .answer(id)
+        .piece(0, 0, LENGTH, LENGTH)
+        .piece(1, 0, LENGTH, LENGTH)
+        .piece(2, 0, LENGTH, LENGTH)
+        .send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpWhenAnAnswerIsEmpty() throws Exception {
+    long id = fetchAndAwaitLocate(2);
+    server.answer(id).send(1);
+    assertProtocolError();
   }
 
   @Test
   void shouldUseTcpWhenTheLeaseIsTooShort() throws Exception {
-    CollectedBlocks collected = fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1, 500));
-    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
-    assertThat(collected.reason(1)).isEqualTo(FallbackReason.TIMEOUT);
+    long id = fetchAndAwaitLocate(2);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1, 500);
+    assertReasons(FallbackReason.TIMEOUT);
   }
 
   @Test
   void shouldUseTcpForBlocksThatCannotBeRead() throws Exception {
-    CollectedBlocks collected = fetch(1, q -> q.answer().unreadable(0, LENGTH).send(1));
-    assertThat(collected.failed(0)).isTrue();
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).unreadable(0, LENGTH).send(1);
+    await();
+    assertThat(wanted.failed(0)).isTrue();
+    server.awaitEnd();
   }
 
   @Test
-  void shouldFetchByTcpABlockLongerThanAllMemory() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q -> {
-              HostileServer.Answer answer = q.answer();
-              long from = (q.number() - 1L) * HostileServer.CONTENT_BYTES;
-              answer.piece(0, from, HostileServer.CONTENT_BYTES, Long.MAX_VALUE).send(q.number());
-            });
-    assertThat(collected.failed(0)).isTrue();
+  void shouldUseTcpForMalformedAnswers() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    byte[] valid = server.answer(id).piece(0, 0, LENGTH, LENGTH).encode(1, 60_000);
+    int piece = Located.HEADER_BYTES;
+    assertEndOfEachConnection(
+        List.of(
+            Arrays.copyOf(valid, 1),
+            Arrays.copyOf(valid, Located.HEADER_BYTES),
+            Arrays.copyOf(valid, valid.length - 1),
+            Arrays.copyOf(valid, valid.length + 1),
+            // Checksum kind, number of pieces, lease.
+            changed(valid, 1, 9),
+            changed(valid, 2, 0),
+            changed(valid, 2, 2),
+            changed(valid, 3, 0xFF),
+            changed(valid, 7, 0x80),
+            // Kind, number of sums, offset, length of the block, length.
+            changed(valid, piece + 2, 9),
+            changed(valid, piece + 4, 1),
+            changed(valid, piece + 7, 0x80),
+            changed(valid, piece + 31, 0x80),
+            changed(valid, piece + 39, 0x80),
+            changed(valid, piece + 43, 0x80)));
+  }
+
+  private static byte[] changed(byte[] message, int at, int value) {
+    byte[] copy = message.clone();
+    copy[at] = (byte) value;
+    return copy;
+  }
+
+  /** Sends each message on a connection of its own, in place of the answer to the first LOCATE. */
+  private void assertEndOfEachConnection(List<byte[]> messages) throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    int errors = 0;
+    for (byte[] message : messages) {
+      if (errors > 0) {
+        // No fault of this executor is known.
+        server.become(100 + errors);
+        fetch(1);
+        server.acceptAndProve();
+        server.awaitLocate(wanted);
+      }
+      errors++;
+      server.send(message);
+      wanted.await();
+      assertThat(wanted.reason(0))
+          .as("message %s", errors)
+          .isEqualTo(FallbackReason.PROTOCOL_ERROR);
+      server.awaitEnd();
+      assertThat(reader.count(Counter.PROTOCOL_ERRORS)).as("message %s", errors).isEqualTo(errors);
+    }
+    await();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerSendsRequestsOrUnknownTypes() throws Exception {
+    fetchAndAwaitLocate(1);
+    List<byte[]> messages = new ArrayList<>();
+    messages.add(new byte[0]);
+    for (int type : List.of(0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 200)) {
+      messages.add(changed(new byte[8], 0, type));
+      messages.add(changed(new byte[Messages.ANSWER_BYTES], 0, type));
+    }
+    byte[] garbage = new byte[200];
+    new Random(4).nextBytes(garbage);
+    messages.add(garbage);
+    assertEndOfEachConnection(messages);
+  }
+
+  @Test
+  void shouldUseTcpWhenAMessageIsLongerThanTheBuffer() throws Exception {
+    fetchAndAwaitLocate(1);
+    server.send(new byte[MessageSlab.MESSAGE_BYTES + 1]);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheAnswerHasAnUnknownRequestId() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id + 2).piece(0, 0, LENGTH, LENGTH).send(1);
+    assertProtocolError();
   }
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersTwice() throws Exception {
-    CollectedBlocks collected =
-        fetch(
-            1,
-            q -> {
-              q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(1);
-              q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(2);
-            });
-    assertProtocolError(collected, 1);
-    awaitEndOfConnection();
-  }
-
-  @Test
-  void shouldEndTheConnectionOfAServerThatAnswersWithoutARequest() throws Exception {
-    CollectedBlocks collected = fetch(1, q -> q.server().send(HostileServer.released(4711)));
-    assertProtocolError(collected, 1);
-    awaitEndOfConnection();
-  }
-
-  @Test
-  void shouldAnswerABlockWhoseLocateIsAnsweredByReleased() throws Exception {
-    CollectedBlocks collected =
-        fetch(1, q -> q.server().send(HostileServer.released(q.requestId())));
-    assertProtocolError(collected, 1);
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(2);
+    // Its block may have been read before.
+    await();
+    server.awaitEnd();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithLocated() throws Exception {
-    HostileServer.Script script =
-        new HostileServer.Script() {
-          @Override
-          public void onLocate(HostileServer.Question question) {
-            question.answer().piece(0, 0, LENGTH, LENGTH).send(1);
-          }
-
-          @Override
-          public void onRelease(HostileServer server, Release release) {
-            new HostileServer.Answer(server, release.requestId())
-                .piece(0, 0, LENGTH, LENGTH)
-                .send(2);
-          }
-        };
-    assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
-    reader.awaitQuarantine();
-    awaitEndOfConnection();
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    server.answer(id + 1).piece(0, 0, LENGTH, LENGTH).send(2);
+    server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
   @Test
-  void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithAnUnknownRequestId() throws Exception {
-    HostileServer.Script script =
-        new HostileServer.Script() {
-          @Override
-          public void onLocate(HostileServer.Question question) {
-            question.answer().piece(0, 0, LENGTH, LENGTH).send(1);
-          }
-
-          @Override
-          public void onRelease(HostileServer server, Release release) {
-            server.send(HostileServer.released(release.requestId() + 4711));
-          }
-        };
-    assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
-    reader.awaitQuarantine();
-    awaitEndOfConnection();
-    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
-    // The fault and its effect are those of an answer without a request, which has a row.
-    fetched = null;
-  }
-
-  /** Answers each request in this way and at once sends a LOCATED without a request. */
-  private record EagerServer(UnaryOperator<byte[]> key) implements HostileServer.Script {
-    @Override
-    public void onLocate(HostileServer.Question question) {}
-
-    @Override
-    public byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
-      return request
-          .answer(1, new byte[Hello.NONCE_BYTES])
-          .encodeAnswer(key.apply(self.token()), binding, request);
-    }
-
-    @Override
-    public void onAccepted(HostileServer server) {
-      new HostileServer.Answer(server, 4711).piece(0, 0, LENGTH, LENGTH).send(1);
-    }
-  }
-
-  @Test
-  void shouldAcceptNothingFromAServerWithoutProof() throws Exception {
-    CollectedBlocks collected = fetchFrom(1, new EagerServer(token -> new byte[] {1, 2, 3}));
-    assertThat(collected.reason(0)).isIn(FallbackReason.REFUSED, FallbackReason.PROTOCOL_ERROR);
-    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
-    assertThat(server.confirms()).isZero();
-  }
-
-  @Test
-  void shouldAnswerAllWhenTheServerSendsFirst() throws Exception {
-    // Before or after the check of the answer, depending on the threads.
-    CollectedBlocks collected = fetchFrom(1, new EagerServer(UnaryOperator.identity()));
-    assertThat(collected.reason(0)).isIn(FallbackReason.QUARANTINED, FallbackReason.PROTOCOL_ERROR);
+  void shouldEndTheConnectionOfAServerThatAnswersAReleaseTwice() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    server.sendReleased();
+    server.sendReleased();
+    server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
   @Test
-  void shouldConfirmOnceBeforeItsFirstRequest() throws Exception {
-    AtomicInteger before = new AtomicInteger();
-    fetch(
-        1,
-        q -> {
-          before.set(q.server().confirms());
-          q.answer().piece(0, 0, LENGTH, LENGTH).send(1);
-        });
-    assertThat(before).hasValue(1);
-    assertThat(server.confirms()).isEqualTo(1);
-    // No fault, thus no row.
-    fetched = null;
+  void shouldEndTheConnectionOfAServerThatNeverAnswersARelease() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    pass(REQUEST_TIMEOUT.plusMillis(1));
+    server.awaitEnd();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
+  /** Memory for the block is held by the first answer. */
   @Test
-  void shouldAnswerAllWhenTheServerSendsInvalidMessages() throws Exception {
-    assertProtocolError(fetch(1, q -> q.server().send(new byte[] {9, 9, 9})), 1);
+  void shouldReleaseTheMemoryOfABlockWhoseSecondLeaseIsTooShort() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    answer(server.awaitLocate(wanted)).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(2, 500);
+    assertReasons(FallbackReason.TIMEOUT);
+    // The end of the test checks for leaks.
   }
 
+  // Silence and slowness.
+
   @Test
-  void shouldAnswerAllWhenTheServerNeverAnswers() throws Exception {
+  void shouldUseTcpWhenTheServerNeverAnswers() throws Exception {
     boundSeconds = FaultBound.OF_A_TIMEOUT;
-    CollectedBlocks collected = fetch(1, q -> {});
-    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    fetchAndAwaitLocate(1);
+    assertReasons(FallbackReason.TIMEOUT);
+    server.awaitEnd();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerNeverReceives() throws Exception {
+    assumeFalse(server.isOnIwarp(), "there a message without a receive ends the connection");
+    boundSeconds = FaultBound.OF_A_TIMEOUT;
+    // For REQUEST and CONFIRM.
+    server.receiveOnly(2);
+    fetch(1_000);
+    server.acceptAndProve();
+    assertReasons(FallbackReason.TIMEOUT);
+    server.awaitEnd();
+  }
+
+  @Test
+  void shouldUseTcpWhenTheServerDisconnects() throws Exception {
+    fetchAndAwaitLocate(1);
+    server.end();
+    assertReasons(FallbackReason.LOST_PEER);
+  }
+
+  @Test
+  void shouldUseTcpForALargeBlockWhosePiecesComeJustInTime() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    long beforeNs = passedNs.get();
+    server.answer(id).piece(0, 0, LENGTH, 1 << 24).send(1);
+    Locate next = server.awaitLocate(wanted);
+    for (int i = 2; next != null; i++) {
+      pass(Duration.ofMillis(1_500));
+      answer(next).piece(0, next.startOffset(0), LENGTH, 1 << 24).send(i);
+      next = server.awaitLocate(wanted);
+    }
+    assertReasons(FallbackReason.TIMEOUT);
+    assertThat(passedNs.get() - beforeNs).isLessThan(REQUEST_TIMEOUT.multipliedBy(3).toNanos());
+  }
+
+  @Test
+  void shouldReadALargeBlockThatComesSlowlyButFasterThanTheLowestRate() throws Exception {
+    isFault = false;
+    int pieces = 100;
+    int length = 60 * LENGTH;
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, length, (long) pieces * length).send(1);
+    for (int i = 2; i <= pieces; i++) {
+      pass(Duration.ofMillis(50));
+      Locate next = server.awaitLocate(wanted);
+      answer(next).piece(0, next.startOffset(0), length, (long) pieces * length).send(i);
+    }
+    await();
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(pieces * length));
+  }
+
+  /** More blocks than LOCATEs hold, so that most are never requested. */
+  @Test
+  void shouldUseTcpForBlocksThatAnswersLeaveOutAgainAndAgain() throws Exception {
+    boundSeconds = FaultBound.OF_A_WAIT;
+    int blocks = 2_000;
+    long id = fetchAndAwaitLocate(blocks);
+    long beforeNs = passedNs.get();
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    Locate next = server.awaitLocate(wanted);
+    for (int i = 2; next != null; i++) {
+      pass(Duration.ofMillis(400));
+      answer(next).piece(0, 0, LENGTH, LENGTH).send(i);
+      next = server.awaitLocate(wanted);
+    }
+    await();
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
+    assertThat(wanted.reason(blocks - 1)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(passedNs.get() - beforeNs).isLessThan(REQUEST_TIMEOUT.multipliedBy(4).toNanos());
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  @Test
+  void shouldConnectAgainAtOnceAfterOneFaultAndQuarantineTheServerAfterTwo() throws Exception {
+    for (int i = 0; i < 2; i++) {
+      fetchAndAwaitLocate(1);
+      server.send(new byte[] {99});
+      assertReasons(FallbackReason.PROTOCOL_ERROR);
+      server.awaitEnd();
+    }
+    fetch(1);
+    assertReasons(FallbackReason.QUARANTINED);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+    pass(Duration.ofMillis(200));
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    await();
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
   }
 }

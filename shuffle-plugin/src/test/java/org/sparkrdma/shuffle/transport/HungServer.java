@@ -21,7 +21,7 @@ final class HungServer {
 
   /** The runtime cannot close the transport while a call has not returned. */
   static void assertNotClosed(TestExecutor server) {
-    assertThatThrownBy(() -> server.transport().close(Duration.ofMinutes(1), Duration.ofMillis(1)))
+    assertThatThrownBy(() -> server.transport().close(Duration.ofMillis(1)))
         .hasMessageContaining("a disk or the device hangs");
   }
 

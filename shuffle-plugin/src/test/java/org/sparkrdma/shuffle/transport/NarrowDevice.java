@@ -3,16 +3,19 @@ package org.sparkrdma.shuffle.transport;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.EnumSet;
+import java.util.Set;
 import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
-/** A device whose completion queues have a small maximum capacity; another device does the work. */
+/** A device that can do less than the one that does its work. */
 final class NarrowDevice {
   private NarrowDevice() {}
 
-  static Device over(Device device, int maxCompletionQueueDepth) {
-    DeviceInfo info = narrowed(device.info(), maxCompletionQueueDepth);
+  static Device over(Device device, int maxCompletionQueueDepth, Set<Capability> absent) {
+    DeviceInfo info = narrowed(device.info(), maxCompletionQueueDepth, absent);
     return (Device)
         Proxy.newProxyInstance(
             NarrowDevice.class.getClassLoader(),
@@ -26,12 +29,15 @@ final class NarrowDevice {
             });
   }
 
-  private static DeviceInfo narrowed(DeviceInfo device, int maxCompletionQueueDepth) {
+  private static DeviceInfo narrowed(
+      DeviceInfo device, int maxCompletionQueueDepth, Set<Capability> absent) {
     DeviceLimits limits = device.limits();
+    Set<Capability> capabilities = EnumSet.copyOf(device.capabilities());
+    capabilities.removeAll(absent);
     return DeviceInfos.with(
         device,
         Math.min(limits.maxCompletionQueueDepth(), maxCompletionQueueDepth),
         limits.maxPrivateDataBytes(),
-        device.capabilities());
+        capabilities);
   }
 }

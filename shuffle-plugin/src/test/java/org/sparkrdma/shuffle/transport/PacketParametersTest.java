@@ -62,9 +62,9 @@ class PacketParametersTest extends ScriptedExecutors {
       connect(reader, start(3));
 
       assertThat(log.warnings())
-          .filteredOn(line -> line.startsWith("The kernel cannot set RDMA_OPTION_ID_ACK_TIMEOUT"))
+          .filteredOn(line -> line.contains("option=RDMA_OPTION_ID_ACK_TIMEOUT value=17"))
           .hasSize(INITIATOR_AND_RESPONDERS)
-          .allMatch(line -> line.contains("device=scripted0 value=17 errno=38 ("));
+          .allMatch(line -> line.contains("device=scripted0") && line.contains("errno=38 ("));
     }
     assertThat(library.parameter("ack_timeout", true)).isZero();
   }

@@ -3,175 +3,314 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.transport.TestExecutor.Options;
+import org.sparkrdma.verbs.VerbsException;
 
-/** Blocks that executors fetch by READ, and the memory that they need. */
-class RdmaTransportTest extends TransportFixture {
-  @Test
-  void shouldReadABlockOutOfTheMapOutputFile() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(5, random, 1000, 2000, 0, 3000);
-    List<BlockRange> blocks = List.of(block(5, 1, 2));
-    CollectedBlocks collected = fetch(reader, server, blocks);
-    assertRight(server, blocks, collected);
-    assertThat(collected.copiedBytes()).isZero();
-    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
-    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
-    assertThat(server.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
+/** Two transports or more of one JVM, at the seam of fetch and serve. */
+@Timeout(60)
+class RdmaTransportTest {
+  private static final int SHUFFLE = 0;
+
+  @TempDir Path directory;
+
+  private TestExecutor open(Options options) throws VerbsException, IOException {
+    return new TestExecutor(directory, options);
   }
 
-  @Test
-  void shouldReadNeighbouringBlocksWithOneRead() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(5, random, 1000, 2000, 500, 3000);
-    List<BlockRange> blocks = List.of(block(5, 0, 1), block(5, 1, 2), block(5, 2, 4));
-    assertRight(server, blocks, fetch(reader, server, blocks));
-    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+  private static BlockRange block(long map, int from, int to) {
+    return new BlockRange(SHUFFLE, map, from, to);
   }
 
-  @Test
-  void shouldReadTenThousandBlocksOfManyMapOutputsInOneRequest() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    for (int map = 0; map < 20; map++) {
-      server.outputs().write(map, random, random.ints(500, 1, 2000).toArray());
-    }
+  private static List<BlockRange> blocksOf(long map, int count) {
     List<BlockRange> blocks = new ArrayList<>();
-    for (int i = 0; i < 10_000; i++) {
-      blocks.add(block(i % 20, i / 20, i / 20 + 1));
+    for (int i = 0; i < count; i++) {
+      blocks.add(block(map, i, i + 1));
     }
-    assertRight(server, blocks, fetch(reader, server, blocks));
-    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
-    assertThat(server.count(Counter.LOCATES_SERVED)).as("messages").isBetween(1L, 100L);
+    return blocks;
   }
 
-  @Test
-  void shouldAcceptRequestsBeforeItsAnswersHaveCompleted() throws Exception {
-    TestExecutor reader = start(new TestExecutor.Options(1).acknowledgeDelay("20ms"));
-    TestExecutor server = start(2);
-    List<BlockRange> blocks = new ArrayList<>();
-    for (int map = 0; map < 20; map++) {
-      server.outputs().write(map, random, random.ints(500, 1, 2000).toArray());
-      for (int reduce = 0; reduce < 500; reduce++) {
-        blocks.add(block(map, reduce, reduce + 1));
+  private static void assertRead(TestExecutor server, CollectedBlocks result) throws Exception {
+    result.await();
+    for (int i = 0; i < result.blocks().size(); i++) {
+      assertThat(result.bytes(i))
+          .as("block %s", i)
+          .isEqualTo(server.outputs().expected(result.blocks().get(i)));
+    }
+  }
+
+  /** Spins until a condition holds; the test's time limit bounds it. */
+  private interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  private static void await(Condition condition) throws Exception {
+    while (!condition.holds()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadBlocksOfManySizes(boolean agentPosts) throws Exception {
+    Options options = new Options(2);
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(agentPosts ? options.agentPosts() : options)) {
+      server
+          .outputs()
+          .write(7, new Random(1), 0, 1, 100, 4096, 65_536, 65_537, 1 << 20, (5 << 20) + 3);
+      for (int round = 0; round < 3; round++) {
+        assertRead(server, reader.fetch(server.endpoint(), blocksOf(7, 8)));
+        assertRead(server, reader.fetch(server.endpoint(), List.of(block(7, 0, 8))));
+        assertRead(server, reader.fetch(server.endpoint(), List.of(block(7, 3, 4))));
+      }
+      assertThat(reader.connections()).isEqualTo(1);
+      assertThat(server.connections()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadMoreBlocksThanALocateNames(boolean agentPosts) throws Exception {
+    Options options = new Options(2);
+    int[] lengths = new Random(5).ints(1_000, 0, 3_000).toArray();
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(agentPosts ? options.agentPosts() : options)) {
+      server.outputs().write(3, new Random(2), lengths);
+      List<CollectedBlocks> results = new ArrayList<>();
+      for (int i = 0; i < 5; i++) {
+        results.add(reader.fetch(server.endpoint(), blocksOf(3, lengths.length)));
+      }
+      for (CollectedBlocks result : results) {
+        assertRead(server, result);
       }
     }
-    assertRight(server, blocks, fetch(reader, server, blocks));
-    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
-    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
   }
 
   @Test
-  void shouldReadBlocksThatSpanWindowsAndChunks() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 700_000, 3_000_000, 5, 0, 900_000);
-    List<BlockRange> blocks = List.of(block(1, 0, 5), block(1, 1, 2), block(1, 2, 5));
-    assertRight(server, blocks, fetch(reader, server, blocks));
-  }
-
-  @Test
-  void shouldReadTheSameBytesThroughCopies() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
-    server.outputs().write(1, random, 700_000, 3_000_000, 5, 0, 900_000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 5));
-    CollectedBlocks collected = fetch(reader, server, blocks);
-    assertRight(server, blocks, collected);
-    assertThat(server.count(Counter.PIECES_FROM_SLOTS)).isPositive();
-    assertThat(collected.copiedBytes()).as("as the answers say").isEqualTo(4_600_005);
-    assertThat(server.count(Counter.WINDOWS_REGISTERED)).isZero();
-  }
-
-  @Test
-  void shouldDeliverAnEmptyBlock() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 10, 0, 10);
-    List<BlockRange> blocks = List.of(block(1, 1, 2));
-    assertRight(server, blocks, fetch(reader, server, blocks));
-  }
-
-  @Test
-  void shouldReportAnUnknownBlockAndDeliverTheOthers() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 100, 100);
-    CollectedBlocks collected =
-        fetch(reader, server, List.of(block(1, 0, 1), block(99, 0, 1), block(1, 1, 2)));
-    assertThat(collected.reason(1)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
-    assertThat(collected.bytes(0)).hasSize(100);
-    assertThat(collected.bytes(2)).hasSize(100);
-  }
-
-  @Test
-  void shouldFinishWithAPoolSmallerThanTheRequest() throws Exception {
-    TestExecutor reader = start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, random.ints(100, 200_000, 200_001).toArray());
-    List<BlockRange> blocks = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
-      blocks.add(block(1, i, i + 1));
+  void shouldReadFromManyPeersAtOnceInBothDirections() throws Exception {
+    List<TestExecutor> executors = new ArrayList<>();
+    try {
+      for (int i = 0; i < 6; i++) {
+        executors.add(open(new Options(i + 1)));
+        executors.get(i).outputs().write(i, new Random(i), 10_000, 200_000, 5);
+      }
+      List<CollectedBlocks> results = new ArrayList<>();
+      List<TestExecutor> servers = new ArrayList<>();
+      for (TestExecutor reader : executors) {
+        for (int i = 0; i < executors.size(); i++) {
+          if (executors.get(i) != reader) {
+            results.add(reader.fetch(executors.get(i).endpoint(), blocksOf(i, 3)));
+            servers.add(executors.get(i));
+          }
+        }
+      }
+      for (int i = 0; i < results.size(); i++) {
+        assertRead(servers.get(i), results.get(i));
+      }
+      assertThat(executors.get(0).connections()).as("one for each direction").isEqualTo(10);
+    } finally {
+      executors.forEach(TestExecutor::close);
     }
-    CollectedBlocks collected = fetch(reader, server, blocks);
-    int byRead = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      if (!collected.failed(i)) {
-        assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
-        byRead++;
-      } else {
-        assertThat(collected.reason(i)).isEqualTo(FallbackReason.POOL_EMPTY);
+  }
+
+  @Test
+  void shouldSendBlocksThatTheServerDoesNotHaveToTcp() throws Exception {
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      CollectedBlocks result =
+          reader.fetch(server.endpoint(), List.of(block(9, 0, 1), block(1, 0, 1))).await();
+      assertThat(result.reason(0)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertThat(result.bytes(1)).isEqualTo(server.outputs().expected(block(1, 0, 1)));
+    }
+  }
+
+  @Test
+  void shouldReadWithLittleReceiveMemoryAndSendTooLongBlocksToTcp() throws Exception {
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2).pool(1 << 20))) {
+      int[] lengths = new Random(3).ints(40, 100_000, 300_000).toArray();
+      lengths[7] = 2 << 20;
+      server.outputs().write(1, new Random(1), lengths);
+      CollectedBlocks result = reader.fetch(server.endpoint(), blocksOf(1, 40)).await();
+      for (int i = 0; i < 40; i++) {
+        if (i == 7) {
+          assertThat(result.reason(i)).isEqualTo(FallbackReason.POOL_EMPTY);
+        } else {
+          assertThat(result.bytes(i)).isEqualTo(server.outputs().expected(block(1, i, i + 1)));
+        }
       }
     }
-    assertThat(byRead).as("at least the half of the pool that one reader gets").isGreaterThan(9);
   }
 
   @Test
-  void shouldSendABlockLargerThanThePoolByTcp() throws Exception {
-    TestExecutor reader = start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 6_000_000, 100);
-    CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
-    assertThat(collected.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
-    List<BlockRange> small = List.of(block(1, 1, 2));
-    assertRight(server, small, fetch(reader, server, small));
+  void shouldFailRequestsOfARefusedProofAndQuarantineWithTheSecondFault() throws Exception {
+    try (TestExecutor server = open(new Options(1).secret((byte) 1));
+        TestExecutor stranger = open(new Options(2).secret((byte) 2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      CollectedBlocks first = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(first.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isZero();
+      CollectedBlocks second = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(second.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      CollectedBlocks third = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(third.reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+      assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(2);
+    }
   }
 
   @Test
-  void shouldReadMostBlocksWhenThePeersBudgetIsFullOfItsOwnLeases() throws Exception {
-    TestExecutor reader = start(1);
-    // Control buffers take 256 KiB; what is left holds three windows of 1 MiB, for eight files.
-    TestExecutor server =
-        start(
-            new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(7L << 19, 1 << 19));
-    List<BlockRange> blocks = new ArrayList<>();
-    for (int map = 0; map < 8; map++) {
-      server.outputs().write(map, random, random.ints(40, 90_000, 90_001).toArray());
+  void shouldRefuseAStaleEndpointOfAPortThatIsUsedAgain() throws Exception {
+    TestExecutor before = open(new Options(1));
+    int port = before.endpoint().addresses().get(0).port();
+    var stale = before.endpoint();
+    before.close();
+    try (TestExecutor after = open(new Options(3).port(port));
+        TestExecutor reader = open(new Options(2))) {
+      after.outputs().write(1, new Random(1), 1_000);
+      CollectedBlocks result = reader.fetch(stale, blocksOf(1, 1)).await();
+      assertThat(result.reason(0)).isEqualTo(FallbackReason.REFUSED);
+      assertRead(after, reader.fetch(after.endpoint(), blocksOf(1, 1)));
     }
-    for (int partition = 0; partition < 40; partition++) {
-      for (int map = 0; map < 8; map++) {
-        blocks.add(block(map, partition, partition + 1));
+  }
+
+  @Test
+  void shouldReconnectAfterTheFirstFault() throws Exception {
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      long incarnation = server.endpoint().incarnation();
+      reader.onAgent(
+          () -> {
+            reader.transport().agent().peers().onCorruptData(incarnation);
+            return true;
+          });
+      await(() -> reader.count(Counter.CONNECTIONS_CLOSED) == 1);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldEndIdleConnectionsOfTheReaderAndThenOfTheServer() throws Exception {
+    Duration idle = Duration.ofMillis(300);
+    try (TestExecutor server = open(new Options(1).idleTimeout(idle));
+        TestExecutor reader = open(new Options(2).idleTimeout(idle))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      await(() -> reader.connections() == 0 && server.connections() == 0);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldRetryAtAFullServerWithoutAQuarantine() throws Exception {
+    try (TestExecutor server = open(new Options(1).maxConnections(1));
+        TestExecutor first = open(new Options(2).idleTimeout(Duration.ofMillis(500)));
+        TestExecutor second = open(new Options(3))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, first.fetch(server.endpoint(), blocksOf(1, 1)));
+      CollectedBlocks waits = second.fetch(server.endpoint(), blocksOf(1, 1));
+      await(() -> server.count(Counter.CONNECTIONS_REFUSED) > 0);
+      // The first reader becomes idle, and its room is free.
+      assertRead(server, waits);
+      assertThat(second.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldSendBlocksToTcpWhenTheServerEndsWhileTheyAreRead() throws Exception {
+    try (TestExecutor reader = open(new Options(2).connectTimeout(Duration.ofMillis(500)))) {
+      TestExecutor server = open(new Options(1));
+      int[] lengths = new Random(3).ints(200, 100_000, 300_000).toArray();
+      server.outputs().write(1, new Random(1), lengths);
+      assertRead(server, reader.fetch(server.endpoint(), List.of(block(1, 0, 1))));
+      CollectedBlocks result = reader.fetch(server.endpoint(), blocksOf(1, 200));
+      server.close();
+      result.await();
+      for (int i = 0; i < 200; i++) {
+        if (result.wasRead(i)) {
+          assertThat(result.bytes(i)).isEqualTo(server.outputs().expected(block(1, i, i + 1)));
+        }
       }
     }
-    CollectedBlocks fetched = fetch(reader, server, blocks);
-    int read = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      if (!fetched.failed(i)) {
-        assertThat(fetched.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
-        read++;
+  }
+
+  @Test
+  void shouldSettleEachOpenBlockOnceWhenItCloses() throws Exception {
+    try (TestExecutor server = open(new Options(1))) {
+      int[] lengths = new Random(3).ints(400, 10_000, 100_000).toArray();
+      server.outputs().write(1, new Random(1), lengths);
+      TestExecutor reader = open(new Options(2));
+      List<CollectedBlocks> results = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        results.add(reader.fetch(server.endpoint(), blocksOf(1, 400)));
       }
+      reader.close();
+      for (CollectedBlocks result : results) {
+        result.await();
+      }
+      CollectedBlocks late = reader.fetch(server.endpoint(), blocksOf(1, 1)).await();
+      assertThat(late.reason(0)).isEqualTo(FallbackReason.STOPPED);
     }
-    assertThat(read).as("the others use TCP").isGreaterThan(blocks.size() * 9 / 10);
-    assertThat(fetched.reasons().keySet()).isSubsetOf(FallbackReason.PEER_BUSY.label());
-    assertThat(server.count(Counter.WINDOWS_EVICTED)).isPositive();
-    assertThat(server.budget().pinnedBytes()).isLessThanOrEqualTo(7L << 19);
+  }
+
+  @Test
+  void shouldUseTcpForAServerWhoseDiskHangsAndFreeNothingBeforeTheQueuePairIsDestroyed()
+      throws Exception {
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2).requestTimeout(Duration.ofSeconds(1)))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      server.outputs().write(2, new Random(2), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      var hang = server.outputs().blockUntil(2);
+      CollectedBlocks result = reader.fetch(server.endpoint(), blocksOf(2, 1)).await();
+      assertThat(result.wasRead(0)).isFalse();
+      hang.countDown();
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+    }
+  }
+
+  @Test
+  void shouldPinAtMost90KibOfAnIdlePeerInBothDirections() throws Exception {
+    long readerBytes =
+        4L * MessageSlab.MESSAGE_BYTES
+            + pages(CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2))
+            + CompletionQueues.ringBytes(ReadConnection.SEND_DEPTH + 2) / 2;
+    long serverBytes =
+        3L * MessageSlab.MESSAGE_BYTES
+            + pages(CompletionQueues.queuePairBytes(ServeConnection.SEND_DEPTH, 3))
+            + CompletionQueues.ringBytes(ServeConnection.SEND_DEPTH + 3) / 2;
+    assertThat(readerBytes + serverBytes).isLessThanOrEqualTo(90 << 10);
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2))) {
+      server.outputs().write(1, new Random(1), 1_000);
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
+      long readers = reader.onAgent(() -> reader.transport().slab().registeredBytes());
+      long servers = server.onAgent(() -> server.transport().slab().registeredBytes());
+      assertThat(readers).isEqualTo(64 << 10);
+      assertThat(servers).isEqualTo(64 << 10);
+    }
+  }
+
+  private static long pages(long bytes) {
+    return (bytes + 4095) & -4096L;
   }
 }

@@ -113,7 +113,7 @@ abstract class ScriptedExecutors {
       double lowest = Double.MAX_VALUE;
       // An attempt of a connection may outlast its blocks.
       for (int i = 0; i < MEASUREMENTS && lowest >= MAX_ITERATIONS_PER_SECOND; i++) {
-        lowest = Math.min(lowest, iterationsPerSecond(executor.transport().agent));
+        lowest = Math.min(lowest, iterationsPerSecond(executor.transport().agent()));
       }
       assertThat(lowest)
           .as("iterations of the agent of executor %s in a second", executor.endpoint())
@@ -121,11 +121,11 @@ abstract class ScriptedExecutors {
     }
   }
 
-  private static double iterationsPerSecond(TransportAgent agent) throws InterruptedException {
+  private static double iterationsPerSecond(Agent agent) throws InterruptedException {
     long startNs = System.nanoTime();
-    long start = agent.allIterations();
+    long start = agent.turns();
     new CountDownLatch(1).await(MEASURED_MS, TimeUnit.MILLISECONDS);
-    long iterations = agent.allIterations() - start;
+    long iterations = agent.turns() - start;
     return iterations * 1e9 / (System.nanoTime() - startNs);
   }
 }

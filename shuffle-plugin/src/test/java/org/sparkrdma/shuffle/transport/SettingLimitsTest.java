@@ -43,7 +43,6 @@ class SettingLimitsTest {
               Map.entry("serve", List.of("copy", "window")),
               Map.entry("window.size", List.of("64k", "1g")),
               Map.entry("lease.timeout", List.of("1s", "1h")),
-              Map.entry("reads.max", List.of("1", "16384")),
               Map.entry("reads.bytes.max", List.of("4k", "16t")),
               Map.entry("chunk.size", List.of("4k", "256m")),
               Map.entry("pool.max", List.of("64k", "16t")),

@@ -7,17 +7,19 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
+import java.util.function.Supplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -27,6 +29,8 @@ import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -36,10 +40,11 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
 
 /** A transport on its own device, as in an executor; closing it checks for leaks. */
 final class TestExecutor implements AutoCloseable {
@@ -68,7 +73,6 @@ final class TestExecutor implements AutoCloseable {
     private int chunkBytes = 64 << 10;
     private int windowBytes = 1 << 20;
     private Duration requestTimeout = Duration.ofSeconds(5);
-    private Duration peerTimeout = Duration.ofSeconds(4);
     private Duration connectTimeout = Duration.ofSeconds(5);
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
@@ -81,6 +85,7 @@ final class TestExecutor implements AutoCloseable {
     private BiConsumer<Object, String> onCall = (object, method) -> {};
     private boolean limited;
     private int maxCompletionQueueDepth = Integer.MAX_VALUE;
+    private final Set<Capability> absent = EnumSet.noneOf(Capability.class);
     private LongSupplier nanoClock = System::nanoTime;
     private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
@@ -120,8 +125,22 @@ final class TestExecutor implements AutoCloseable {
     }
 
     Options secret(String text) {
-      secret = text.getBytes(StandardCharsets.UTF_8);
+      return secret(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    Options secret(byte... ofApplication) {
+      secret = ofApplication;
       return this;
+    }
+
+    /** Tasks leave each LOCATE to the agent, as on an engine that needs it. */
+    Options agentPosts() {
+      absent.add(Capability.POST_BESIDE_POLL);
+      return this;
+    }
+
+    Options pool(long bytes) {
+      return pinned(pinnedBytes, bytes);
     }
 
     Options address(InetAddress ofDevice) {
@@ -152,11 +171,6 @@ final class TestExecutor implements AutoCloseable {
 
     Options requestTimeout(Duration timeout) {
       requestTimeout = timeout;
-      return this;
-    }
-
-    Options peerTimeout(Duration timeout) {
-      peerTimeout = timeout;
       return this;
     }
 
@@ -275,22 +289,16 @@ final class TestExecutor implements AutoCloseable {
 
   private static TransportSettings transportSettings(Options options) {
     return new TransportSettings(
-        16 << 10,
-        4,
-        64,
         128L * options.chunkBytes,
         options.chunkBytes,
         options.poolBytes,
         options.connectTimeout,
         options.requestTimeout,
-        options.peerTimeout,
         options.idleTimeout,
         Duration.ofMillis(200),
         Duration.ofSeconds(2),
         options.maxConnections,
         options.maxAttempts,
-        options.verify,
-        Duration.ZERO,
         new PacketSettings(options.trafficClass, 17, 6),
         false);
   }
@@ -310,7 +318,7 @@ final class TestExecutor implements AutoCloseable {
 
   private TransportEnvironment environment(Options options, byte[] token) {
     return new TransportEnvironment(
-        NarrowDevice.over(device, options.maxCompletionQueueDepth),
+        NarrowDevice.over(device, options.maxCompletionQueueDepth, options.absent),
         budget,
         outputs,
         options.addresses,
@@ -321,7 +329,7 @@ final class TestExecutor implements AutoCloseable {
                 Long.toString(options.incarnation),
                 addresses,
                 "soft",
-                Hello.PROTOCOL,
+                Messages.PROTOCOL,
                 options.incarnation,
                 token),
         options.secret,
@@ -331,23 +339,32 @@ final class TestExecutor implements AutoCloseable {
         options.nanoClock);
   }
 
-  /** Waits until no request is open, because time that the test adds would end it. */
-  void awaitIdle() throws ExecutionException, InterruptedException {
-    ConnectionTable table = transport.table;
-    boolean idle = false;
-    while (!idle) {
-      CompletableFuture<Boolean> answer = new CompletableFuture<>();
-      transport.agent.execute(
-          () ->
-              answer.complete(
-                  IntStream.range(0, table.size()).allMatch(i -> table.get(i).isIdle())));
-      idle = answer.get();
-    }
-  }
-
   /** Allows a test to hold memory at close: the device then owns that memory and its domain. */
   void allowMemoryToStay() {
     memoryMayStay = true;
+  }
+
+  /** Connections of both directions that are not destroyed. */
+  int connections() throws ExecutionException, InterruptedException {
+    return onAgent(() -> transport.agent().connections());
+  }
+
+  /** Calls on the agent's thread. */
+  <T> T onAgent(Supplier<T> call) throws ExecutionException, InterruptedException {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    transport.agent().execute(() -> result.complete(call.get()));
+    return result.get();
+  }
+
+  /** Begins to fetch blocks of another executor. */
+  CollectedBlocks fetch(Endpoint from, List<BlockRange> blocks) {
+    CollectedBlocks collected = new CollectedBlocks(blocks, this);
+    FetchHandler.fetch(transport, from, blocks, collected);
+    return collected;
+  }
+
+  Device device() {
+    return device;
   }
 
   RdmaTransport transport() {

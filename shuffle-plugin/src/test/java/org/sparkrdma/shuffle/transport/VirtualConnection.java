@@ -5,7 +5,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Set;
-import org.sparkrdma.shuffle.wire.MessageType;
+import java.util.function.BooleanSupplier;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -32,6 +33,7 @@ final class VirtualConnection implements Connection {
   private Pair pair;
   private Object attachment;
   private boolean established;
+  private boolean refused;
   private boolean closed;
 
   private record Posted(VirtualDevice.Region region, long offset, int length, long id) {}
@@ -75,65 +77,69 @@ final class VirtualConnection implements Connection {
     return closed;
   }
 
-  /** The same connection at the other end. */
-  VirtualConnection other() {
-    return other;
+  /** An event arrives at this end after this time and the delay of a test. */
+  private void event(long afterNs, ConnectionEvent.Type type) {
+    event(afterNs, type, NO_DATA);
   }
 
-  private void event(ConnectionEvent.Type type, byte[] data) {
-    owner.onEvent(new ConnectionEvent(type, this, null, data, ""));
+  private void event(long afterNs, ConnectionEvent.Type type, byte[] privateData) {
+    long delayNs = fabric.eventDelayNs(owner, type);
+    if (delayNs == VirtualFabric.LOST) {
+      return;
+    }
+    fabric.after(
+        afterNs + delayNs,
+        () -> {
+          established |= type == ConnectionEvent.Type.ESTABLISHED;
+          refused |=
+              type == ConnectionEvent.Type.REJECTED
+                  || type == ConnectionEvent.Type.REJECTED_AS_STALE;
+          owner.onEvent(new ConnectionEvent(type, this, null, privateData, ""));
+        });
   }
 
   void resolve() {
-    fabric.after(VirtualFabric.SETUP_NS, () -> event(ConnectionEvent.Type.RESOLVED, NO_DATA));
+    event(VirtualFabric.SETUP_NS, ConnectionEvent.Type.RESOLVED);
   }
 
   @Override
   public void connect(ConnectionParameters parameters) {
-    VirtualExecutor target = fabric.at(remote.getAddress());
-    owner.onRequestSent(parameters.privateData());
-    VirtualFabric.Rejection rejection = fabric.rejection(remote.getAddress());
-    if (rejection != null) {
-      fabric.after(
-          fabric.requestNs(owner) + VirtualFabric.SETUP_NS,
-          () ->
-              owner.onEvent(
-                  new ConnectionEvent(
-                      rejection.type(), this, null, rejection.privateData(), rejection.reason())));
-      return;
-    }
+    owner.onRequestSent();
     fabric.after(
-        fabric.requestNs(owner),
+        parameters.timeout().toNanos(),
         () -> {
-          // The message arrives also where the initiator has closed the connection since.
-          // At the other end the addresses change places.
-          InetSocketAddress theirs = remote;
-          InetSocketAddress ours = local;
-          other = new VirtualConnection(fabric, target, theirs, ours, pair.number());
-          other.other = this;
-          other.event(ConnectionEvent.Type.CONNECT_REQUEST, parameters.privateData());
+          if (!established && !refused && !closed) {
+            event(0, ConnectionEvent.Type.UNREACHABLE);
+          }
         });
+    VirtualFabric.Rejection rejection = fabric.rejection(remote.getAddress());
+    VirtualExecutor target = fabric.at(remote.getAddress());
+    if (rejection != null) {
+      event(2 * VirtualFabric.SETUP_NS, rejection.type(), rejection.privateData());
+    } else if (target != null) {
+      // The request arrives also where the initiator has closed the connection since.
+      other =
+          new VirtualConnection(
+              fabric, target, /* local= */ remote, /* remote= */ local, pair.number());
+      other.other = this;
+      other.event(VirtualFabric.SETUP_NS, ConnectionEvent.Type.CONNECT_REQUEST);
+    }
   }
 
   @Override
   public void accept(ConnectionParameters parameters) {
     established = true;
-    fabric.after(
-        fabric.answerNs(owner),
-        () -> {
-          if (other.closed) {
-            event(ConnectionEvent.Type.CONNECT_ERROR, NO_DATA);
-          } else {
-            other.established = true;
-            other.event(ConnectionEvent.Type.ESTABLISHED, parameters.privateData());
-          }
-        });
+    if (other.closed) {
+      event(2 * VirtualFabric.SETUP_NS, ConnectionEvent.Type.CONNECT_ERROR);
+    } else {
+      other.event(VirtualFabric.SETUP_NS, ConnectionEvent.Type.ESTABLISHED);
+      event(2 * VirtualFabric.SETUP_NS, ConnectionEvent.Type.ESTABLISHED);
+    }
   }
 
   @Override
   public void reject(byte[] privateData) {
-    fabric.after(
-        VirtualFabric.SETUP_NS, () -> other.event(ConnectionEvent.Type.REJECTED, privateData));
+    other.event(VirtualFabric.SETUP_NS, ConnectionEvent.Type.REJECTED, privateData);
   }
 
   @Override
@@ -147,10 +153,11 @@ final class VirtualConnection implements Connection {
       return;
     }
     closed = true;
-    owner.spend(fabric.destroyNs());
+    if (pair != null) {
+      owner.onQueuePair(-1);
+    }
     if (established && !other.closed) {
-      fabric.after(
-          VirtualFabric.LATENCY_NS, () -> other.event(ConnectionEvent.Type.DISCONNECTED, NO_DATA));
+      other.event(VirtualFabric.LATENCY_NS, ConnectionEvent.Type.DISCONNECTED);
     }
   }
 
@@ -171,8 +178,7 @@ final class VirtualConnection implements Connection {
 
   @Override
   public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings) {
-    owner.spend(fabric.createNs());
-    pair = new Pair(owner.nextQueuePairNumber(), settings);
+    pair = new Pair(owner.onQueuePair(1), settings);
     return pair;
   }
 
@@ -200,8 +206,15 @@ final class VirtualConnection implements Connection {
     /** Messages that found no receive; the sender repeats them without limit. */
     private final ArrayDeque<byte[]> unreceived = new ArrayDeque<>();
 
+    private Set<AccessFlag> access = Set.of();
+
     /** Work completes in the order in which it was posted. */
     private long lastDoneNs;
+
+    /** A message was lost: nothing that was posted later arrives or completes. */
+    private boolean stuck;
+
+    private boolean failed;
 
     Pair(int number, QueuePairSettings settings) {
       this.number = number;
@@ -221,39 +234,70 @@ final class VirtualConnection implements Connection {
 
     @Override
     public boolean postSend(WorkRequest request) {
+      if (request.opcode() == Opcode.SEND) {
+        send(request);
+      } else {
+        read(request);
+      }
+      return true;
+    }
+
+    private void send(WorkRequest request) {
+      int length = request.length(0);
+      byte[] message = new byte[length];
+      ((VirtualDevice.Region) request.region(0)).bytes(request.offset(0), length).get(message);
+      long delayNs = fabric.messageDelayNs(owner, Messages.type(ByteBuffer.wrap(message)));
+      stuck |= delayNs == VirtualFabric.LOST;
+      if (!stuck) {
+        lastDoneNs = Math.max(lastDoneNs, fabric.nowNs()) + VirtualFabric.LATENCY_NS + delayNs;
+        VirtualConnection to = other;
+        fabric.at(lastDoneNs, () -> to.deliver(message));
+        complete(request, null, length);
+      }
+    }
+
+    private void read(WorkRequest request) {
+      long address = request.remoteAddress();
+      long key = request.remoteKey();
       long bytes = request.totalBytes();
+      VirtualDevice.Region into = (VirtualDevice.Region) request.region(0);
+      if (!stuck) {
+        lastDoneNs = Math.max(lastDoneNs, owner.readNs(other.owner, bytes));
+        complete(
+            request,
+            () -> {
+              into.requireOpen();
+              return other.pair.access.contains(AccessFlag.REMOTE_READ)
+                  && other.owner.device().isReadable(key, address, bytes);
+            },
+            bytes);
+      }
+    }
+
+    /**
+     * The request completes when all that was posted before it has completed, unless this end is
+     * closed then. Where the other end is closed nothing completes.
+     *
+     * @param check whether a READ succeeds, asked at that time; null for a SEND
+     */
+    private void complete(WorkRequest request, BooleanSupplier check, long bytes) {
       long id = request.id();
       Opcode opcode = request.opcode();
-      long doneNs;
-      if (opcode == Opcode.SEND) {
-        byte[] message = new byte[(int) bytes];
-        ((VirtualDevice.Region) request.region(0))
-            .bytes(request.offset(0), (int) bytes)
-            .get(message);
-        owner.countMessage(MessageType.of(ByteBuffer.wrap(message)));
-        fabric.after(fabric.messageNs(), () -> other.deliver(message));
-        doneNs = fabric.nowNs() + 2 * fabric.messageNs();
-      } else {
-        doneNs = owner.readNs(other.owner, bytes);
-      }
-      lastDoneNs = Math.max(lastDoneNs, doneNs);
       boolean signalled = request.isSignalled();
       fabric.at(
           lastDoneNs,
           () -> {
-            if (opcode == Opcode.READ) {
-              owner.onReadDone(bytes);
+            owner.onSendDone(check == null ? 0 : bytes);
+            if (closed || failed || other.closed) {
+              return;
             }
-            if (signalled && !closed) {
-              complete(sendQueue, id, opcode, bytes);
+            failed = check != null && !check.getAsBoolean();
+            if (signalled || failed) {
+              WorkStatus status = failed ? WorkStatus.REMOTE_ACCESS_ERROR : WorkStatus.SUCCESS;
+              sendQueue.add(new Completion(id, opcode, bytes, number, status));
+              owner.wake();
             }
           });
-      return true;
-    }
-
-    private void complete(VirtualDevice.Queue queue, long id, Opcode opcode, long bytes) {
-      queue.add(new Completion(id, opcode, bytes, number, WorkStatus.SUCCESS));
-      owner.wake();
     }
 
     @Override
@@ -285,11 +329,15 @@ final class VirtualConnection implements Connection {
         return;
       }
       posted.region().bytes(posted.offset(), posted.length()).put(message);
-      complete(receiveQueue, posted.id(), Opcode.RECEIVE, message.length);
+      receiveQueue.add(
+          new Completion(posted.id(), Opcode.RECEIVE, message.length, number, WorkStatus.SUCCESS));
+      owner.wake();
     }
 
     @Override
-    public void setRemoteAccess(Set<AccessFlag> access) {}
+    public void setRemoteAccess(Set<AccessFlag> granted) {
+      access = granted;
+    }
 
     @Override
     public void close() {}

@@ -6,7 +6,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -17,52 +19,62 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * Memory, regions and completion queues of a simulated executor. Only memory of control messages
- * has bytes of its own; all larger memory shares some, since READs move none. For one thread.
+ * Memory, regions and completion queues of a simulated executor. Only regions of messages have
+ * bytes of their own; all larger memory shares some, since READs move none. For one thread.
  */
 final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain {
-  private static final int MAX_MESSAGE_BYTES = 64 << 10;
-  private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(64 << 20);
+  private static final int MAX_MESSAGE_BYTES =
+      MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES;
+  private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(16 << 20);
+  private static final DeviceInfo INFO =
+      new DeviceInfo(
+          "virtual0",
+          "virtual",
+          Transport.INFINIBAND,
+          1,
+          new DeviceLimits(
+              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
+          EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)),
+          List.of());
 
-  private final DeviceInfo info;
+  private final VirtualExecutor executor;
+  private final Map<Long, Region> regions = new HashMap<>();
   private long nextAddress = 1L << 30;
-  private int nextKey = 1;
-  private int regions;
-  private int maxRegions = Integer.MAX_VALUE;
-  private int refusals;
-  private int deregistrations;
+  private long nextKey = 1;
 
-  /**
-   * @param privateData whether connection events have private data
-   */
-  VirtualDevice(boolean privateData) {
-    EnumSet<Capability> lacking = EnumSet.of(Capability.ON_DEMAND_PAGING);
-    if (!privateData) {
-      lacking.add(Capability.ACCEPT_PRIVATE_DATA);
-    }
-    info =
-        new DeviceInfo(
-            "virtual0",
-            "virtual",
-            Transport.INFINIBAND,
-            1,
-            new DeviceLimits(
-                1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
-            EnumSet.complementOf(lacking),
-            List.of());
+  /** Bytes of registered regions of files. */
+  private long fileBytes;
+
+  VirtualDevice(VirtualExecutor executor) {
+    this.executor = executor;
   }
 
   @Override
   public DeviceInfo info() {
-    return info;
+    return INFO;
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    return this;
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() {
+    return executor.channel();
+  }
+
+  @Override
+  public ConnectionManager createConnectionManager(CompletionChannel channel) {
+    return executor.manager();
   }
 
   @Override
@@ -78,67 +90,79 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
 
   @Override
   public MemoryRegion register(
-      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    return region(memory, offset, lengthBytes, access);
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+    return new Region(memory, offset, lengthBytes, access);
   }
 
   @Override
-  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    return region(null, offset, lengthBytes, access);
-  }
-
-  private Region region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    if (regions >= maxRegions) {
-      refusals++;
-      throw new VerbsException("ibv_reg_mr", "regions=" + regions);
-    }
-    Region region =
-        new Region(memory, offset, lengthBytes, access, nextAddress, nextKey++, this::deregister);
-    nextAddress += lengthBytes + 4096;
-    regions++;
-    return region;
-  }
-
-  private void deregister() {
-    regions--;
-    deregistrations++;
-  }
-
-  /** Makes it register no more regions than this. */
-  void limitRegions(int max) {
-    maxRegions = max;
-  }
-
-  /** Registrations that it has refused. */
-  int refusals() {
-    return refusals;
+  public MemoryRegion registerFile(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+    return new Region(null, offset, lengthBytes, access);
   }
 
   /** Regions that are registered now. */
   int regions() {
-    return regions;
+    return regions.size();
   }
 
-  /** Deregistrations so far. */
-  int deregistrations() {
-    return deregistrations;
+  long fileBytes() {
+    return fileBytes;
+  }
+
+  /** Whether a peer may read these bytes. */
+  boolean isReadable(long key, long address, long lengthBytes) {
+    Region region = regions.get(key);
+    return region != null
+        && region.access.contains(AccessFlag.REMOTE_READ)
+        && address >= region.address
+        && address + lengthBytes <= region.address + region.lengthBytes;
   }
 
   /** A region; of a file without memory. */
-  record Region(
-      HostMemory memory,
-      long offset,
-      long lengthBytes,
-      Set<AccessFlag> access,
-      long address,
-      int key,
-      Runnable onClose)
-      implements MemoryRegion {
+  final class Region implements MemoryRegion {
+    private final HostMemory memory;
+    private final long offset;
+    private final long lengthBytes;
+    private final Set<AccessFlag> access;
+    private final long address = nextAddress;
+    private final long key = nextKey++;
+
+    private Region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+      this.memory = memory;
+      this.offset = offset;
+      this.lengthBytes = lengthBytes;
+      this.access = access;
+      nextAddress += lengthBytes + 4096;
+      fileBytes += memory == null ? lengthBytes : 0;
+      regions.put(key, this);
+    }
+
+    /** Bytes that the device uses, which must be registered. */
     ByteBuffer bytes(long at, int length) {
+      requireOpen();
       return memory.slice(offset + at, length);
+    }
+
+    /** The device writes it now. */
+    void requireOpen() {
+      if (!regions.containsKey(key)) {
+        throw new IllegalStateException("memory was freed while the device used it: key=" + key);
+      }
+    }
+
+    @Override
+    public long address() {
+      return address;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return lengthBytes;
+    }
+
+    @Override
+    public Set<AccessFlag> access() {
+      return access;
     }
 
     @Override
@@ -148,7 +172,9 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
 
     @Override
     public void close() {
-      onClose.run();
+      if (regions.remove(key) != null) {
+        fileBytes -= memory == null ? lengthBytes : 0;
+      }
     }
   }
 

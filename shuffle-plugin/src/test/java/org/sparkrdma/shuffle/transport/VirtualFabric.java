@@ -2,18 +2,25 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.net.InetAddress;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /**
- * Clock, events and network of simulated executors. Each executor has a link of {@link
- * #BYTES_PER_NS} in each direction to a switch that never drops and never blocks. For one thread.
+ * Clock, executors, network and faults of a simulation. Each executor has a link of {@link
+ * #BYTES_PER_NS} in each direction to a switch that never drops and never blocks, unless a test
+ * says so. For one thread.
  */
-final class VirtualFabric {
+final class VirtualFabric implements AutoCloseable {
+  static final long MS = 1_000_000;
+
   /** One way, for each message, READ request and answer. */
   static final long LATENCY_NS = 2_000;
 
@@ -23,23 +30,74 @@ final class VirtualFabric {
   /** Resolving an address; also a connection request or its answer in the kernels of both ends. */
   static final long SETUP_NS = 100_000;
 
-  /** The rejection that requests to an address get. */
-  record Rejection(ConnectionEvent.Type type, byte[] privateData, String reason) {}
+  /** Delay of what never arrives. */
+  static final long LOST = -1;
+
+  /** Additional time of a connection event on its way to an executor. */
+  interface EventDelay {
+    long ns(VirtualExecutor to, ConnectionEvent.Type type);
+  }
+
+  /** Additional time of a message, by its type. What follows on its connection comes later. */
+  interface MessageDelay {
+    long ns(VirtualExecutor from, int type);
+  }
+
+  /** Answers of the host of an address to connection requests. */
+  record Rejection(ConnectionEvent.Type type, byte[] privateData) {}
 
   private record Event(long atNs, long order, Runnable work) {}
 
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
-  private final Map<InetAddress, VirtualExecutor> executors = new HashMap<>();
+  private final List<VirtualExecutor> executors = new ArrayList<>();
+  private final Map<InetAddress, VirtualExecutor> byAddress = new HashMap<>();
   private final Map<InetAddress, Rejection> rejections = new HashMap<>();
-  private SetupDelay requestDelay = (from, sentNs) -> 0;
-  private SetupDelay answerDelay = (from, sentNs) -> 0;
-  private boolean privateData = true;
-  private long messageDelayNs;
-  private long destroyNs;
-  private long createNs;
+  private EventDelay eventDelay = (to, type) -> 0;
+  private MessageDelay messageDelay = (from, type) -> 0;
+  private int started;
   private long nowNs;
   private long order;
+
+  /**
+   * Starts an executor whose map outputs have two partitions of one length.
+   *
+   * @param settings in pairs of a name without prefix and a value
+   */
+  VirtualExecutor start(int blockBytes, String... settings) throws VerbsException {
+    return start(2, blockBytes, settings);
+  }
+
+  /** The same with another number of partitions. */
+  VirtualExecutor start(int partitions, int blockBytes, String... settings) throws VerbsException {
+    Map<String, String> keys = new TreeMap<>();
+    for (int i = 0; i < settings.length; i += 2) {
+      keys.put("spark.shuffle.rdma." + settings[i], settings[i + 1]);
+    }
+    VirtualExecutor executor = new VirtualExecutor(this, started++, keys, partitions, blockBytes);
+    executors.add(executor);
+    byAddress.put(executor.address(), executor);
+    return executor;
+  }
+
+  /** All executors that were started. */
+  List<VirtualExecutor> executors() {
+    return executors;
+  }
+
+  /** The executor with an address; null without one that runs. */
+  VirtualExecutor at(InetAddress address) {
+    return byAddress.get(address);
+  }
+
+  /** An executor ends. */
+  void end(VirtualExecutor executor) {
+    byAddress.remove(executor.address());
+    executors.remove(executor);
+    executor.close();
+  }
+
+  // Time.
 
   long nowNs() {
     return nowNs;
@@ -53,104 +111,59 @@ final class VirtualFabric {
     events.add(new Event(Math.max(nowNs, atNs), order++, work));
   }
 
-  /** Executors that start from now on exchange request and answer as messages. */
-  void withoutPrivateData() {
-    privateData = false;
-  }
-
-  boolean hasPrivateData() {
-    return privateData;
-  }
-
-  void add(InetAddress address, VirtualExecutor executor) {
-    executors.put(address, executor);
-  }
-
-  void remove(InetAddress address) {
-    executors.remove(address);
-  }
-
-  VirtualExecutor at(InetAddress address) {
-    return executors.get(address);
-  }
-
-  /**
-   * Time that a message of the set-up of a connection takes in addition. One that is lost, and that
-   * the kernel repeats, takes the time until it is repeated.
-   */
-  interface SetupDelay {
-    long delayNs(VirtualExecutor from, long sentNs);
-  }
-
-  /** Delays connection requests. */
-  void delayRequests(SetupDelay delay) {
-    requestDelay = delay;
-  }
-
-  /** Delays answers to connection requests. */
-  void delayAnswers(SetupDelay delay) {
-    answerDelay = delay;
-  }
-
-  /** Delays all messages on connected queue pairs by the same time. */
-  void delayMessages(long delayNs) {
-    messageDelayNs = delayNs;
-  }
-
-  /** Time of a message on a connected queue pair. */
-  long messageNs() {
-    return LATENCY_NS + messageDelayNs;
-  }
-
-  /** Makes the end of each connection take time of its agent. */
-  void slowDestroy(long durationNs) {
-    destroyNs = durationNs;
-  }
-
-  long destroyNs() {
-    return destroyNs;
-  }
-
-  /** Makes the creation of each queue pair take time of its agent. */
-  void slowCreate(long durationNs) {
-    createNs = durationNs;
-  }
-
-  long createNs() {
-    return createNs;
-  }
-
-  long requestNs(VirtualExecutor from) {
-    return SETUP_NS + requestDelay.delayNs(from, nowNs);
-  }
-
-  long answerNs(VirtualExecutor from) {
-    return SETUP_NS + answerDelay.delayNs(from, nowNs);
-  }
-
-  /** Rejects all connection requests to an address. */
-  void rejectRequests(InetAddress address, byte[] privateData) {
-    rejections.put(address, new Rejection(ConnectionEvent.Type.REJECTED, privateData, ""));
-  }
-
-  /** Rejects all connection requests to an address, as a host that has a stale connection does. */
-  void rejectRequestsAsStale(InetAddress address, String reason) {
-    rejections.put(
-        address, new Rejection(ConnectionEvent.Type.REJECTED_AS_STALE, new byte[0], reason));
-  }
-
-  /** The rejection of each request to an address; null without one. */
-  Rejection rejection(InetAddress address) {
-    return rejections.get(address);
-  }
-
-  /** Runs until the condition holds, at most until a time; returns whether it holds. */
-  boolean runUntil(BooleanSupplier done, long limitNs) {
-    while (!done.getAsBoolean() && !events.isEmpty() && nowNs < limitNs) {
+  /** Runs until the condition holds, for at most this time; returns whether it holds. */
+  boolean runUntil(BooleanSupplier done, long maxNs) {
+    long limitNs = nowNs + maxNs;
+    while (!done.getAsBoolean() && !events.isEmpty() && events.peek().atNs <= limitNs) {
       Event event = events.poll();
       nowNs = event.atNs;
       event.work.run();
     }
+    if (!done.getAsBoolean()) {
+      nowNs = limitNs;
+    }
     return done.getAsBoolean();
+  }
+
+  void run(long durationNs) {
+    runUntil(() -> false, durationNs);
+  }
+
+  // Faults.
+
+  void delayEvents(EventDelay delay) {
+    eventDelay = delay;
+  }
+
+  long eventDelayNs(VirtualExecutor to, ConnectionEvent.Type type) {
+    return eventDelay.ns(to, type);
+  }
+
+  void delayMessages(MessageDelay delay) {
+    messageDelay = delay;
+  }
+
+  long messageDelayNs(VirtualExecutor from, int type) {
+    return messageDelay.ns(from, type);
+  }
+
+  /** The host of an address rejects all connection requests in this way. */
+  void reject(InetAddress address, ConnectionEvent.Type type, byte... privateData) {
+    rejections.put(address, new Rejection(type, privateData));
+  }
+
+  void rejectNothing() {
+    rejections.clear();
+  }
+
+  /** The rejection of requests to an address; null without. */
+  Rejection rejection(InetAddress address) {
+    return rejections.get(address);
+  }
+
+  @Override
+  public void close() {
+    executors.forEach(VirtualExecutor::close);
+    executors.clear();
   }
 }

@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
-import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -121,22 +121,16 @@ final class ReadingPair implements AutoCloseable {
       transport =
           RdmaTransport.open(
               new TransportSettings(
-                  16 << 10,
-                  4,
-                  64,
                   8L << 20,
                   64 << 10,
                   16L << 20,
                   Duration.ofSeconds(5),
                   Duration.ofSeconds(10),
-                  Duration.ofSeconds(4),
                   Duration.ofMinutes(1),
                   Duration.ofMillis(1),
                   Duration.ofMillis(1),
                   16,
                   16,
-                  true,
-                  Duration.ofNanos(0),
                   new PacketSettings(OptionalInt.empty(), 17, 6),
                   false),
               new ServeSettings(
@@ -161,7 +155,7 @@ final class ReadingPair implements AutoCloseable {
                           Integer.toString(number),
                           addresses,
                           "soft",
-                          Hello.PROTOCOL,
+                          Messages.PROTOCOL,
                           number,
                           new byte[Endpoint.TOKEN_BYTES]),
                   new byte[0],

@@ -33,22 +33,6 @@ class MessagesTest {
       List<Long> sums) {}
 
   @Test
-  void shouldReadAHelloMessageAsItWasWritten() {
-    for (int length = 0; length <= Hello.LENGTH_BYTES; length++) {
-      byte[] content = new byte[length];
-      random.nextBytes(content);
-      ByteBuffer message = buffer.slice(0, HelloMessage.encode(buffer, content));
-      assertThat(MessageType.of(message)).isEqualTo(MessageType.HELLO);
-      assertThat(HelloMessage.decode(message)).isEqualTo(content);
-    }
-    byte[] tooLong = new byte[Hello.LENGTH_BYTES + 1];
-    ByteBuffer message = buffer.slice(0, HelloMessage.encode(buffer, tooLong));
-    assertThatThrownBy(() -> HelloMessage.decode(message))
-        .isInstanceOf(MalformedMessageException.class)
-        .hasMessageContaining("lengthBytes=61");
-  }
-
-  @Test
   void shouldReadALocateAsItWasWritten() {
     for (int round = 0; round < ROUNDS; round++) {
       long requestId = random.nextLong();
@@ -56,7 +40,7 @@ class MessagesTest {
       List<Block> blocks = new ArrayList<>();
       ByteBuffer message = writeLocate(requestId, leases, blocks);
       Locate read = Locate.decode(message);
-      assertThat(MessageType.of(message)).isEqualTo(MessageType.LOCATE);
+      assertThat(Messages.type(message)).isEqualTo(Messages.LOCATE);
       assertThat(read.requestId()).isEqualTo(requestId);
       assertThat(read.timeoutMs()).isEqualTo(30_000);
       assertThat(read.leaseCount()).isEqualTo(leases.size());
@@ -171,29 +155,6 @@ class MessagesTest {
   }
 
   @Test
-  void shouldReadAReleaseAndItsAnswerAsTheyWereWritten() {
-    for (int round = 0; round < ROUNDS; round++) {
-      long requestId = random.nextLong();
-      List<Long> leases = new ArrayList<>();
-      Release.Encoder encoder = new Release.Encoder().begin(target(), requestId);
-      int wanted = random.nextInt(600);
-      while (leases.size() < wanted && encoder.hasRoom()) {
-        leases.add(random.nextLong());
-        encoder.lease(leases.get(leases.size() - 1));
-      }
-      Release read = Release.decode(buffer.slice(0, encoder.finish()));
-      assertThat(read.requestId()).isEqualTo(requestId);
-      assertThat(read.leaseCount()).isEqualTo(leases.size());
-      for (int i = 0; i < leases.size(); i++) {
-        assertThat(read.leaseId(i)).isEqualTo(leases.get(i));
-      }
-      ByteBuffer answer = buffer.slice(0, Release.encodeAnswer(buffer, requestId, 0));
-      assertThat(MessageType.of(answer)).isEqualTo(MessageType.RELEASED);
-      assertThat(Release.decodeAnswer(answer).requestId()).isEqualTo(requestId);
-    }
-  }
-
-  @Test
   void shouldRefuseALocateThatIsCutOffOrTooLong() {
     ByteBuffer message = writeLocate(1, new ArrayList<>(), new ArrayList<>());
     for (int length = 0; length < message.capacity(); length++) {
@@ -222,11 +183,10 @@ class MessagesTest {
   void shouldRefuseGarbage() {
     List<Consumer<ByteBuffer>> decoders =
         List.of(
-            MessageType::of,
             MessagesTest::readLocate,
             MessagesTest::readLocated,
-            message -> readRelease(Release.decode(message)),
-            message -> readRelease(Release.decodeAnswer(message)));
+            message -> Messages.releasedLeases(message),
+            message -> Messages.checkReleased(message));
     int accepted = 0;
     int refused = 0;
     for (int round = 0; round < GARBAGE_ROUNDS; round++) {
@@ -305,18 +265,12 @@ class MessagesTest {
     }
   }
 
-  private static void readRelease(Release read) {
-    for (int i = 0; i < read.leaseCount(); i++) {
-      read.leaseId(i);
-    }
-  }
-
   @Test
   void shouldReadAMessageThatDoesNotBeginAtTheStartOfItsBuffer() {
     Locate.Encoder encoder = new Locate.Encoder().begin(buffer.slice(100, 200), 5, 30_000);
     encoder.block(1, 2, 3, 4, 0, false);
     buffer.clear().position(100).limit(100 + encoder.finish());
-    assertThat(MessageType.of(buffer)).isEqualTo(MessageType.LOCATE);
+    assertThat(Messages.type(buffer)).isEqualTo(Messages.LOCATE);
     assertThat(Locate.decode(buffer).requestId()).isEqualTo(5);
     assertThat(buffer.position()).isEqualTo(100);
   }

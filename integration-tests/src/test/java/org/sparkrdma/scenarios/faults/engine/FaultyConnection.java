@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.engine;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import org.sparkrdma.scenarios.faults.plan.Act;
 import org.sparkrdma.scenarios.faults.plan.Rule;
 import org.sparkrdma.scenarios.faults.plan.Step;
@@ -101,33 +96,7 @@ final class FaultyConnection implements Connection {
     switch (rule.act()) {
       case LOSE -> {}
       case REFUSE -> manager.inject(ConnectionEvent.Type.REJECTED, this, "connection refused");
-      case GARBLE -> real.connect(garble(parameters, Integer.parseInt(rule.argument())));
-      case AWAIT_PEER -> awaitPeer(rule.argument(), parameters);
       default -> throw new IllegalArgumentException("not there: rule=" + rule);
-    }
-  }
-
-  private void awaitPeer(String files, ConnectionParameters parameters) {
-    List<Path> both = List.of(files.split(":", -1)).stream().map(Path::of).toList();
-    try {
-      Files.createFile(both.get(0));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    manager.when(
-        () -> closed || Files.exists(both.get(1)),
-        () -> {
-          if (!closed) {
-            connectLater(parameters);
-          }
-        });
-  }
-
-  private void connectLater(ConnectionParameters parameters) {
-    try {
-      real.connect(parameters);
-    } catch (VerbsException e) {
-      manager.inject(ConnectionEvent.Type.CONNECT_ERROR, this, e.getMessage());
     }
   }
 
@@ -136,23 +105,9 @@ final class FaultyConnection implements Connection {
     Rule rule = manager.faults().fire(Step.ACCEPT);
     if (rule == null) {
       real.accept(parameters);
-    } else if (rule.act() == Act.GARBLE) {
-      real.accept(garble(parameters, Integer.parseInt(rule.argument())));
     } else if (rule.act() != Act.LOSE) {
       throw new IllegalArgumentException("not there: rule=" + rule);
     }
-  }
-
-  private static ConnectionParameters garble(ConnectionParameters parameters, int at) {
-    byte[] privateData = parameters.privateData();
-    privateData[at] ^= 1;
-    return new ConnectionParameters(
-        privateData,
-        parameters.readsInFlight(),
-        parameters.retryCount(),
-        parameters.receiverNotReadyRetryCount(),
-        parameters.ackTimeout(),
-        parameters.timeout());
   }
 
   @Override

@@ -139,7 +139,7 @@ final class FaultyConnectionManager implements ConnectionManager {
             event.type(), connection, event.listener(), event.privateData(), event.reason());
     Rule rule =
         switch (event.type()) {
-          case CONNECT_REQUEST -> faults.fire(Step.REQUEST_RECEIVED);
+          case CONNECT_REQUEST -> faults.fire(Step.CONNECT_REQUEST);
           case RESOLVED -> faults.fire(Step.RESOLVED);
           default -> null;
         };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.engine;
 
+import java.util.EnumSet;
+import java.util.Set;
 import org.sparkrdma.scenarios.faults.plan.Faults;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -9,6 +11,7 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
@@ -22,9 +25,20 @@ final class FaultyDevice implements Device {
     this.faults = faults;
   }
 
+  /** Tasks do not post, because the faults are confined to the polling thread. */
   @Override
   public DeviceInfo info() {
-    return real.info();
+    DeviceInfo info = real.info();
+    Set<Capability> capabilities = EnumSet.copyOf(info.capabilities());
+    capabilities.remove(Capability.POST_BESIDE_POLL);
+    return new DeviceInfo(
+        info.name(),
+        info.engine(),
+        info.transport(),
+        info.nodeGuid(),
+        info.limits(),
+        capabilities,
+        info.ports());
   }
 
   @Override

@@ -10,7 +10,7 @@ import org.sparkrdma.scenarios.faults.plan.Act;
 import org.sparkrdma.scenarios.faults.plan.Faults;
 import org.sparkrdma.scenarios.faults.plan.Rule;
 import org.sparkrdma.scenarios.faults.plan.Step;
-import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePair;
@@ -102,11 +102,11 @@ final class FaultyQueuePair implements QueuePair {
         faults.addClash();
       }
     } else {
-      MessageType type = MessageType.of(domain.bytes(local));
-      if (type == MessageType.LOCATE) {
+      int type = Messages.type(domain.bytes(local));
+      if (type == Messages.LOCATE) {
         step = Step.LOCATE;
         count(1, 0, 0);
-      } else if (type == MessageType.LOCATED) {
+      } else if (type == Messages.LOCATED) {
         count(0, -1, 0);
       }
     }
@@ -228,11 +228,11 @@ final class FaultyQueuePair implements QueuePair {
 
   private boolean deliversReceive(WorkCompletion completion) {
     ByteBuffer message = domain.bytes(receives.get(completion.requestId()));
-    Step step = Step.receiptOf(MessageType.of(message));
+    Step step = Step.receiptOf(Messages.type(message));
     if (step == Step.LOCATE_RECEIVED) {
       count(0, 1, 0);
     }
-    Rule rule = faults.fire(step);
+    Rule rule = step == null ? null : faults.fire(step);
     if (step == Step.LOCATED_RECEIVED) {
       locatesAnswered++;
     }

@@ -16,6 +16,9 @@ final class Noise {
   static void garble(ByteBuffer message, Rule rule) {
     if (rule.argument().isEmpty()) {
       overwrite(message, NOISE_FROM, NOISE_TO, rule.seed());
+    } else if (rule.argument().indexOf(':') < 0) {
+      int at = Integer.parseInt(rule.argument());
+      message.put(at, (byte) (message.get(at) ^ 1));
     } else {
       LocatedField.flip(message, rule.argument());
     }

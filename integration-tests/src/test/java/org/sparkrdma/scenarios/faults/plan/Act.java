@@ -12,9 +12,9 @@ public enum Act {
   /** The peer rejects, without a reason. */
   REFUSE,
   /**
-   * Bytes are changed. The argument is the index of the one byte in private data. In a message it
-   * is a field of the first piece of a LOCATED and the bit to flip, with a colon between them; if
-   * empty, bytes 2 to 15 become noise.
+   * Bytes of a message are changed. The argument is the index of a byte, or a field of the first
+   * piece of a LOCATED and the bit to flip, with a colon between them; if empty, bytes 2 to 15
+   * become noise.
    */
   GARBLE,
   /** One bit of the data of a READ is flipped. */
@@ -34,10 +34,5 @@ public enum Act {
   /** The file is deleted once it is registered. */
   DELETE,
   /** The file loses its last bytes once it is registered. */
-  TRUNCATE,
-  /**
-   * The step waits until the peer reaches it as well. The argument is two files with a colon
-   * between them: the one to create and the one to wait for.
-   */
-  AWAIT_PEER
+  TRUNCATE
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.plan;
 
-import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.shuffle.wire.Messages;
 
 /** A step of a block's way at which a fault can fire. */
 public enum Step {
@@ -10,9 +10,13 @@ public enum Step {
   /** The reader requests a connection. */
   CONNECT,
   /** The server receives a connection request. */
-  REQUEST_RECEIVED,
+  CONNECT_REQUEST,
   /** The server accepts the connection. */
   ACCEPT,
+  /** The server receives a REQUEST. */
+  REQUEST_RECEIVED,
+  /** The reader receives an ANSWER. */
+  ANSWER_RECEIVED,
   /** The server receives a CONFIRM. */
   CONFIRM_RECEIVED,
   /** The reader posts a LOCATE. */
@@ -25,8 +29,6 @@ public enum Step {
   RELEASE_RECEIVED,
   /** The reader receives a RELEASED. */
   RELEASED_RECEIVED,
-  /** The server receives a returned credit. */
-  RETURN_RECEIVED,
   /** The reader posts a READ. */
   READ,
   /** Buffers of control messages are registered. */
@@ -36,16 +38,17 @@ public enum Step {
   /** The server registers a window of a map output. */
   REGISTER_FILE;
 
-  /** The receipt of a message of this type. */
-  public static Step receiptOf(MessageType type) {
+  /** The receipt of a message of this type; null when no fault has that step. */
+  public static Step receiptOf(int type) {
     return switch (type) {
-      case LOCATE -> LOCATE_RECEIVED;
-      case LOCATED -> LOCATED_RECEIVED;
-      case RELEASE -> RELEASE_RECEIVED;
-      case RELEASED -> RELEASED_RECEIVED;
-      case CONFIRM -> CONFIRM_RECEIVED;
-      case RETURN -> RETURN_RECEIVED;
-      case HELLO -> throw new IllegalStateException("the loopback engine has private data");
+      case Messages.REQUEST -> REQUEST_RECEIVED;
+      case Messages.ANSWER -> ANSWER_RECEIVED;
+      case Messages.CONFIRM -> CONFIRM_RECEIVED;
+      case Messages.LOCATE -> LOCATE_RECEIVED;
+      case Messages.LOCATED -> LOCATED_RECEIVED;
+      case Messages.RELEASE -> RELEASE_RECEIVED;
+      case Messages.RELEASED -> RELEASED_RECEIVED;
+      default -> null;
     };
   }
 }

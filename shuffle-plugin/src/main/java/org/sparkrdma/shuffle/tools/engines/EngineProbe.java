@@ -25,7 +25,6 @@ import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.serve.FileProbe;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.transport.DeviceNeeds;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -136,7 +135,7 @@ public final class EngineProbe {
    */
   private Map<Path, Optional<String>> tryDevice(VerbsEngine engine, DeviceInfo info)
       throws VerbsException {
-    DeviceNeeds.check(info, settings.trustedFabric());
+    RdmaTransport.requireAccessControl(info, settings.trustedFabric());
     PinnedLimit limit = limit(info.transport() != Transport.LOOPBACK);
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);

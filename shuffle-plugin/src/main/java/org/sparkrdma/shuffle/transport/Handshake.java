@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.ProofKey;
+
+/**
+ * The mutual proof of the ends of one connection, by the first three messages on its queue pair,
+ * see {@link Messages}. Confined to the agent.
+ *
+ * <pre>
+ *  initiator  NEW ──writeRequest──► REQUESTED ──takeAnswer──► PROVEN (it sends the CONFIRM)
+ *  responder  NEW ──takeRequest──► ANSWERED ──takeConfirm──► PROVEN (it grants remote access)
+ *                └──► REFUSED
+ * </pre>
+ */
+final class Handshake {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private enum State {
+    NEW,
+    REQUESTED,
+    ANSWERED,
+    REFUSED,
+    PROVEN
+  }
+
+  private final byte[] calleeKey;
+  private final long calleeIncarnation;
+  private final long callerIncarnation;
+  private State state = State.NEW;
+  private ConnectionBinding binding;
+  private byte[] request;
+  private byte[] answer;
+
+  private Handshake(Endpoint callee, byte[] secret, long callerIncarnation) {
+    this.calleeKey = ProofKey.of(callee.token(), secret);
+    this.calleeIncarnation = callee.incarnation();
+    this.callerIncarnation = callerIncarnation;
+  }
+
+  /**
+   * Of a connection that this executor initiates.
+   *
+   * @param secret of the application; empty without authentication
+   */
+  static Handshake ofInitiator(Endpoint callee, byte[] secret, Endpoint self) {
+    return new Handshake(callee, secret, self.incarnation());
+  }
+
+  /** Handshake of a connection that a peer initiates; the incarnation of the peer is unknown. */
+  static Handshake ofResponder(Endpoint self, byte[] secret) {
+    return new Handshake(self, secret, 0);
+  }
+
+  /** Whether the other end has proven that it belongs to the application. */
+  boolean isProven() {
+    return state == State.PROVEN;
+  }
+
+  private static byte[] nonce() {
+    byte[] nonce = new byte[Messages.NONCE_BYTES];
+    RANDOM.nextBytes(nonce);
+    return nonce;
+  }
+
+  private void move(State from, State to) {
+    if (state != from) {
+      throw new MalformedMessageException("set-up is out of order: state=" + state);
+    }
+    state = to;
+  }
+
+  /** Initiator: writes the REQUEST; returns its length in bytes. */
+  int writeRequest(ByteBuffer out, ConnectionBinding ownBinding) {
+    move(State.NEW, State.REQUESTED);
+    binding = ownBinding;
+    request = Messages.request(calleeIncarnation, callerIncarnation, nonce());
+    byte[] proof = Messages.proof(Messages.REQUEST, calleeKey, binding, request);
+    return Messages.write(out, request, proof);
+  }
+
+  /**
+   * Initiator: checks the ANSWER.
+   *
+   * @return whether it proves the callee
+   * @throws MalformedMessageException when it is no ANSWER, or none is expected
+   */
+  boolean takeAnswer(ByteBuffer message) {
+    byte[] received = bytes(message, Messages.ANSWER_BYTES);
+    byte[] header = Messages.header(received);
+    if (state != State.REQUESTED) {
+      throw new MalformedMessageException("unexpected ANSWER: state=" + state);
+    }
+    byte[] proof = Messages.proof(Messages.ANSWER, calleeKey, binding, request, header);
+    if (received[1] != Messages.PROTOCOL || !Messages.hasProof(received, proof)) {
+      return false;
+    }
+    answer = header;
+    move(State.REQUESTED, State.PROVEN);
+    return true;
+  }
+
+  /** Initiator: writes the CONFIRM that answers the callee's nonce; returns its length in bytes. */
+  int writeConfirm(ByteBuffer out) {
+    byte[] proof = Messages.proof(Messages.CONFIRM, calleeKey, binding, request, answer);
+    return Messages.write(out, Messages.confirm(), proof);
+  }
+
+  /**
+   * Responder: checks the REQUEST.
+   *
+   * @return null when it is proven, else the reason to refuse it
+   * @throws MalformedMessageException when no REQUEST is expected
+   */
+  Refusal takeRequest(ByteBuffer message, ConnectionBinding requestBinding) {
+    if (state != State.NEW) {
+      throw new MalformedMessageException("unexpected REQUEST: state=" + state);
+    }
+    state = State.REFUSED;
+    if (message.remaining() != Messages.REQUEST_BYTES) {
+      return Refusal.MALFORMED;
+    }
+    if (Messages.version(message) != Messages.PROTOCOL) {
+      return Refusal.VERSION;
+    }
+    byte[] received = bytes(message, Messages.REQUEST_BYTES);
+    byte[] header = Messages.header(received);
+    if (ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong(8) != calleeIncarnation) {
+      return Refusal.INCARNATION;
+    }
+    byte[] proof = Messages.proof(Messages.REQUEST, calleeKey, requestBinding, header);
+    if (!Messages.hasProof(received, proof)) {
+      return Refusal.PROOF;
+    }
+    binding = requestBinding;
+    request = header;
+    answer = Messages.answer(nonce());
+    state = State.ANSWERED;
+    return null;
+  }
+
+  /** Responder: writes the ANSWER; returns its length in bytes. */
+  int writeAnswer(ByteBuffer out) {
+    byte[] proof = Messages.proof(Messages.ANSWER, calleeKey, binding, request, answer);
+    return Messages.write(out, answer, proof);
+  }
+
+  /**
+   * Responder: checks the CONFIRM.
+   *
+   * @throws MalformedMessageException when its proof is wrong or it is not expected
+   */
+  void takeConfirm(ByteBuffer message) {
+    byte[] received = bytes(message, Messages.CONFIRM_BYTES);
+    if (state != State.ANSWERED
+        || !Messages.hasProof(
+            received, Messages.proof(Messages.CONFIRM, calleeKey, binding, request, answer))) {
+      throw new MalformedMessageException("CONFIRM without a valid proof");
+    }
+    move(State.ANSWERED, State.PROVEN);
+  }
+
+  private static byte[] bytes(ByteBuffer message, int lengthBytes) {
+    byte[] bytes = new byte[lengthBytes];
+    Messages.view(message, lengthBytes).get(bytes);
+    return bytes;
+  }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Set;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.PacketSettings;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/**
+ * One end of a connection: its queue pair, its buffers and its life. Confined to the agent, but for
+ * the send queue, which has a lock.
+ *
+ * <pre>
+ *  RESOLVING ─► CONNECTING ─► PROVING ─► ESTABLISHED
+ *       └──────────┴────────────┴───────────┴─► BROKEN ─► CLOSED
+ * </pre>
+ *
+ * <p>Every fault has one treatment: the connection is marked broken, which sends its blocks to TCP.
+ * The agent then destroys the queue pair, and only that frees memory, because until then the device
+ * may write it.
+ */
+abstract class RdmaConnection {
+  /** State of a connection. */
+  enum State {
+    /** Reader: the address is being resolved. */
+    RESOLVING,
+    /** The queue pair is being connected. */
+    CONNECTING,
+    /** The queue pair is connected, and the peer is not proven. */
+    PROVING,
+    ESTABLISHED,
+    /** Waits for its end; nothing is posted. */
+    BROKEN,
+    CLOSED
+  }
+
+  /**
+   * Without limit. Receives are always posted, but a pause of the peer's JVM may delay them, and
+   * every request has its own deadline.
+   */
+  private static final int RECEIVER_NOT_READY_RETRIES = 7;
+
+  private static final byte[] NO_DATA = {};
+
+  protected final TransportContext context;
+  protected final Connection connection;
+  protected final long beganNs;
+  protected SendQueue sends;
+  protected QueuePair queuePair;
+  protected long lastUsedNs;
+
+  /** Index in the agent's table. */
+  private final int index;
+
+  /** First those of receives. */
+  private RegisteredChunk[] buffers = {};
+
+  private final WorkRequest receive = new WorkRequest(1);
+  private CompletionQueues.Rings rings;
+  private volatile State state;
+
+  RdmaConnection(TransportContext context, Connection connection, State first, long nowNs) {
+    this.context = context;
+    this.connection = connection;
+    this.state = first;
+    this.beganNs = nowNs;
+    this.lastUsedNs = nowNs;
+    this.index = context.agent().add(this);
+    connection.attach(this);
+  }
+
+  final State state() {
+    return state;
+  }
+
+  final boolean isUsable() {
+    return state == State.ESTABLISHED;
+  }
+
+  final boolean hasEnded() {
+    return state == State.BROKEN || state == State.CLOSED;
+  }
+
+  protected final void move(State to) {
+    state = to;
+  }
+
+  final int index() {
+    return index;
+  }
+
+  /**
+   * Takes memory, creates the queue pair and posts its receives.
+   *
+   * @param access of the peer from the beginning
+   * @return false when there is no memory
+   * @throws VerbsException when the device refuses
+   */
+  protected final boolean prepare(
+      int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) throws VerbsException {
+    assert context.owner().holds();
+    RegisteredChunk[] taken = context.slab().tryTake(receives + otherBuffers);
+    if (taken == null) {
+      return false;
+    }
+    buffers = taken;
+    rings = context.completions().tryTake(sendDepth, receives);
+    if (rings == null) {
+      return false;
+    }
+    queuePair =
+        connection.createQueuePair(
+            context.domain(),
+            new QueuePairSettings(
+                rings.completionQueue(),
+                rings.completionQueue(),
+                sendDepth,
+                receives,
+                1,
+                0,
+                access));
+    sends = new SendQueue(queuePair, sendDepth, index);
+    for (int i = 0; i < receives; i++) {
+      postReceive(i);
+    }
+    return !hasEnded();
+  }
+
+  protected final RegisteredChunk buffer(int i) {
+    return buffers[i];
+  }
+
+  protected final void postReceive(int buffer) {
+    RegisteredChunk chunk = buffers[buffer];
+    receive
+        .receive(SendQueue.receiveId(index, buffer))
+        .local(chunk.region(), chunk.regionOffset(), chunk.lengthBytes());
+    if (!queuePair.postReceive(receive)) {
+      markBroken(FallbackReason.LOST_PEER, "the device takes no receive");
+    }
+  }
+
+  protected final ConnectionParameters parameters(Duration timeout) {
+    PacketSettings packets = context.settings().packets();
+    return new ConnectionParameters(
+        NO_DATA,
+        context.readDepth(),
+        packets.ackRetries(),
+        RECEIVER_NOT_READY_RETRIES,
+        packets.ackTimeout(),
+        timeout);
+  }
+
+  /** Handles a completion of its queue pair. */
+  final void onCompletion(WorkCompletion completion, long nowNs) {
+    if (hasEnded() || queuePair == null) {
+      return;
+    }
+    if (completion.queuePairNumber() != queuePair.number()) {
+      // Of the connection that had this index before.
+      return;
+    }
+    long id = completion.requestId();
+    if (!completion.succeeded()) {
+      onFailedCompletion(completion.status(), SendQueue.isReceive(id));
+    } else if (SendQueue.isReceive(id)) {
+      lastUsedNs = nowNs;
+      receive((int) id, (int) completion.byteLength(), nowNs);
+    } else {
+      int count = sends.retire(id, nowNs);
+      for (int i = 0; i < count; i++) {
+        onRetired(sends.retiredOwner(i), nowNs);
+      }
+    }
+  }
+
+  /**
+   * A queue pair that is rejected flushes its receives before the event that says why. iWARP
+   * reports nearly every error as a flush, and a message that is too long by one of two statuses.
+   */
+  private void onFailedCompletion(WorkStatus status, boolean ofReceive) {
+    if (state == State.CONNECTING) {
+      return;
+    }
+    boolean tooLong =
+        ofReceive
+            && (status == WorkStatus.LOCAL_LENGTH_ERROR
+                || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR);
+    if (tooLong) {
+      onProtocolError("message longer than its buffer");
+    } else {
+      boolean lost = ofReceive || status == WorkStatus.FLUSH_ERROR;
+      markBroken(
+          lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR,
+          "completion failed: status=" + status);
+    }
+  }
+
+  private void receive(int buffer, int lengthBytes, long nowNs) {
+    try {
+      onMessage(buffer, buffers[buffer].slice(0, lengthBytes), nowNs);
+    } catch (MalformedMessageException e) {
+      onProtocolError(e.getMessage());
+    } catch (VerbsException e) {
+      markBroken(FallbackReason.LOST_PEER, e.getMessage());
+    }
+  }
+
+  protected final void onProtocolError(String detail) {
+    context.counters().increment(Counter.PROTOCOL_ERRORS);
+    markBroken(FallbackReason.PROTOCOL_ERROR, detail);
+  }
+
+  /** A message was received; its buffer must be posted again. */
+  protected abstract void onMessage(int buffer, ByteBuffer message, long nowNs)
+      throws VerbsException;
+
+  /** A work request of this owner has completed. */
+  protected abstract void onRetired(Object owner, long nowNs);
+
+  /** Checks of each tenth of a second. */
+  abstract void onTick(long nowNs);
+
+  /** It is marked broken. */
+  protected abstract void onBroken(FallbackReason reason, String detail);
+
+  /** The queue pair is destroyed: the memory of its work is free. */
+  protected abstract void onDestroyed();
+
+  /** Whether work is open that has a deadline. */
+  abstract boolean isBusy();
+
+  /** Ends it soon, for this reason, which is a fault unless it is null; once. */
+  final void markBroken(FallbackReason reason, String detail) {
+    assert context.owner().holds();
+    if (hasEnded()) {
+      return;
+    }
+    state = State.BROKEN;
+    if (sends != null) {
+      sends.markBroken();
+    }
+    onBroken(reason, detail);
+    context.agent().addBroken(this);
+  }
+
+  /** Destroys its queue pair, then frees what it held. The agent, or the closer after its end. */
+  final void destroy() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    state = State.CLOSED;
+    if (sends == null) {
+      connection.close();
+    } else {
+      sends.destroy(connection);
+    }
+    if (rings != null) {
+      rings.close();
+    }
+    onDestroyed();
+    for (RegisteredChunk buffer : buffers) {
+      buffer.release();
+    }
+    context.agent().remove(this);
+  }
+}

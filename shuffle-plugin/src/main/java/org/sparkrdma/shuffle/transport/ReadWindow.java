@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayDeque;
+
+/**
+ * Limits the bytes of READs that this executor has posted, over all connections: many servers that
+ * send to one reader at once would overflow the buffers of a switch (incast). Connections that find
+ * no room wait in order. Confined to the agent.
+ */
+final class ReadWindow {
+  private final long maxBytes;
+  private final ArrayDeque<ReadConnection> waiting = new ArrayDeque<>();
+  private long postedBytes;
+
+  /**
+   * @param maxBytes at least the length of the longest READ
+   */
+  ReadWindow(long maxBytes) {
+    this.maxBytes = maxBytes;
+  }
+
+  /**
+   * Takes bytes for a READ of a connection.
+   *
+   * @param first whether the connection is the first one that waited, and has its turn now
+   * @return false when the connection must wait; {@link #serve} gives it its turn
+   */
+  boolean tryTake(ReadConnection connection, int lengthBytes, boolean first) {
+    if (lengthBytes <= maxBytes - postedBytes && (first || waiting.isEmpty())) {
+      postedBytes += lengthBytes;
+      return true;
+    }
+    if (!first) {
+      waiting.add(connection);
+    }
+    return false;
+  }
+
+  /** READs have completed, or their queue pair is destroyed. */
+  void release(long lengthBytes) {
+    postedBytes -= lengthBytes;
+  }
+
+  /** Gives turns to the connections that wait, as far as there is room. */
+  int serve() {
+    int served = 0;
+    while (!waiting.isEmpty() && waiting.peek().postReads(true)) {
+      waiting.poll();
+      served++;
+    }
+    return served;
+  }
+
+  /** A connection ends. */
+  void remove(ReadConnection connection) {
+    waiting.remove(connection);
+  }
+
+  /** Bytes of READs that are posted. */
+  long postedBytes() {
+    return postedBytes;
+  }
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.LocateCall;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+
+/**
+ * The server's end of a connection: answers LOCATEs and RELEASEs. It has a receive for each of two
+ * requests, and one more, because two requests may follow the CONFIRM at once. Only it grants
+ * remote access, after the proof of the reader. Confined to the agent.
+ *
+ * <p>A request that finds no buffer for its answer or no room in the send queue waits; its receive
+ * is not posted meanwhile. That bounds what a peer can have open.
+ */
+final class ServeConnection extends RdmaConnection {
+  private static final int RECEIVES = 3;
+
+  /** Two answers, and those whose completion is polled after the next requests were received. */
+  static final int SEND_DEPTH = 8;
+
+  private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
+
+  private final long number;
+  private final Handshake handshake;
+
+  /** Buffers of answers: being written, or sent and not completed. */
+  private final List<RegisteredChunk> answers = new ArrayList<>(RECEIVES);
+
+  private record Deferred(int buffer, int lengthBytes) {}
+
+  private final ArrayDeque<Deferred> deferred = new ArrayDeque<>();
+
+  /**
+   * Buffer of the ANSWER or the REFUSAL until it is sent, else null. It is none of the slab's
+   * buffers of answers: strangers that receive nothing would use these up.
+   */
+  private RegisteredChunk setup;
+
+  private int leases;
+  private int openCalls;
+
+  /**
+   * @param number unique in this transport
+   */
+  ServeConnection(TransportContext context, Connection connection, long number, long nowNs) {
+    super(context, connection, State.CONNECTING, nowNs);
+    this.number = number;
+    this.handshake = Handshake.ofResponder(context.self(), context.secret());
+  }
+
+  /** Number of this connection at the server, which owns its leases. */
+  long number() {
+    return number;
+  }
+
+  boolean isProven() {
+    return handshake.isProven();
+  }
+
+  /**
+   * Accepts the connection, with its receives posted.
+   *
+   * @return false when there is no memory
+   * @throws VerbsException when the device refuses
+   */
+  boolean accept() throws VerbsException {
+    Set<AccessFlag> access = context.limitsAccess() ? Set.of() : REMOTE_ACCESS;
+    if (!prepare(SEND_DEPTH, RECEIVES, 0, access)) {
+      return false;
+    }
+    move(State.PROVING);
+    connection.accept(parameters(context.settings().connectTimeout()));
+    return true;
+  }
+
+  /** Rejects the connection: the peer tries again soon. */
+  void reject() {
+    connection.reject(context.full());
+    markBroken(FallbackReason.PEER_BUSY, "no memory for messages");
+  }
+
+  @Override
+  protected void onMessage(int buffer, ByteBuffer message, long nowNs) throws VerbsException {
+    int type = Messages.type(message);
+    if (type == Messages.REQUEST || (type != Messages.CONFIRM && !handshake.isProven())) {
+      onRequest(buffer, message, nowNs);
+    } else if (type == Messages.CONFIRM) {
+      onConfirm(buffer, message, nowNs);
+    } else if (type == Messages.LOCATE || type == Messages.RELEASE) {
+      if (type == Messages.RELEASE) {
+        Messages.checkRelease(message);
+      }
+      deferred.add(new Deferred(buffer, message.remaining()));
+      takeDeferred(nowNs);
+    } else {
+      throw new MalformedMessageException("unexpected message: type=" + type);
+    }
+  }
+
+  /** The first message: it may be anything, of anybody. */
+  private void onRequest(int buffer, ByteBuffer message, long nowNs) {
+    ConnectionBinding binding =
+        ConnectionBinding.of(
+            context.requestHasQueuePair() ? connection.requestQueuePairNumber() : 0,
+            connection.remoteAddress(),
+            connection.localAddress());
+    Refusal refusal = handshake.takeRequest(message, binding);
+    postReceive(buffer);
+    RegisteredChunk[] taken = context.slab().tryTake(1);
+    if (taken == null) {
+      markBroken(FallbackReason.POOL_EMPTY, "no memory for messages");
+      return;
+    }
+    setup = taken[0];
+    ByteBuffer out = setup.slice(0, setup.lengthBytes());
+    if (refusal == null) {
+      send(setup, handshake.writeAnswer(out), nowNs);
+    } else {
+      context.agent().peers().onRefusedRequest(connection.remoteAddress(), refusal);
+      send(setup, Messages.writeRefusal(out, refusal), nowNs);
+    }
+  }
+
+  private void onConfirm(int buffer, ByteBuffer message, long nowNs) throws VerbsException {
+    handshake.takeConfirm(message);
+    postReceive(buffer);
+    if (context.limitsAccess()) {
+      queuePair.setRemoteAccess(REMOTE_ACCESS);
+    }
+    move(State.ESTABLISHED);
+    lastUsedNs = nowNs;
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+  }
+
+  /** Handles requests that waited, while there are buffers and room for their answers. */
+  void takeDeferred(long nowNs) {
+    while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
+      RegisteredChunk answer = takeAnswer();
+      if (answer == null) {
+        context.agent().addShortOfBuffers(this);
+        return;
+      }
+      Deferred next = deferred.poll();
+      ByteBuffer message = buffer(next.buffer()).slice(0, next.lengthBytes());
+      if (Messages.type(message) == Messages.LOCATE) {
+        leases = Math.max(0, leases - Locate.releasedLeases(message));
+        openCalls++;
+        context.server().locate(new Call(next.buffer(), message, answer), nowNs);
+      } else {
+        onRelease(next.buffer(), message, answer, nowNs);
+      }
+    }
+  }
+
+  private void onRelease(int buffer, ByteBuffer message, RegisteredChunk answer, long nowNs) {
+    long[] released = Messages.releasedLeases(message);
+    leases = Math.max(0, leases - released.length);
+    for (long lease : released) {
+      context.server().release(number, lease);
+    }
+    postReceive(buffer);
+    send(answer, Messages.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
+  }
+
+  private RegisteredChunk takeAnswer() {
+    RegisteredChunk answer = context.slab().tryTakeForAnswer();
+    if (answer != null) {
+      answers.add(answer);
+    }
+    return answer;
+  }
+
+  private boolean hasSendRoom() {
+    sends.lock();
+    try {
+      return sends.room() > openCalls && sends.canGather();
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  private void send(RegisteredChunk answer, int lengthBytes, long nowNs) {
+    if (hasEnded()) {
+      return;
+    }
+    sends.lock();
+    try {
+      sends.send(answer, lengthBytes, answer, nowNs);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  @Override
+  protected void onRetired(Object owner, long nowNs) {
+    if (owner == setup) {
+      releaseSetup();
+    } else {
+      RegisteredChunk answer = (RegisteredChunk) owner;
+      answers.remove(answer);
+      context.slab().releaseAnswer(answer);
+      context.agent().onAnswerBufferFree();
+    }
+    takeDeferred(nowNs);
+  }
+
+  private void releaseSetup() {
+    if (setup != null) {
+      setup.release();
+      setup = null;
+    }
+  }
+
+  /** A LOCATE at the server, with its buffers until the answer. */
+  private final class Call implements LocateCall {
+    private final int buffer;
+    private final ByteBuffer message;
+    private final RegisteredChunk answer;
+
+    Call(int buffer, ByteBuffer message, RegisteredChunk answer) {
+      this.buffer = buffer;
+      this.message = message;
+      this.answer = answer;
+    }
+
+    @Override
+    public long peer() {
+      return number;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return message;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer.slice(0, answer.lengthBytes());
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      if (hasEnded()) {
+        return;
+      }
+      openCalls--;
+      leases += Located.hasLease(answer()) ? 1 : 0;
+      postReceive(buffer);
+      send(answer, lengthBytes, context.agent().nowNs());
+    }
+
+    @Override
+    public void malformed(String reason) {
+      // The server has counted it.
+      markBroken(FallbackReason.PROTOCOL_ERROR, reason);
+    }
+  }
+
+  @Override
+  boolean isBusy() {
+    return !isUsable() || openCalls > 0 || !deferred.isEmpty();
+  }
+
+  /** A connection of which a lease is open stays, because READs need nothing of this process. */
+  @Override
+  void onTick(long nowNs) {
+    if (!isUsable()) {
+      if (nowNs - beganNs > context.settings().connectTimeout().toNanos()) {
+        markBroken(FallbackReason.CONNECT_FAILED, "not confirmed in time");
+      }
+      return;
+    }
+    sends.lock();
+    boolean stalled = sends.isStalled(nowNs, context.settings().requestTimeout().toNanos());
+    sends.post();
+    sends.unlock();
+    long idleNs = 2 * context.settings().idleTimeout().toNanos();
+    if (stalled) {
+      markBroken(FallbackReason.LOST_PEER, "peer receives no messages");
+    } else if (nowNs - lastUsedNs > idleNs && leases == 0 && !isBusy()) {
+      markBroken(null, "idle");
+    }
+  }
+
+  @Override
+  protected void onBroken(FallbackReason reason, String detail) {
+    deferred.clear();
+    context.agent().peers().onBroken(this, detail);
+  }
+
+  @Override
+  protected void onDestroyed() {
+    context.server().onPeerGone(number);
+    releaseSetup();
+    answers.forEach(context.slab()::releaseAnswer);
+    answers.clear();
+    context.agent().onAnswerBufferFree();
+    context.agent().peers().onEnded(this);
+  }
+}

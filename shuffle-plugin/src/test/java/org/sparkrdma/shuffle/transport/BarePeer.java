@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.sparkrdma.leak.Leaks;
+import org.sparkrdma.leak.WatchedEngine;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * A peer by plain verbs, which sends what a test says: a reader or a server, with one connection at
+ * a time. Confined to the test's thread. Waits end when the test is interrupted at its time limit.
+ */
+final class BarePeer implements AutoCloseable {
+  /** Period of the bytes that peers may READ. */
+  static final int PERIOD = 1_000;
+
+  /** Number of those bytes. */
+  static final int CONTENT_BYTES = 64 * PERIOD;
+
+  /** The default of readers. */
+  private static final int TIMEOUT_MS = 30_000;
+
+  private static final long POLL_NS = 1_000_000;
+  private static final int RECEIVES = 8;
+  private static final int SENDS = 16;
+
+  /** Twice as long as a buffer of the plug-in. */
+  private static final int BUFFER_BYTES = 2 * MessageSlab.MESSAGE_BYTES;
+
+  private static final long RECEIVE_ID = 1L << 40;
+  private static final long READ_ID = 1L << 41;
+
+  private final VerbsEngine engine;
+  private final Device device;
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ConnectionManager manager;
+  private final HostMemory memory;
+  private final MemoryRegion region;
+  private final HostMemory content;
+  private final MemoryRegion readable;
+  private final WorkRequest work = new WorkRequest(1);
+  private final ArrayDeque<byte[]> received = new ArrayDeque<>();
+  private final List<WorkStatus> readResults = new ArrayList<>();
+  private Endpoint self;
+  private Connection connection;
+  private QueuePair queuePair;
+  private Handshake handshake;
+
+  /** Maximum number of receives of a connection; negative without limit. */
+  private int receives = -1;
+
+  private boolean ended;
+  private long posted;
+  private long sent;
+  private int attempts;
+
+  /** Those of all peers since {@link #takeAttempts}. Confined to the test's thread. */
+  private static int allAttempts;
+
+  BarePeer(long incarnation) throws VerbsException {
+    engine = WatchedEngine.watch(TestEngine.load(Map.of()), (object, method) -> {});
+    device = TestEngine.open(engine);
+    domain = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(256, channel);
+    manager = device.createConnectionManager(channel);
+    long lengthBytes = (long) (RECEIVES + SENDS) * BUFFER_BYTES;
+    memory = device.allocate(lengthBytes);
+    region = domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE));
+    content = device.allocate(CONTENT_BYTES);
+    content.slice(0, CONTENT_BYTES).put(content(CONTENT_BYTES));
+    readable = domain.register(content, 0, CONTENT_BYTES, Set.of(AccessFlag.REMOTE_READ));
+    NetworkAddress address = NetworkAddress.ofHost(TestEngine.address());
+    Listener listener = manager.listen(new InetSocketAddress(TestEngine.address(), 0), 8);
+    self = endpoint(incarnation, new ListenerAddress(address, listener.address().getPort()));
+  }
+
+  private static Endpoint endpoint(long incarnation, ListenerAddress address) {
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    new Random(incarnation).nextBytes(token);
+    String executor = Long.toString(incarnation);
+    return new Endpoint(executor, List.of(address), "soft", Messages.PROTOCOL, incarnation, token);
+  }
+
+  /** The bytes of a block of a peer that is a server. */
+  static byte[] content(int lengthBytes) {
+    byte[] bytes = new byte[lengthBytes];
+    for (int i = 0; i < lengthBytes; i++) {
+      int inPeriod = i % PERIOD;
+      bytes[i] = (byte) (inPeriod * 31 + (inPeriod >> 3));
+    }
+    return bytes;
+  }
+
+  /** Endpoint of this peer as a server. */
+  Endpoint endpoint() {
+    return self;
+  }
+
+  /** It is another executor from now on, of which no fault is remembered. */
+  void become(long incarnation) {
+    self = endpoint(incarnation, self.addresses().get(0));
+  }
+
+  /** Posts this number of receives on later connections, and no more. */
+  void receiveOnly(int count) {
+    receives = count;
+  }
+
+  /** Whether a queue pair's access can be limited. */
+  boolean canLimitAccess() {
+    return device.info().can(Capability.QUEUE_PAIR_ACCESS);
+  }
+
+  /** Whether a connection request has the number of the queue pair, which proofs cover. */
+  boolean requestHasQueuePair() {
+    return device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR);
+  }
+
+  /** Whether a rejection says why. */
+  boolean rejectsWithReason() {
+    return device.info().limits().maxPrivateDataBytes() > 0;
+  }
+
+  /** Whether a message without a posted receive ends the connection. */
+  boolean isOnIwarp() {
+    return device.info().transport() == Transport.IWARP;
+  }
+
+  /** Number of connections, messages and READs so far. */
+  int attempts() {
+    return attempts;
+  }
+
+  /** The same of all peers since the last call. */
+  static int takeAttempts() {
+    int taken = allAttempts;
+    allAttempts = 0;
+    return taken;
+  }
+
+  private void countAttempt() {
+    attempts++;
+    allAttempts++;
+  }
+
+  private void prepare() throws VerbsException {
+    queuePair =
+        connection.createQueuePair(
+            domain,
+            new QueuePairSettings(
+                queue, queue, SENDS, RECEIVES, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
+    ended = false;
+    for (int i = 0; i < RECEIVES && (receives < 0 || i < receives); i++) {
+      postReceive(i);
+    }
+    received.clear();
+    posted = 0;
+    sent = 0;
+    countAttempt();
+  }
+
+  private void postReceive(int i) {
+    work.receive(RECEIVE_ID | i).local(region, (long) (SENDS + i) * BUFFER_BYTES, BUFFER_BYTES);
+    // A connection that has ended takes none.
+    ended |= !queuePair.postReceive(work);
+  }
+
+  /** Posts all receives that were not posted. */
+  void receiveAgain() {
+    receives = -1;
+    for (int i = 0; i < RECEIVES; i++) {
+      postReceive(i);
+    }
+  }
+
+  private static ConnectionParameters parameters() {
+    return new ConnectionParameters(new byte[0], 4, 6, 7, 17, Duration.ofSeconds(10));
+  }
+
+  private ConnectionBinding initiatorBinding() {
+    return TestBinding.ofInitiator(device, connection);
+  }
+
+  // As a reader.
+
+  /** Connects its queue pair; false when the server rejects it. */
+  boolean connect(Endpoint server) throws VerbsException {
+    end();
+    ListenerAddress to = server.addresses().get(0);
+    connection =
+        manager.resolve(
+            new InetSocketAddress(to.network().address(), to.port()), null, Duration.ofSeconds(10));
+    assertThat(nextEvent()).isEqualTo(ConnectionEvent.Type.RESOLVED);
+    prepare();
+    connection.connect(parameters());
+    return nextEvent() == ConnectionEvent.Type.ESTABLISHED;
+  }
+
+  /** Writes a REQUEST with this secret in the name of an executor. */
+  byte[] request(Endpoint server, byte[] secret, Endpoint caller) {
+    return request(server, secret, caller, initiatorBinding());
+  }
+
+  /** The same for another connection. */
+  byte[] request(Endpoint server, byte[] secret, Endpoint caller, ConnectionBinding binding) {
+    handshake = Handshake.ofInitiator(server, secret, caller);
+    ByteBuffer out = ByteBuffer.allocate(256);
+    return Arrays.copyOf(out.array(), handshake.writeRequest(out, binding));
+  }
+
+  /** The binding of its connection, but from another address. */
+  ConnectionBinding bindingFrom(InetSocketAddress source) {
+    ConnectionBinding own = initiatorBinding();
+    return new ConnectionBinding(own.queuePairNumber(), source.getAddress(), own.destination());
+  }
+
+  /** Connects and sends a valid REQUEST; returns the answer, whose proof is checked. */
+  byte[] requestAndAwaitAnswer(Endpoint server, Endpoint caller) throws VerbsException {
+    assertThat(connect(server)).isTrue();
+    send(request(server, new byte[0], caller));
+    byte[] answer = awaitMessage();
+    assertThat(handshake.takeAnswer(ByteBuffer.wrap(answer))).isTrue();
+    return answer;
+  }
+
+  /** Connects with a proof, as any executor of the application can. */
+  void prove(Endpoint server) throws VerbsException {
+    requestAndAwaitAnswer(server, self);
+    send(confirm());
+  }
+
+  byte[] confirm() {
+    ByteBuffer out = ByteBuffer.allocate(256);
+    return Arrays.copyOf(out.array(), handshake.writeConfirm(out));
+  }
+
+  /** A LOCATE of one block that releases leases. */
+  static byte[] locate(long id, BlockRange block, long... leases) {
+    ByteBuffer out = ByteBuffer.allocate(256);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, id, TIMEOUT_MS);
+    for (long lease : leases) {
+      encoder.lease(lease);
+    }
+    encoder.block(
+        block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0, false);
+    return Arrays.copyOf(out.array(), encoder.finish());
+  }
+
+  /** A RELEASE. */
+  static byte[] release(long... leases) {
+    ByteBuffer out = ByteBuffer.allocate(256);
+    ByteBuffer message = Messages.beginRelease(out, leases.length);
+    for (long lease : leases) {
+      message.putLong(lease);
+    }
+    return Arrays.copyOf(out.array(), message.position());
+  }
+
+  /** Locates a block and keeps its lease; returns the answer at its first piece. */
+  Located.Decoder locate(BlockRange block) {
+    send(locate(1, block));
+    Located.Decoder located = new Located.Decoder().begin(ByteBuffer.wrap(awaitMessage()));
+    assertThat(located.nextPiece()).isTrue();
+    return located;
+  }
+
+  /** READs bytes of a piece; whether that succeeded. */
+  boolean read(Located.Decoder piece) {
+    countAttempt();
+    int before = readResults.size();
+    work.read(READ_ID, piece.address(), piece.remoteKey()).local(region, 0, 8).signalled();
+    if (!queuePair.postSend(work)) {
+      return false;
+    }
+    while (readResults.size() == before && !ended) {
+      poll();
+    }
+    return readResults.size() > before && readResults.get(before) == WorkStatus.SUCCESS;
+  }
+
+  // As a server.
+
+  /** Accepts the next connection, and proves itself. */
+  void acceptAndProve() throws VerbsException {
+    byte[] answer = acceptAndTakeRequest(new byte[0]);
+    send(answer);
+    handshake.takeConfirm(ByteBuffer.wrap(awaitMessage()));
+  }
+
+  /** Accepts the next connection and takes its REQUEST; returns the ANSWER. */
+  byte[] acceptAndTakeRequest(byte[] secret) throws VerbsException {
+    accept();
+    return takeRequest(secret);
+  }
+
+  private byte[] takeRequest(byte[] secret) {
+    handshake = Handshake.ofResponder(self, secret);
+    ConnectionBinding binding =
+        ConnectionBinding.of(
+            requestHasQueuePair() ? connection.requestQueuePairNumber() : 0,
+            connection.remoteAddress(),
+            connection.localAddress());
+    assertThat(handshake.takeRequest(ByteBuffer.wrap(awaitMessage()), binding)).isNull();
+    ByteBuffer out = ByteBuffer.allocate(256);
+    return Arrays.copyOf(out.array(), handshake.writeAnswer(out));
+  }
+
+  /** Accepts the next connection in place of the one before. */
+  void accept() throws VerbsException {
+    Connection requested = nextRequest();
+    while (requested == null) {
+      await();
+      requested = nextRequest();
+    }
+    accept(requested);
+  }
+
+  private void accept(Connection requested) throws VerbsException {
+    end();
+    connection = requested;
+    prepare();
+    connection.accept(parameters());
+  }
+
+  /** Accepts a connection if one is requested, in place of the one before. */
+  boolean acceptIfRequested() throws VerbsException {
+    Connection requested = nextRequest();
+    if (requested == null) {
+      await();
+      return false;
+    }
+    accept(requested);
+    return true;
+  }
+
+  /** Rejects a connection if one is requested. */
+  void rejectIfRequested(byte... privateData) {
+    Connection requested = nextRequest();
+    if (requested == null) {
+      await();
+      return;
+    }
+    requested.reject(privateData);
+    requested.close();
+    countAttempt();
+  }
+
+  private Connection nextRequest() {
+    ConnectionEvent event = manager.pollEvent();
+    while (event != null && event.type() != ConnectionEvent.Type.CONNECT_REQUEST) {
+      event = manager.pollEvent();
+    }
+    return event == null ? null : event.connection();
+  }
+
+  /**
+   * The next LOCATE; null when the connection ends or all blocks have an answer before. A RELEASE
+   * is answered.
+   */
+  Locate awaitLocate(CollectedBlocks wanted) {
+    while (!ended && wanted.answered() < wanted.blocks().size()) {
+      poll();
+      byte[] message = received.poll();
+      if (message != null && message[0] == Messages.LOCATE) {
+        return Locate.decode(ByteBuffer.wrap(message));
+      }
+      if (message != null) {
+        sendReleased();
+      }
+    }
+    return null;
+  }
+
+  void sendReleased() {
+    ByteBuffer out = ByteBuffer.allocate(8);
+    Messages.writeReleased(out);
+    send(out.array());
+  }
+
+  /** Begins the answer to a request with this id. */
+  Answer answer(long requestId) {
+    return new Answer(requestId);
+  }
+
+  /** A LOCATED. */
+  final class Answer {
+    private final ByteBuffer out = ByteBuffer.allocate(BUFFER_BYTES);
+    private final Located.Encoder encoder;
+
+    private Answer(long requestId) {
+      encoder = new Located.Encoder().begin(out, requestId, Located.NO_CHECKSUM);
+    }
+
+    /** Bytes of a block from an offset on. */
+    Answer piece(int block, long from, int lengthBytes, long blockBytes) {
+      long address = readable.remote().address() + Math.floorMod(from, PERIOD);
+      encoder.located(
+          block, address, readable.remote().remoteKey(), lengthBytes, from, blockBytes, 0);
+      return this;
+    }
+
+    /** A piece that no READ can reach. */
+    Answer unreadable(int block, int lengthBytes) {
+      encoder.located(block, 4096, 1, lengthBytes, 0, lengthBytes, 0);
+      return this;
+    }
+
+    /** The rest of a block must be fetched by TCP. */
+    Answer byTcp(int block, Located.Kind kind) {
+      encoder.byTcp(block, kind);
+      return this;
+    }
+
+    /** Sends it with a lease. */
+    void send(long lease) {
+      send(lease, 60_000);
+    }
+
+    /** The same with the rest of the lease. */
+    void send(long lease, int leaseMs) {
+      BarePeer.this.send(encode(lease, leaseMs));
+    }
+
+    byte[] encode(long lease, int leaseMs) {
+      return Arrays.copyOf(out.array(), encoder.finish(lease, leaseMs));
+    }
+  }
+
+  // Both.
+
+  /** Sends bytes, and waits until they are sent or the connection ends. */
+  void send(byte[] message) {
+    post(message);
+    while (sent < posted && !ended) {
+      poll();
+    }
+  }
+
+  /** Sends bytes without waiting; of the last 16 messages one must have been sent. */
+  void post(byte[] message) {
+    countAttempt();
+    long at = posted % SENDS * BUFFER_BYTES;
+    memory.slice(at, message.length).put(message);
+    work.send(1).local(region, at, message.length).signalled();
+    if (queuePair.postSend(work)) {
+      posted++;
+    } else {
+      ended = true;
+    }
+  }
+
+  /** The next message that was received. */
+  byte[] awaitMessage() {
+    byte[] message = nextMessage();
+    assertThat(message).as("message before the end of the connection").isNotNull();
+    return message;
+  }
+
+  /** The next message that was received; null when the connection ends first. */
+  byte[] nextMessage() {
+    while (received.isEmpty() && !ended) {
+      poll();
+    }
+    return received.poll();
+  }
+
+  /** Whether the other end has ended the connection, as far as this end knows. */
+  boolean hasEnded() {
+    poll();
+    return ended;
+  }
+
+  /** Waits until the other end ends the connection. */
+  void awaitEnd() {
+    while (!ended) {
+      poll();
+    }
+  }
+
+  private void poll() {
+    ConnectionEvent event = manager.pollEvent();
+    if (event != null
+        && event.connection() == connection
+        && event.type() == ConnectionEvent.Type.DISCONNECTED) {
+      ended = true;
+    }
+    if (queue.poll(16, this::onCompletion) == 0 && event == null) {
+      await();
+    }
+  }
+
+  private void await() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new IllegalStateException("interrupted at the time limit of the test");
+    }
+    channel.await(POLL_NS);
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    long id = completion.requestId();
+    if (queuePair == null || completion.queuePairNumber() != queuePair.number()) {
+      return;
+    }
+    if (id == READ_ID) {
+      readResults.add(completion.status());
+    } else if (!completion.succeeded()) {
+      ended = true;
+    } else if (id == 1) {
+      sent++;
+    } else {
+      int i = (int) id;
+      byte[] bytes = new byte[(int) completion.byteLength()];
+      memory.slice((long) (SENDS + i) * BUFFER_BYTES, bytes.length).get(bytes);
+      received.add(bytes);
+      if (receives < 0) {
+        postReceive(i);
+      }
+    }
+  }
+
+  private ConnectionEvent.Type nextEvent() {
+    ConnectionEvent event = manager.pollEvent();
+    while (event == null || event.connection() != connection) {
+      await();
+      event = manager.pollEvent();
+    }
+    return event.type();
+  }
+
+  /** Ends its connection. */
+  void end() {
+    if (connection != null) {
+      connection.close();
+      connection = null;
+      queuePair = null;
+      ended = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    end();
+    manager.close();
+    queue.close();
+    channel.close();
+    List.of(region, readable).forEach(MemoryRegion::close);
+    List.of(memory, content).forEach(HostMemory::close);
+    domain.close();
+    Leaks.checkNothingOpen(device);
+    device.close();
+    engine.close();
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** Blocks that a simulated executor fetches; checks that each has one answer. */
+final class VirtualFetch implements FetchHandler {
+  private final boolean[] answers;
+  private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
+  private final List<String> details = new ArrayList<>();
+  private final Runnable onAnswer;
+  private int read;
+  private int failed;
+
+  /** Fetches one partition of the first map outputs of a server. */
+  VirtualFetch(
+      VirtualExecutor reader, Endpoint server, int partition, int maps, Runnable onAnswer) {
+    this.answers = new boolean[maps];
+    this.onAnswer = onAnswer;
+    List<BlockRange> blocks =
+        IntStream.range(0, maps)
+            .mapToObj(map -> new BlockRange(0, map, partition, partition + 1))
+            .toList();
+    FetchHandler.fetch(reader.transport(), server, blocks, this);
+  }
+
+  /** One block. */
+  VirtualFetch(VirtualExecutor reader, Endpoint server) {
+    this(reader, server, 0, 1, () -> {});
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer) {
+    read++;
+    onAnswer(index);
+  }
+
+  @Override
+  public void onFailed(int index, FallbackReason reason, String detail) {
+    failed++;
+    failures.merge(reason, 1, Integer::sum);
+    details.add(detail);
+    onAnswer(index);
+  }
+
+  private void onAnswer(int index) {
+    if (answers[index]) {
+      throw new IllegalStateException("second answer: block=" + index);
+    }
+    answers[index] = true;
+    onAnswer.run();
+  }
+
+  boolean isAnswered() {
+    return read + failed == answers.length;
+  }
+
+  /** Whether all blocks came by READ. */
+  boolean isRead() {
+    return read == answers.length;
+  }
+
+  int read() {
+    return read;
+  }
+
+  /** Blocks by TCP, by reason. */
+  Map<FallbackReason, Integer> failures() {
+    return failures;
+  }
+
+  List<String> details() {
+    return details;
+  }
+}
