@@ -79,7 +79,7 @@ final class Machine {
     }
   }
 
-  private static void checkLibrary(Class<?> provider) throws EngineUnavailableException {
+  static void checkLibrary(Class<?> provider) throws EngineUnavailableException {
     try {
       provider.getMethod("provider").invoke(null);
     } catch (InvocationTargetException e) {

@@ -527,19 +527,27 @@ final class DeviceLoop {
   private void help() {
     long lastSleep = 0;
     int idleChecks = 0;
-    while (!ended) {
-      idleChecks = sleeper != null && sleeps == lastSleep ? idleChecks + 1 : 0;
-      lastSleep = sleeps;
-      if (!isPolled()) {
-        makeProgress();
-      } else if (idleChecks < IDLE_CHECKS) {
-        LockSupport.parkNanos(this, MILLI_NS);
-      } else {
-        helperParked = true;
-        if (sleeper != null && !ended) {
-          LockSupport.park(this);
+    try {
+      while (!ended) {
+        idleChecks = sleeper != null && sleeps == lastSleep ? idleChecks + 1 : 0;
+        lastSleep = sleeps;
+        if (!isPolled()) {
+          makeProgress();
+        } else if (idleChecks < IDLE_CHECKS) {
+          LockSupport.parkNanos(this, MILLI_NS);
+        } else {
+          helperParked = true;
+          if (sleeper != null && !ended) {
+            LockSupport.park(this);
+          }
+          helperParked = false;
         }
-        helperParked = false;
+      }
+    } catch (RuntimeException e) {
+      LOG.error("Soft device failed: thread={}", helper.getName(), e);
+    } finally {
+      if (!ended) {
+        fail();
       }
     }
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.File;
+import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -71,6 +72,31 @@ class DisniProviderTest {
           .hasMessage("DiSNI's jar has version 2.0, this engine needs 2.1");
     }
     Machine.checkVersion(DisniProviderTest.class.getClassLoader());
+  }
+
+  @Test
+  void shouldReportALibraryThatDoesNotFitTheJar() {
+    assertThatThrownBy(() -> Machine.checkLibrary(OldLibrary.class))
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessage(
+            "libdisni does not fit DiSNI's jar 2.1, install that of the same version: jverbs"
+                + " outdated, version found 30, version required 31");
+  }
+
+  /** Stands for DiSNI's provider, which compares the version of the library with its own. */
+  static final class OldLibrary {
+    private OldLibrary() {}
+
+    public static Object provider() throws IOException {
+      requireVersion(30);
+      return "provider";
+    }
+
+    private static void requireVersion(int found) throws IOException {
+      if (found != 31) {
+        throw new IOException("jverbs outdated, version found " + found + ", version required 31");
+      }
+    }
   }
 
   @Test

@@ -4,11 +4,7 @@ package org.sparkrdma.verbs.disni;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,12 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.OpenResources;
-import org.sparkrdma.verbs.device.PortInfo;
-import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
 
 /** A creation that fails after its first native call destroys what it created, last first. */
 @Timeout(60)
@@ -34,33 +25,10 @@ class FailedCreationTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device = new DisniDevice(context(), this::newThread, closed -> disni.calls().add("closed"));
-
+    device =
+        new DisniDevice(
+            FakeDisni.context(root), this::newThread, closed -> disni.calls().add("closed"));
     disni.clear();
-  }
-
-  /** A device whose descriptor belongs to it. */
-  private DeviceContext context() throws Exception {
-    Path descriptor = root.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
-    if (!Files.isSymbolicLink(descriptor)) {
-      Files.createDirectories(descriptor.getParent());
-      Files.createSymbolicLink(descriptor, Path.of("/dev/infiniband/uverbs0"));
-      Path name = root.resolve("sys/class/infiniband_verbs/uverbs0/ibdev");
-      Files.createDirectories(name.getParent());
-      Files.writeString(name, "fake0\n");
-    }
-    var port =
-        new PortInfo(
-            1,
-            PortState.ACTIVE,
-            1024,
-            List.of(),
-            List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
-    var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
-    return DeviceContext.open(
-        new SystemDevices(root),
-        new DeviceInfo(
-            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
   }
 
   /** A machine without memory for another thread fails in the start. */
@@ -190,7 +158,7 @@ class FailedCreationTest {
   @Test
   void shouldDestroyIdentifierAndChannelOfADeviceThatCannotBeBound() {
     disni.fail("bind");
-    assertThatThrownBy(this::context)
+    assertThatThrownBy(() -> FakeDisni.context(root))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("cannot bind");
     assertThat(disni.calls())

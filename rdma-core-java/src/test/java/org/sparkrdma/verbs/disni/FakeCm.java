@@ -10,8 +10,11 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import com.ibm.disni.verbs.impl.NatCmaIdPrivate;
 import com.ibm.disni.verbs.impl.NatRdmaEventChannel;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -21,10 +24,18 @@ final class FakeCm extends RdmaCm {
   /** The descriptor of each identifier's device. */
   static final int DESCRIPTOR = 3;
 
+  private static final SocketAddress ADDRESS =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_711);
+
   private final FakeDisni disni;
+  private RdmaCmId newestId;
 
   FakeCm(FakeDisni disni) {
     this.disni = disni;
+  }
+
+  RdmaCmId newestId() {
+    return newestId;
   }
 
   @Override
@@ -44,7 +55,15 @@ final class FakeCm extends RdmaCm {
   @Override
   public RdmaCmId createId(RdmaEventChannel channel, short space) throws IOException {
     disni.onCall("create id");
-    return new RdmaCmId(channel, new IbvContext(DESCRIPTOR, 1) {}) {};
+    newestId = newId(channel);
+    return newestId;
+  }
+
+  /** An identifier that is bound to the device. */
+  static RdmaCmId newId(RdmaEventChannel channel) throws IOException {
+    var id = new NatCmaIdPrivate(1, channel, null);
+    id.setVerbs(new IbvContext(DESCRIPTOR, 1) {});
+    return id;
   }
 
   @Override
@@ -64,8 +83,8 @@ final class FakeCm extends RdmaCm {
   }
 
   @Override
-  public void listen(RdmaCmId id, int backlog) {
-    throw new UnsupportedOperationException();
+  public void listen(RdmaCmId id, int backlog) throws IOException {
+    disni.onCall("listen");
   }
 
   @Override
@@ -80,9 +99,9 @@ final class FakeCm extends RdmaCm {
   }
 
   @Override
-  public RdmaCmEvent getCmEvent(RdmaEventChannel channel, int timeoutMs) {
+  public RdmaCmEvent getCmEvent(RdmaEventChannel channel, int timeoutMs) throws IOException {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-    return null;
+    return disni.takeEvent();
   }
 
   @Override
@@ -111,13 +130,15 @@ final class FakeCm extends RdmaCm {
   }
 
   @Override
-  public SocketAddress getSrcAddr(RdmaCmId id) {
-    throw new UnsupportedOperationException();
+  public SocketAddress getSrcAddr(RdmaCmId id) throws IOException {
+    disni.onCall("get address");
+    return ADDRESS;
   }
 
   @Override
-  public SocketAddress getDstAddr(RdmaCmId id) {
-    throw new UnsupportedOperationException();
+  public SocketAddress getDstAddr(RdmaCmId id) throws IOException {
+    disni.onCall("get peer");
+    return ADDRESS;
   }
 
   @Override

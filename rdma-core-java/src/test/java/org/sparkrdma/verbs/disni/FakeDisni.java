@@ -2,18 +2,31 @@
 package org.sparkrdma.verbs.disni;
 
 import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaProvider;
 import com.ibm.disni.verbs.RdmaVerbs;
 import java.io.IOException;
 import java.lang.reflect.Field;
-import java.util.ArrayList;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Takes the place of libdisni while it is installed: creates DiSNI's objects without native ones,
  * records the calls that create, free and destroy them, and lets calls fail. Confined to the test's
- * thread, and to a watcher that waits for events, which are none.
+ * thread, and to a watcher that waits for events, which the test adds.
  */
 final class FakeDisni extends RdmaProvider implements AutoCloseable {
   /** Calls since the start or the last {@link #clear}. */
@@ -21,7 +34,8 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
 
   private final FakeCm cm = new FakeCm(this);
   private final FakeVerbs verbs = new FakeVerbs(this);
-  private final List<String> failing = new ArrayList<>();
+  private final List<String> failing = new CopyOnWriteArrayList<>();
+  private final Queue<RdmaCmEvent> events = new ConcurrentLinkedQueue<>();
   private boolean openFails;
 
   /** DiSNI keeps its one provider in a private field, and creates the native one only when null. */
@@ -29,6 +43,34 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     var fake = new FakeDisni();
     providerField().set(null, fake);
     return fake;
+  }
+
+  /**
+   * Opens a device whose descriptor belongs to it.
+   *
+   * @param root gets the files of the system
+   */
+  static DeviceContext context(Path root) throws IOException, VerbsException {
+    Path descriptor = root.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
+    if (!Files.isSymbolicLink(descriptor)) {
+      Files.createDirectories(descriptor.getParent());
+      Files.createSymbolicLink(descriptor, Path.of("/dev/infiniband/uverbs0"));
+      Path name = root.resolve("sys/class/infiniband_verbs/uverbs0/ibdev");
+      Files.createDirectories(name.getParent());
+      Files.writeString(name, "fake0\n");
+    }
+    var port =
+        new PortInfo(
+            1,
+            PortState.ACTIVE,
+            1024,
+            List.of(),
+            List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
+    var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
+    return DeviceContext.open(
+        new SystemDevices(root),
+        new DeviceInfo(
+            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
   }
 
   private static Field providerField() throws ReflectiveOperationException {
@@ -52,9 +94,29 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
 
   void onCall(String call) throws IOException {
     calls.add(call);
+    failIfRequested(call);
+  }
+
+  private void failIfRequested(String call) throws IOException {
     if (failing.remove(call)) {
       throw new IOException("cannot " + call);
     }
+  }
+
+  /** The identifier that was created last. */
+  RdmaCmId newestId() {
+    return cm.newestId();
+  }
+
+  /** Adds an event for the watcher. */
+  void raise(RdmaCmEvent event) {
+    events.add(event);
+  }
+
+  /** The next event; null when there is none. Is not recorded. */
+  RdmaCmEvent takeEvent() throws IOException {
+    failIfRequested("get event");
+    return events.poll();
   }
 
   /** DiSNI's Java object of an event channel opens the connection manager again. */

@@ -92,6 +92,26 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     exchange.transfer();
   }
 
+  /** Work that was shown as flushed would free memory that the device may still write. */
+  @Test
+  @DisplayName("the device does not end a broken queue pair, and its host does not disconnect")
+  void shouldKeepTheWorkOfAQueuePairThatTheDeviceDoesNotEnd() throws Exception {
+    ScriptedExchange exchange = connect();
+    library.limit("held_reads", 1);
+    exchange.postRead();
+    library.fail("rdma_disconnect", 5, 1, ScriptedLibrary.FOR_EVER);
+    library.fail("ibv_modify_qp", 5, 1, ScriptedLibrary.FOR_EVER);
+
+    exchange.initiator().disconnect();
+
+    exchange.expect(ConnectionEvent.Type.DISCONNECTED);
+    // Far longer than the flush time-out.
+    exchange.turnFor(Duration.ofMillis(300));
+    assertThat(exchange.failure()).isNull();
+    exchange.initiator().close();
+    assertThat(exchange.device.openResources().queuePairs()).as("of the responder").isEqualTo(1);
+  }
+
   @Test
   @DisplayName("a port that is not used is down")
   void shouldGoOnWhenAnotherPortIsDown() throws Exception {

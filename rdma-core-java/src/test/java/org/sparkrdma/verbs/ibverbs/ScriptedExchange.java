@@ -262,15 +262,24 @@ final class ScriptedExchange implements AutoCloseable {
     await(() -> ends.get(0).queuePair().postSend(send));
     await(() -> completed.contains(1L) && completed.contains(2L));
     requireSame(MESSAGE);
+    postRead();
+    await(() -> completed.contains(3L));
+    reads = reads.plus(Comparison.of(isSame(BYTES)));
+    requireSame(BYTES);
+  }
+
+  void postRead() throws Failed {
     var read =
         new WorkRequest(1)
             .read(3, region.address(), region.remote().remoteKey())
             .local(region, BYTES, BYTES)
             .signalled();
     await(() -> ends.get(0).queuePair().postSend(read));
-    await(() -> completed.contains(3L));
-    reads = reads.plus(Comparison.of(isSame(BYTES)));
-    requireSame(BYTES);
+  }
+
+  /** The first failure of work; null when there is none. */
+  String failure() {
+    return failure;
   }
 
   /** A READ without elements, and without a remote key. */

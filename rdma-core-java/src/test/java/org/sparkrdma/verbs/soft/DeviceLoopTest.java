@@ -2,15 +2,20 @@
 package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,6 +28,7 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -161,6 +167,41 @@ class DeviceLoopTest extends VerbsContract {
               throw new IllegalStateException("by the test");
             });
     assertThat(event(client, ConnectionEvent.Type.DEVICE_DOWN).reason()).contains("soft device");
+  }
+
+  /** The helper makes the progress of a device that nobody polls. */
+  @Test
+  void shouldReportAFailureOfItsHelper() throws Exception {
+    client = open(unwatched());
+    DeviceLoop loop = ((SoftDevice) client.device).context().loop();
+    Pipe pipe = Pipe.open();
+    try (var source = pipe.source();
+        var sink = pipe.sink()) {
+      source.configureBlocking(false);
+      var failed = new AtomicReference<Thread>();
+      SelectionHandler handler =
+          () -> {
+            if (isAfterASleep() && failed.compareAndSet(null, Thread.currentThread())) {
+              throw new IllegalStateException("by the test");
+            }
+          };
+      loop.call(
+          () ->
+              assertThatCode(() -> source.register(loop.selector(), SelectionKey.OP_READ, handler))
+                  .doesNotThrowAnyException());
+      sink.write(ByteBuffer.allocate(1));
+      while (failed.get() == null) {
+        Thread.onSpinWait();
+      }
+      failed.get().join();
+    }
+    assertThat(event(client, ConnectionEvent.Type.DEVICE_DOWN).reason()).contains("soft device");
+  }
+
+  /** Whether the helper handles what has ended its sleep, and not a turn of {@code round}. */
+  private static boolean isAfterASleep() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("wakeFromRest")));
   }
 
   @Test
