@@ -85,6 +85,13 @@ final class SettingRules {
         ShuffleSetting.PINNED_MAX,
         "at least 4 x",
         ShuffleSetting.CHUNK_SIZE);
+    require(
+        pinned.isEmpty()
+            || !values.text(ShuffleSetting.SERVE).equals("copy")
+            || pinned.get() >= 4 * ShuffleSettings.COPY_SLOT_BYTES,
+        ShuffleSetting.PINNED_MAX,
+        "at least 4m with",
+        ShuffleSetting.SERVE);
     Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
     require(
         reads.isEmpty() || reads.get() >= 2 * chunk,

@@ -32,7 +32,8 @@ public final class ShuffleSettings {
   private static final int ACK_RETRIES = 6;
 
   private static final int MAX_ATTEMPTS = 32;
-  private static final int COPY_SLOT_BYTES = 1 << 20;
+  /** Length of a copy slot. */
+  static final int COPY_SLOT_BYTES = 1 << 20;
   private static final int COPY_SLOTS = 32;
   private static final int MAX_INDEXES = 4_096;
   private static final int MAX_PEER_LEASES = 1_024;
@@ -187,7 +188,10 @@ public final class ShuffleSettings {
             values.numberOrDerived(ShuffleSetting.TOS),
             values.duration(ShuffleSetting.ACK_TIMEOUT),
             ACK_RETRIES);
-    int chunkBytes = (int) values.bytes(ShuffleSetting.CHUNK_SIZE);
+    // The driver cannot know a derived limit; it refuses longer chunks only with a limit that is
+    // set.
+    long maxChunkBytes = Long.highestOneBit(pinnedMaxBytes / 4);
+    int chunkBytes = (int) Math.min(values.bytes(ShuffleSetting.CHUNK_SIZE), maxChunkBytes);
     return new TransportSettings(
         values
             .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)

@@ -55,6 +55,22 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldCutChunksThatDoNotFitIntoADerivedLimit() {
+    Map<String, String> longest = Map.of(P + "chunk.size", "256m");
+    assertThat(of(longest).transport(1 << 30).chunkBytes()).isEqualTo(256 << 20);
+    assertThat(of(longest).transport(300 << 20).chunkBytes()).isEqualTo(64 << 20);
+  }
+
+  @Test
+  void shouldRefuseCopySlotsThatDoNotFitIntoTheLimit() {
+    Map<String, String> texts = Map.of(P + "serve", "copy", P + "pinned.max", "3m");
+    assertThatThrownBy(() -> of(texts))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max")
+        .hasMessageContaining("allowed=at least 4m with spark.shuffle.rdma.serve=copy");
+  }
+
+  @Test
   void shouldDeriveTheLimitOfReadBytesFromTheLengthOfChunks() {
     assertThat(readBytes(Map.of())).isEqualTo(32 << 20);
     assertThat(readBytes(Map.of(P + "chunk.size", "1m"))).isEqualTo(128 << 20);
