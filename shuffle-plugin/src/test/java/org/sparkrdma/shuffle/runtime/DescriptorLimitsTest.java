@@ -37,7 +37,8 @@ class DescriptorLimitsTest {
   @Test
   void shouldGiveTheAnswersOfVanillaAndReadByRdmaOnceTheLimitIsRaised() throws Exception {
     assumeTrue(hardLimit() >= LIFTED, "the hard limit is too low, and only root may raise it");
-    String expected = answer(run("vanilla", SEARCHED_TO)).orElseThrow();
+    String first = run("vanilla", SEARCHED_TO);
+    String expected = answer(first).orElseThrow(() -> new AssertionError(first));
     int lowest = lowestOfVanilla(expected);
     List<String> wrong = new ArrayList<>();
     System.out.println("limit | vanilla | plug-in | RDMA after the limit is raised");
@@ -119,7 +120,9 @@ class DescriptorLimitsTest {
             + " \"$@\"\n");
     assertThat(java.toFile().setExecutable(true)).isTrue();
     List<String> command =
-        JvmCommand.of(DescriptorLimitJob.class, List.of("-Dspark.testing=1", "-Xmx1g"));
+        JvmCommand.of(
+            DescriptorLimitJob.class,
+            List.of("-Dspark.testing=1", "-Dspark.test.home=" + own, "-Xmx1g"));
     command.add(own.resolve("java").toString());
     command.add(shuffle);
     Path output = own.resolve("output");
