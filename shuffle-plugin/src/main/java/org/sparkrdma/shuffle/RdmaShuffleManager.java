@@ -107,13 +107,15 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /** Spark would replace executors that cannot load this class for ever. */
   private static void requireLoadableByExecutors(SparkConf conf) {
-    ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class)
+    ExecutorClassPath classPath = ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class);
+    classPath
         .problem(conf)
         .ifPresent(
             problem -> {
               LastErrorLine.set(problem);
               throw new IllegalArgumentException(problem);
             });
+    classPath.doubt(conf).ifPresent(LOG::warn);
   }
 
   /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */

@@ -109,6 +109,52 @@ public final class ExecutorClassPath {
             conf.get(EXECUTOR_KEY, "")));
   }
 
+  /**
+   * A sentence for the log when all files from which executors of Spark 3.5 would load the manager
+   * are missing here: they may exist on the executors' machines. Spark 3.5 posts no event when an
+   * executor ends before it registers.
+   */
+  public Optional<String> doubt(SparkConf conf) {
+    List<String> entries = entries(conf.get(EXECUTOR_KEY, ""));
+    boolean doubtful = !entries.isEmpty() && unreadable(entries).equals(entries);
+    return doubtful && !loadsManagerFromJars() && !conf.get("spark.master", "").startsWith("k8s")
+        ? Optional.of(
+            "executors of Spark " + sparkVersion + " end at their start if they " + whyNot(conf))
+        : Optional.empty();
+  }
+
+  /** Part of a sentence: executors cannot load the manager, where it may be, and what to check. */
+  public static String whyNot(SparkConf conf) {
+    List<String> unreadable = new ArrayList<>(unreadable(entries(conf.get(EXECUTOR_KEY, ""))));
+    unreadable.addAll(unreadable(jars(conf)));
+    return "cannot load "
+        + conf.get("spark.shuffle.manager", "")
+        + ": "
+        + (unreadable.isEmpty()
+            ? "the plug-in's jar may be missing or unreadable on their machines"
+            : "this machine cannot read " + String.join(", ", unreadable))
+        + "; check the paths in "
+        + EXECUTOR_KEY
+        + " and spark.jars, and see the end of an executor's log";
+  }
+
+  /** The absolute paths among these entries that are no readable file or directory here. */
+  private static List<String> unreadable(List<String> entries) {
+    return entries.stream()
+        .filter(entry -> entry.startsWith("/"))
+        .filter(entry -> !new File(entry.replaceFirst("\\*$", "")).canRead())
+        .toList();
+  }
+
+  private static List<String> jars(SparkConf conf) {
+    String jars = conf.get("spark.jars", "") + "," + conf.get("spark.yarn.dist.jars", "");
+    return Stream.of(jars.split(",", -1))
+        .map(String::trim)
+        .filter(jar -> !jar.isEmpty())
+        .map(jar -> jar.replaceFirst("^file:/+", "/"))
+        .toList();
+  }
+
   /** Spark 4.0 and newer. */
   private boolean loadsManagerFromJars() {
     int dot = sparkVersion.indexOf('.');
@@ -121,15 +167,11 @@ public final class ExecutorClassPath {
 
   /** Whether executors may have the jar by a way that this driver's class path does not show. */
   private boolean mayComeFromElsewhere(SparkConf conf) {
-    String jars = conf.get("spark.jars", "") + "," + conf.get("spark.yarn.dist.jars", "");
     return conf.get("spark.master", "").startsWith("k8s")
         || conf.contains("spark.yarn.jars")
         || conf.contains("spark.yarn.archive")
         || System.getenv("SPARK_DIST_CLASSPATH") != null
-        || Stream.of(jars.split(",", -1))
-            .map(String::trim)
-            .filter(jar -> !jar.isEmpty())
-            .anyMatch(jar -> mayHoldManager(jar.replaceFirst("^file:/+", "/")));
+        || jars(conf).stream().anyMatch(this::mayHoldManager);
   }
 
   /** In local mode the driver's process is the executor. */

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
@@ -10,12 +11,15 @@ import org.apache.spark.resource.ExecutorResourceRequests;
 import org.apache.spark.resource.ResourceProfile;
 import org.apache.spark.resource.ResourceProfileBuilder;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerResourceProfileAdded;
 import org.apache.spark.scheduler.cluster.ExecutorInfo;
+import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import scala.collection.immutable.Map$;
 
@@ -63,6 +67,48 @@ class ExecutorProfilesTest {
     assertThat(of("1")).isEmpty();
     end();
     assertThat(of("1")).as("without a listener").hasValue(Map.of());
+  }
+
+  @Test
+  void shouldWarnOnceWhenExecutorsEndBeforeTheyRegister() {
+    conf.set("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.set("spark.executor.extraClassPath", "/opt/nowhere/plug-in.jar");
+    try (CapturedLog log = new CapturedLog(ExecutorProfiles.class.getName())) {
+      start("1", true);
+      remove("1");
+      start("2", false);
+      remove("2");
+      assertThat(log.warnings()).as("one may have another reason").isEmpty();
+      for (String id : List.of("3", "4", "5")) {
+        start(id, false);
+        remove(id);
+      }
+      assertThat(log.warnings())
+          .containsExactly(
+              "Executors have ended before they registered: executors=2 last=exited with code 1:"
+                  + " they probably cannot load org.sparkrdma.shuffle.RdmaShuffleManager: this"
+                  + " machine cannot read /opt/nowhere/plug-in.jar; check the paths in"
+                  + " spark.executor.extraClassPath and spark.jars, and see the end of an"
+                  + " executor's log");
+    }
+  }
+
+  private void start(String executorId, boolean registers) {
+    add(executorId, ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID());
+    if (registers) {
+      profiles.onBlockManagerAdded(
+          new SparkListenerBlockManagerAdded(
+              0,
+              BlockManagerId.apply(executorId, "host", 1, scala.Option.empty()),
+              0,
+              scala.Option.empty(),
+              scala.Option.empty()));
+    }
+  }
+
+  private void remove(String executorId) {
+    profiles.onExecutorRemoved(
+        new SparkListenerExecutorRemoved(0, executorId, "exited with code 1"));
   }
 
   @Test

@@ -68,6 +68,34 @@ class ExecutorClassPathTest {
     assertThat(problem(fromApplicationJars(OLD_SPARK), "/opt/nowhere/*")).isEmpty();
   }
 
+  /** A typo, or a file that this user may not read. */
+  @Test
+  void shouldDoubtPathsOfSpark35ThatCannotBeReadHere() throws IOException {
+    SparkConf typo = conf().set(EXECUTOR, "/opt/nowhere/plug-in.jar");
+    assertThat(onClassPath().doubt(typo))
+        .hasValueSatisfying(
+            doubt ->
+                assertThat(doubt)
+                    .contains("this machine cannot read /opt/nowhere/plug-in.jar;", EXECUTOR));
+    assertThat(onClassPath("4.2.0").doubt(typo)).as("a listener sees such executors").isEmpty();
+    assertThat(onClassPath().doubt(conf().set(EXECUTOR, directory + "/*"))).isEmpty();
+    assertThat(onClassPath().doubt(conf().set(EXECUTOR, plugIn + ":/opt/nowhere/a.jar"))).isEmpty();
+    assertThat(onClassPath().doubt(conf().set(EXECUTOR, "./plug-in.jar"))).isEmpty();
+    assertThat(onClassPath().doubt(conf())).isEmpty();
+  }
+
+  @Test
+  void shouldNameTheFilesThatMayKeepExecutorsFromRegistering() {
+    assertThat(ExecutorClassPath.whyNot(conf()))
+        .contains("the plug-in's jar may be missing or unreadable on their machines");
+    assertThat(
+            ExecutorClassPath.whyNot(
+                conf()
+                    .set(EXECUTOR, plugIn + ":/opt/nowhere/*")
+                    .set("spark.jars", "file:///opt/typo.jar,hdfs://host/a.jar," + plugIn)))
+        .contains("this machine cannot read /opt/nowhere/*, /opt/typo.jar;");
+  }
+
   @Test
   void shouldRefuseAnExecutorClassPathWithoutTheManager() {
     assertThat(problem(fromApplicationJars(OLD_SPARK), otherJar.toString()))
