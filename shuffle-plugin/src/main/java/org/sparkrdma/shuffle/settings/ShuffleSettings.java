@@ -32,8 +32,10 @@ public final class ShuffleSettings {
   private static final int ACK_RETRIES = 6;
 
   private static final int MAX_ATTEMPTS = 32;
+
   /** Length of a copy slot. */
   static final int COPY_SLOT_BYTES = 1 << 20;
+
   private static final int COPY_SLOTS = 32;
   private static final int MAX_INDEXES = 4_096;
   private static final int MAX_PEER_LEASES = 1_024;
