@@ -59,8 +59,8 @@ private[faults] object FaultPoint {
   val OfPauses: Set[String] =
     Set("quarantined", "lost-peer", "read-error", "timeout", "connect-failed", "peer-overloaded")
 
-  /** Requests lose their connection a second time, or READs of the other end fail with it. */
-  val ConnectionEnds: Set[String] = Set("lost-peer", "read-error")
+  /** Blocks use TCP for these reasons after the end of a connection, and of a second one. */
+  val ConnectionEnds: Set[String] = Set("lost-peer", "read-error", "quarantined")
 
   /** Tasks that fail or are killed, and stages that are retried. */
   sealed trait Retries
@@ -94,11 +94,11 @@ private[faults] object FaultPoint {
   val LeastHeldSeconds = 0.35
 
   val UsesTcp = "its blocks use TCP"
-  val NewConnection = "a new connection replaces the one that ended"
+  val NewConnection =
+    "the connection ends, its blocks use TCP, and the next request makes a new one"
 
-  /** A new connection replaces one that ended. */
-  val Replaced: Seq[Claim] =
-    Seq(Claim.grows("connections.closed"), Claim.grows("connections.established"))
+  /** A connection ends. A new one may follow after the job, when the peer is quarantined. */
+  val Replaced: Seq[Claim] = Seq(Claim.grows("connections.closed"))
 
   /** A rule for a step that fires at most `maxFires` times. */
   def rule(

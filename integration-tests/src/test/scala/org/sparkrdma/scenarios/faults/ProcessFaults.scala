@@ -62,7 +62,7 @@ private[faults] object ProcessFaults {
         "READs and TCP fail; Spark recomputes the outputs",
         Seq(rule(Step.REGISTER_FILE, Act.TRUNCATE, chance = 1, maxFires = 3)),
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
-        mayAlso = Set("peer-unknown-block", "lost-peer"),
+        mayAlso = FaultPoint.ConnectionEnds + "peer-unknown-block",
         // Otherwise a local reader finds the damage first, and all outputs are recomputed.
         readsOnOneExecutor = true,
         retries = FaultPoint.StagesRetried,
@@ -77,7 +77,7 @@ private[faults] object ProcessFaults {
           rule(Step.REGISTER_FILE, Act.DELETE, chance = 1, maxFires = 1)
         ),
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
-        mayAlso = Set("peer-unknown-block", "lost-peer"),
+        mayAlso = FaultPoint.ConnectionEnds + "peer-unknown-block",
         retries = FaultPoint.StagesRetried
       ),
       FaultPoint(

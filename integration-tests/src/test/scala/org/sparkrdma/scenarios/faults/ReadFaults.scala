@@ -53,7 +53,8 @@ private[faults] object ReadFaults {
         "a READ brings a flipped bit",
         "the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.READ, Act.FLIP_BIT, chance = 0.2)),
-        claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt"))
+        claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt")),
+        mayAlso = FaultPoint.ConnectionEnds
       )
     )
   )

@@ -28,7 +28,7 @@ public final class ShuffleSettings {
     OFF
   }
 
-  /** How often a device repeats a packet; some repeat without end with 7. */
+  /** Repetitions of a packet by a device; some repeat without end with 7. */
   private static final int ACK_RETRIES = 6;
 
   private static final int MAX_ATTEMPTS = 32;

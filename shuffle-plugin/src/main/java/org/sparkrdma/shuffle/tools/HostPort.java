@@ -32,7 +32,7 @@ record HostPort(String host, int port) {
         spec, text, "HOST, HOST:PORT, [IPV6] or [IPV6]:PORT, PORT from 1 to 65535");
   }
 
-  /** As a user writes it. */
+  /** The text that a user writes. */
   String text() {
     String name = host.contains(":") ? "[" + host + "]" : host;
     return port == PeerListener.DEFAULT_PORT ? name : name + ":" + port;

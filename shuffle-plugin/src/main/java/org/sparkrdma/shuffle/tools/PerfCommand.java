@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class PerfCommand implements Callable<Integer> {
-  /** How long a listener answers by default. */
+  /** Default of the time for which a listener answers. */
   static final int DEFAULT_SECONDS = 600;
 
   @Spec private CommandSpec spec;

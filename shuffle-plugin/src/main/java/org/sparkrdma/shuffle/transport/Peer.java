@@ -9,11 +9,11 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * An executor that this one reads from: its connection, the fetches that wait for it, and its
- * quarantine. After a fault the next fetch connects again at once; a second fault within a minute
- * begins a quarantine, whose length doubles with each that follows. Confined to the agent.
+ * quarantine. After a fault the next fetch connects again at once; a second fault within the
+ * longest quarantine (a minute by default) begins a quarantine, whose length doubles with each that
+ * follows. Confined to the agent.
  */
 final class Peer {
-  private static final long FAULT_MEMORY_NS = TimeUnit.MINUTES.toNanos(1);
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -46,7 +46,11 @@ final class Peer {
 
   private long retryPauseNs;
   private long retryNs;
+
+  /** Whether there is a fault to remember, for as long as the longest quarantine. */
   private boolean hadFault;
+
+  private long memoryNs;
   private long faultNs;
   private long quarantineNs;
   private long quarantineEndNs;
@@ -128,7 +132,8 @@ final class Peer {
    * @return length of the quarantine that begins; 0 when none does
    */
   long onFault(long nowNs, long firstNs, long maxNs) {
-    boolean again = hadFault && nowNs - faultNs < FAULT_MEMORY_NS + quarantineNs;
+    boolean again = remembersFault(nowNs);
+    memoryNs = maxNs;
     hadFault = true;
     faultNs = nowNs;
     if (!again) {
@@ -151,8 +156,10 @@ final class Peer {
 
   /** Whether nothing must be remembered of it. */
   boolean isUnused(long nowNs) {
-    return connection == null
-        && waiting.isEmpty()
-        && (!hadFault || nowNs - faultNs > FAULT_MEMORY_NS + quarantineNs);
+    return connection == null && waiting.isEmpty() && !remembersFault(nowNs);
+  }
+
+  private boolean remembersFault(long nowNs) {
+    return hadFault && nowNs - faultNs < memoryNs + quarantineNs;
   }
 }
