@@ -15,8 +15,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.executors.LeakLog;
 import org.sparkrdma.executors.Violations;
@@ -33,7 +31,6 @@ final class ClusterRun {
   private static final long POLL_MS = 50;
   private static final int NODES = 2;
   private static final String LEAKS = "leaks";
-  private static final Pattern SILENCE = Pattern.compile("silentMs=([0-9]+)");
 
   /** Runs a command in a control group with the limit, and writes the group's memory events. */
   private static final String LIMITED =
@@ -191,22 +188,6 @@ final class ClusterRun {
     return unchecked
         .env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS + " " + GuestTests.LEAK_RECORDS)
         .env(LeakLog.VARIABLE, leaks.toString());
-  }
-
-  /**
-   * The longest time without a message from a peer until an executor on node 1 lost or closed the
-   * connection, from its log.
-   */
-  Duration longestSilence() throws IOException {
-    Matcher silence = SILENCE.matcher(executorLogs(1));
-    long longestMs = -1;
-    while (silence.find()) {
-      longestMs = Math.max(longestMs, Long.parseLong(silence.group(1)));
-    }
-    if (longestMs < 0) {
-      throw new IllegalStateException("no connection was lost: logs=" + share.resolve("work1"));
-    }
-    return Duration.ofMillis(longestMs);
   }
 
   /** Messages that filtered wires lost, one line each. */

@@ -11,7 +11,7 @@ private[faults] object ConnectionFaults {
   private val WaitingUseTcp =
     "blocks that wait for it use TCP, as do others while the peer is quarantined"
   private val Quarantined = Set("quarantined")
-  private val Failed = Seq(Claim.byTcp("connect-failed"), Claim.grows("peers.quarantined"))
+  private val Failed = Seq(Claim.byTcp("connect-failed"))
 
   val all: Seq[FaultPoint] = seeded(
     Seq(
@@ -49,8 +49,7 @@ private[faults] object ConnectionFaults {
         argument = 24,
         claims = Seq(
           Claim.byTcp("refused"),
-          Claim.never("connections.refused"),
-          Claim.grows("peers.quarantined")
+          Claim.never("connections.refused")
         ),
         mayAlso = Quarantined
       )
@@ -90,8 +89,7 @@ private[faults] object ConnectionFaults {
       argument = garbledAt,
       claims = Seq(
         Claim.byTcp("refused"),
-        Claim.eachHit("connections.refused"),
-        Claim.grows("peers.quarantined")
+        Claim.eachHit("connections.refused")
       ),
       mayAlso = Quarantined
     )

@@ -125,7 +125,6 @@ private[faults] object FaultPoint {
     Seq(rule(step, act, argument, chance = 0.3)),
     claims = Seq(
       Claim.byTcp("timeout"),
-      Claim.grows("peers.quarantined"),
       Claim.grows("connections.closed")
     ),
     mayAlso = ConnectionEnds + "quarantined",

@@ -42,7 +42,7 @@ private[faults] object ProcessFaults {
             maxFires = 1
           )
         ),
-        claims = Seq(Claim.byTcp("timeout"), Claim.grows("peers.quarantined")),
+        claims = Seq(Claim.byTcp("timeout")),
         mayAlso = FaultPoint.OfPauses,
         leastSeconds = 3.5,
         pausesExecutor = true,

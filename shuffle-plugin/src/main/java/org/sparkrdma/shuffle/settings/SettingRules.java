@@ -85,13 +85,20 @@ final class SettingRules {
         ShuffleSetting.PINNED_MAX,
         "at least 4 x",
         ShuffleSetting.CHUNK_SIZE);
-    require(
-        pinned.isEmpty()
-            || !values.text(ShuffleSetting.SERVE).equals("copy")
-            || pinned.get() >= 4 * ShuffleSettings.COPY_SLOT_BYTES,
-        ShuffleSetting.PINNED_MAX,
-        "at least 4m with",
-        ShuffleSetting.SERVE);
+    if (pinned.isPresent()
+        && pinned.get() < 4 * ShuffleSettings.COPY_SLOT_BYTES
+        && values.text(ShuffleSetting.SERVE).equals("copy")
+        && compared.test(ShuffleSetting.PINNED_MAX)
+        && compared.test(ShuffleSetting.SERVE)) {
+      contradictions.add(
+          "bad setting: key="
+              + ShuffleSetting.PINNED_MAX.key()
+              + " value="
+              + values.inWords(ShuffleSetting.PINNED_MAX)
+              + " allowed=at least 4m with "
+              + ShuffleSetting.SERVE.key()
+              + "=copy");
+    }
     Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
     require(
         reads.isEmpty() || reads.get() >= 2 * chunk,
