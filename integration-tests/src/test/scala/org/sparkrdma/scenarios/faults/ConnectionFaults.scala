@@ -111,6 +111,7 @@ private[faults] object ConnectionFaults {
       rule(Step.READ, Act.DROP_CONNECTION, chance = 1, maxFires = 1)
     ),
     claims,
-    mayAlso ++ FaultPoint.ConnectionEnds
+    mayAlso ++ FaultPoint.ConnectionEnds,
+    runsTwice = true
   )
 }

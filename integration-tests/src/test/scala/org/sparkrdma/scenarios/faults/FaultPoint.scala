@@ -27,6 +27,8 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   whether that executor reads all blocks
   * @param pausesExecutor
   *   whether the fault itself stops an executor for a while
+  * @param runsTwice
+  *   whether the fault may be met only after the last block of a job
   * @param retries
   *   the tasks and stages that Spark repeats
   */
@@ -43,6 +45,7 @@ private[faults] final case class FaultPoint(
     onOneExecutor: Boolean = false,
     readsOnOneExecutor: Boolean = false,
     pausesExecutor: Boolean = false,
+    runsTwice: Boolean = false,
     retries: FaultPoint.Retries = FaultPoint.NoRetry,
     after: FaultPoint.After = FaultPoint.AllByRead
 ) {

@@ -84,6 +84,9 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     val retriedBefore = retried(cluster)
     on.arm(point)
     val place = if (point.readsOnOneExecutor) Some(on.locationOf(first._1)) else None
+    if (point.runsTwice) {
+      assert(point.job.run(cluster.sc, place) === wanted)
+    }
     val answer = if (point.killsTasks) killing(on, point) else point.job.run(cluster.sc, place)
     val endMs = System.currentTimeMillis
     assert(answer === wanted)

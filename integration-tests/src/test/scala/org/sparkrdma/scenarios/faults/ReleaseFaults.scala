@@ -15,7 +15,8 @@ private[faults] object ReleaseFaults {
         "the connection ends before the lease expires; every block comes by READ",
         Seq(rule(Step.RELEASE_RECEIVED, Act.LOSE, chance = 1)),
         claims = Claim.AllByRead ++
-          Seq(Claim.grows("connections.closed"), Claim.never("serve.leases.expired"))
+          Seq(Claim.grows("connections.closed"), Claim.never("serve.leases.expired")),
+        runsTwice = true
       ),
       FaultPoint(
         "a RELEASE is garbled",
@@ -26,13 +27,15 @@ private[faults] object ReleaseFaults {
           Claim.never("serve.leases.expired"),
           Claim.grows("connections.closed")
         ),
-        mayAlso = FaultPoint.ConnectionEnds ++ Set("protocol-error", "quarantined")
+        mayAlso = FaultPoint.ConnectionEnds + "protocol-error",
+        runsTwice = true
       ),
       FaultPoint(
         "a RELEASED is lost",
         "the connection ends; every block comes by READ",
         Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
-        claims = Claim.AllByRead :+ Claim.grows("connections.closed")
+        claims = Claim.AllByRead :+ Claim.grows("connections.closed"),
+        runsTwice = true
       ),
       FaultPoint(
         "tasks are killed while their READs run",

@@ -203,8 +203,9 @@ abstract class RdmaConnection {
       onProtocolError("message longer than its buffer");
     } else {
       boolean lost = ofReceive || status == WorkStatus.FLUSH_ERROR;
+      FallbackReason ofUsable = lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR;
       markBroken(
-          lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR,
+          isUsable() ? ofUsable : FallbackReason.CONNECT_FAILED,
           "completion failed: status=" + status);
     }
   }
