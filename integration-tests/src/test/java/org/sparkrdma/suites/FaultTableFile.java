@@ -26,7 +26,7 @@ public final class FaultTableFile {
   /** Number of rows of each scenario. */
   private static final Map<String, Integer> OF_SUITES =
       Map.of(
-          "cluster.json", 64,
+          "cluster.json", 66,
           "decommission.json", 1,
           "driver-restart.json", 2,
           "dynamic-allocation.json", 1,
