@@ -103,7 +103,7 @@ final class BarePeer implements AutoCloseable {
     device = TestEngine.open(engine);
     domain = device.allocateProtectionDomain();
     channel = device.createCompletionChannel();
-    queue = device.createCompletionQueue(256, channel);
+    queue = device.createCompletionQueue(64, channel);
     manager = device.createConnectionManager(channel);
     long lengthBytes = (long) (RECEIVES + SENDS) * BUFFER_BYTES;
     memory = device.allocate(lengthBytes);
