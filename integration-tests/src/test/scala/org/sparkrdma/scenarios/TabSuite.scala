@@ -186,7 +186,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
     assert(value(text, "executors_rdma_off") === 0, text)
     assert(value(text, "pinned_bytes") > 0, text)
     assert(value(text, "pinned_limit") > value(text, "pinned_bytes"), text)
-    assert(value(text, "connections_open") === 2, text)
+    assert(value(text, "connections_open") === 4, text)
     assert(value(text, "read_latency_p99") > 0, text)
   }
 
@@ -203,7 +203,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
     val limit = last("pinned.limit")
     assert(limit > 0)
     assert(last("pinned.bytes") > 0 && last("pinned.bytes") <= limit)
-    assert(last("connections.open") === 1)
+    assert(last("connections.open") === 2)
     assert(last("read.latency.p50") > 0 && last("read.latency.p99") >= last("read.latency.p50"))
   }
 

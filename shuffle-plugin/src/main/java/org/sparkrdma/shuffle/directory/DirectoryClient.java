@@ -34,7 +34,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   static final long LAST_RETRY_MS = 5_000;
 
   /** Time from the end of the last reading task to its report: others may follow it at once. */
-  static final long AFTER_READS_MS = 100;
+  static final long AFTER_READS_MS = 10;
 
   private static final long PROFILE_LIMIT_MS = 2_000;
   private static final long PROFILE_RETRY_MS = 50;

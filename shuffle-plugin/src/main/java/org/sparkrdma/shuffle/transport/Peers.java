@@ -80,7 +80,10 @@ final class Peers {
     ReadConnection connection = peer.connection();
     long deadlineNs = nowNs + context.settings().connectTimeout().toNanos();
     Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
-    if (peer.isQuarantined(nowNs)) {
+    String incompatibility = context.self().incompatibility(endpoint).orElse(null);
+    if (incompatibility != null) {
+      waiting.fail(FallbackReason.INCOMPATIBLE, incompatibility);
+    } else if (peer.isQuarantined(nowNs)) {
       waiting.fail(FallbackReason.QUARANTINED, "peer is quarantined");
     } else if (connection != null && connection.isUsable()) {
       connection.fetch(request, from, nowNs);
