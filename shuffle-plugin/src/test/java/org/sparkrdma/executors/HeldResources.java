@@ -60,8 +60,8 @@ public final class HeldResources {
           new Rule("grant of pinned bytes", "", ALL, Owner.TASK),
           // Structures of a device's objects.
           new Rule("native memory", "", ALL, Owner.TASK),
-          // Buffers of connections, and the reserve for answers.
-          new Rule(CHUNK, "org.sparkrdma.shuffle.transport.ControlBuffers", ALL, Owner.TASK),
+          // Buffers of connections and of answers.
+          new Rule(CHUNK, "org.sparkrdma.shuffle.transport.MessageSlab", ALL, Owner.TASK),
           // The open chunk, in which the next block is placed. Others are of fetched blocks, each
           // of which has a reference to its chunks.
           new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceivePool", 1, Owner.TASK),

@@ -14,7 +14,7 @@ import org.sparkrdma.leak.LeakRecord;
 final class HeldResourcesTest {
   private static final String CHUNK = "chunk of a registered pool";
   private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceivePool";
-  private static final String CONTROL = "org.sparkrdma.shuffle.transport.ControlBuffers";
+  private static final String CONTROL = "org.sparkrdma.shuffle.transport.MessageSlab";
   private static final String SLOTS = "org.sparkrdma.shuffle.serve.CopySlots";
 
   @Test
