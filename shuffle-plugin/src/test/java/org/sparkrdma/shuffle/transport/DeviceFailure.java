@@ -232,8 +232,8 @@ record DeviceFailure(
         fails("rdma_create_qp", EINVAL, 1, 1, when, Effect.GIVES_UP, failed),
         fails("rdma_create_qp", ENOMEM, 1, 1, when, Effect.GIVES_UP_FOR_NOW, "pool-empty"),
         fails("rdma_create_qp", ENOMEM, 2, 1, when, Effect.GIVES_UP, failed),
-        fails("ibv_post_recv", EIO, 1, 1, when, Effect.GIVES_UP, "lost-peer"),
-        fails("ibv_post_recv", ENOMEM, 1, 1, when, Effect.GIVES_UP, "lost-peer"),
+        fails("ibv_post_recv", EIO, 1, 1, when, Effect.GIVES_UP, failed + " lost-peer"),
+        fails("ibv_post_recv", ENOMEM, 1, 1, when, Effect.GIVES_UP, failed + " lost-peer"),
         fails(
             "ibv_modify_qp",
             EINVAL,

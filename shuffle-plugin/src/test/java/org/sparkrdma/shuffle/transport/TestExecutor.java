@@ -76,6 +76,7 @@ final class TestExecutor implements AutoCloseable {
     private Duration connectTimeout = Duration.ofSeconds(5);
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
+    private Duration quarantine = Duration.ofMillis(200);
     private int maxConnections = 16;
     private int maxAttempts = 16;
     private OptionalInt trafficClass = OptionalInt.empty();
@@ -176,6 +177,12 @@ final class TestExecutor implements AutoCloseable {
 
     Options connectTimeout(Duration timeout) {
       connectTimeout = timeout;
+      return this;
+    }
+
+    /** The first one; each that follows is twice as long. */
+    Options quarantine(Duration first) {
+      quarantine = first;
       return this;
     }
 
@@ -295,8 +302,8 @@ final class TestExecutor implements AutoCloseable {
         options.connectTimeout,
         options.requestTimeout,
         options.idleTimeout,
-        Duration.ofMillis(200),
-        Duration.ofSeconds(2),
+        options.quarantine,
+        Duration.ofMinutes(1),
         options.maxConnections,
         options.maxAttempts,
         new PacketSettings(options.trafficClass, 17, 6),

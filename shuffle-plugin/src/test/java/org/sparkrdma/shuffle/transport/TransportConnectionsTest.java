@@ -50,7 +50,7 @@ class TransportConnectionsTest extends TransportFixture {
 
   @Test
   void shouldQuarantineAPeerThatDoesNotListen() throws Exception {
-    TestExecutor reader = start(1);
+    TestExecutor reader = start(new TestExecutor.Options(1).quarantine(Duration.ofMinutes(1)));
     TestExecutor gone = start(2);
     Endpoint endpoint = gone.endpoint();
     gone.transport().close();

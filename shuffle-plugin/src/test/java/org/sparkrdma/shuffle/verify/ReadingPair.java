@@ -128,7 +128,7 @@ final class ReadingPair implements AutoCloseable {
                   Duration.ofSeconds(10),
                   Duration.ofMinutes(1),
                   Duration.ofMillis(1),
-                  Duration.ofMillis(1),
+                  Duration.ofMinutes(1),
                   16,
                   16,
                   new PacketSettings(OptionalInt.empty(), 17, 6),
