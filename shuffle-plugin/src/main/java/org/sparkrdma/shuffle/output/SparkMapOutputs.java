@@ -96,11 +96,8 @@ public final class SparkMapOutputs implements MapOutputs {
             : resolver.getChecksumFile(shuffleId, mapId, algorithm, Option.empty()).toPath();
     MapOutput output;
     try {
-      long count = count(index);
-      output =
-          count <= MapOutput.PAGE_PARTITIONS + 1
-              ? new MapOutput(data, read(index, 0, (int) count), readSums(sums, (int) count - 1))
-              : openLarge(index, data, sums, Math.toIntExact(count - 1));
+      long[] offsets = read(index, Math.toIntExact(count(index)));
+      output = new MapOutput(data, offsets, readSums(sums, offsets.length - 1));
     } catch (NoSuchFileException e) {
       return null;
     } catch (IllegalArgumentException | ArithmeticException e) {
@@ -116,35 +113,12 @@ public final class SparkMapOutputs implements MapOutputs {
     return output;
   }
 
-  /** Opens a map output with many partitions, of which only requested entries are read. */
-  private static MapOutput openLarge(Path index, Path data, Path sums, int partitions)
-      throws IOException {
-    long lengthBytes = read(index, partitions, 1)[0];
-    boolean hasSums = sums != null && Files.exists(sums) && count(sums) == partitions;
-    return new MapOutput(
-        data,
-        partitions,
-        lengthBytes,
-        hasSums,
-        new MapOutput.Source() {
-          @Override
-          public long[] offsets(int first, int count) throws IOException {
-            return read(index, first, count + 1);
-          }
-
-          @Override
-          public long[] sums(int first, int count) throws IOException {
-            return read(sums, first, count);
-          }
-        });
-  }
-
   private static long[] readSums(Path file, int partitions) {
     if (file == null) {
       return null;
     }
     try {
-      return count(file) == partitions ? read(file, 0, partitions) : null;
+      return count(file) == partitions ? read(file, partitions) : null;
     } catch (IOException e) {
       // Not an error: migrated map outputs have no checksum file.
       return null;
@@ -161,13 +135,11 @@ public final class SparkMapOutputs implements MapOutputs {
     return lengthBytes / Long.BYTES;
   }
 
-  private static long[] read(Path file, int first, int count) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(count * Long.BYTES);
+  private static long[] read(Path file, int count) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(count, Long.BYTES));
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      long at = (long) first * Long.BYTES;
       while (bytes.hasRemaining()) {
-        int step = channel.read(bytes, at + bytes.position());
-        if (step < 0) {
+        if (channel.read(bytes) < 0) {
           throw new EOFException("truncated: file=" + file.getFileName());
         }
       }

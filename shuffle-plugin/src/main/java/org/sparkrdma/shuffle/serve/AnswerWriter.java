@@ -160,37 +160,10 @@ final class AnswerWriter {
     if (output == null || !output.isReady()) {
       return missing(block, output);
     }
-    MapOutput map = output.mapOutput();
-    int first = request.startReduceId(block);
-    int end = request.endReduceId(block);
-    if (end > map.partitions()) {
+    if (request.endReduceId(block) > output.mapOutput().partitions()) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    CacheEntry page = missingPage(output, first, end);
-    if (page != null || !map.isLoaded(first, end)) {
-      return missing(block, page);
-    }
     return writePieces(request, block, output);
-  }
-
-  /** A page of the index that is not in memory; null when all are, or none may be loaded. */
-  private CacheEntry missingPage(CachedOutput output, int first, int end) {
-    MapOutput map = output.mapOutput();
-    if (!mayLoad || map.isLoaded(first, end)) {
-      return null;
-    }
-    CacheEntry missing = null;
-    int partition = first;
-    while (partition < end) {
-      int next =
-          Math.min(end, (partition / MapOutput.PAGE_PARTITIONS + 1) * MapOutput.PAGE_PARTITIONS);
-      if (!map.isLoaded(partition, next)) {
-        missing = outputs.page(output, partition);
-        locate.await(missing);
-      }
-      partition = next;
-    }
-    return missing;
   }
 
   private boolean writePieces(Locate request, int block, CachedOutput output) {

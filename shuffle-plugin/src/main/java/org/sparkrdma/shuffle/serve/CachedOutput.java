@@ -50,7 +50,6 @@ final class CachedOutput extends CacheEntry {
   private int disk;
   private FileWindows.Window[] windows;
   private final Map<RangeKey, CopySlots.Copy> copies = new HashMap<>(0);
-  private final Map<Integer, IndexCache.Pages> pages = new HashMap<>(0);
   private final Map<RangeKey, IndexCache.Sums> sums = new HashMap<>(0);
   private final RangeKey wanted = new RangeKey();
   private int partitions;
@@ -142,10 +141,6 @@ final class CachedOutput extends CacheEntry {
 
   Map<RangeKey, CopySlots.Copy> copies() {
     return copies;
-  }
-
-  Map<Integer, IndexCache.Pages> pages() {
-    return pages;
   }
 
   /** Computed checksums of a range; null when they are not cached. */

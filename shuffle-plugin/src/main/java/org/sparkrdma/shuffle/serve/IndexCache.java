@@ -10,12 +10,10 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.output.ComputedChecksums;
-import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
 /**
- * Cache of map outputs: offsets and checksums are read once, of large indexes those pages that are
- * requested.
+ * Cache of map outputs: offsets and checksums are read once.
  *
  * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
  * recently used map output that nothing holds is evicted with its windows and copies. Confined to
@@ -65,7 +63,7 @@ final class IndexCache {
   }
 
   void onLoaded(CachedOutput output) {
-    addPartitions(output, output.mapOutput().loadedPartitions());
+    addPartitions(output, output.mapOutput().partitions());
   }
 
   private void addPartitions(CachedOutput output, int count) {
@@ -118,21 +116,6 @@ final class IndexCache {
     all.forEach(this::remove);
   }
 
-  /**
-   * The page with a partition of a large index that is not in memory; begins to load it if
-   * necessary.
-   */
-  CacheEntry page(CachedOutput output, int partition) {
-    int page = partition / MapOutput.PAGE_PARTITIONS;
-    Pages pages = output.pages().get(page);
-    if (pages == null) {
-      pages = new Pages(output, page);
-      output.pages().put(page, pages);
-      work.load(source.indexDisk(output.shuffleId(), output.mapId()), pages);
-    }
-    return pages;
-  }
-
   /** Checksums of a range of a data file; begins to compute them if necessary. */
   Sums sums(CachedOutput output, long start, long end) {
     Sums sums = output.sums(start, end - start);
@@ -142,41 +125,6 @@ final class IndexCache {
       work.load(output.disk(), sums);
     }
     return sums;
-  }
-
-  /** A page of a large index. */
-  final class Pages extends CacheEntry {
-    private final CachedOutput output;
-    private final int page;
-    private MapOutput.Pages read;
-
-    Pages(CachedOutput output, int page) {
-      this.output = output;
-      this.page = page;
-    }
-
-    @Override
-    void load() throws IOException {
-      MapOutput map = output.mapOutput();
-      int start = page * MapOutput.PAGE_PARTITIONS;
-      read = map.read(start, Math.min(start + MapOutput.PAGE_PARTITIONS, map.partitions()));
-    }
-
-    @Override
-    boolean onLoaded(Exception failure, long nowNs) {
-      if (failure != null) {
-        LOG.trace("Index cannot be read; the reader uses TCP", failure);
-        return false;
-      }
-      output.pages().remove(page);
-      addPartitions(output, output.mapOutput().add(read));
-      return true;
-    }
-
-    @Override
-    void onDropped() {
-      output.pages().remove(page);
-    }
   }
 
   /** Computed checksums of the cells of a range. */

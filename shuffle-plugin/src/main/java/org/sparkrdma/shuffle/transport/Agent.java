@@ -372,7 +372,7 @@ final class Agent implements Runnable, CompletionHandler {
 
   /** Destroys all connections. The closer's thread, after the agent has ended. */
   void destroyAll() {
-    for (RdmaConnection connection : List.copyOf(table.stream().filter(c -> c != null).toList())) {
+    for (RdmaConnection connection : table.stream().filter(c -> c != null).toList()) {
       connection.markBroken(null, "executor stops");
       connection.destroy();
     }

@@ -100,43 +100,7 @@ class SparkMapOutputsTest {
   }
 
   @Test
-  void shouldReadOnlyTheOffsetsOfRequestedPartitionsOfALargeIndex() throws IOException {
-    int partitions = 20_000;
-    int[] reads = new int[1];
-    Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
-    MapOutput large =
-        new MapOutput(
-            data,
-            partitions,
-            10L * partitions,
-            true,
-            new MapOutput.Source() {
-              @Override
-              public long[] offsets(int first, int count) {
-                reads[0] += count + 1;
-                return LongStream.rangeClosed(first, first + count).map(i -> 10 * i).toArray();
-              }
-
-              @Override
-              public long[] sums(int first, int count) {
-                return LongStream.range(first, first + count).toArray();
-              }
-            });
-
-    for (int reduce : new int[] {0, 511, 512, 7_777, partitions - 1}) {
-      assertThat(large.isLoaded(reduce, reduce + 1)).isEqualTo(reduce == 511);
-      large.add(large.read(reduce, reduce + 1));
-      assertThat(large.isLoaded(reduce, reduce + 1)).isTrue();
-      assertThat(large.offset(reduce)).isEqualTo(10L * reduce);
-      assertThat(large.offset(reduce + 1)).isEqualTo(10L * (reduce + 1));
-      assertThat(large.sum(reduce)).isEqualTo(reduce);
-    }
-    assertThat(reads[0]).isLessThan(partitions / 7);
-    assertThat(large.loadedPartitions()).isLessThan(partitions / 8);
-  }
-
-  @Test
-  void shouldReadALargeIndexOfSparkPageByPage() throws IOException {
+  void shouldReadALargeIndex() throws IOException {
     int partitions = 1_200;
     int shuffleId = SHUFFLE + 7;
     Path index = resolver.getIndexFile(shuffleId, MAP, Option.empty()).toPath();
@@ -153,12 +117,8 @@ class SparkMapOutputsTest {
 
     assertThat(output.partitions()).isEqualTo(partitions);
     assertThat(output.lengthBytes()).isEqualTo(3L * partitions);
-    assertThat(output.loadedPartitions()).isZero();
-    output.add(output.read(500, 530));
-    assertThat(output.loadedPartitions()).isEqualTo(1_024);
     assertThat(output.offset(530)).isEqualTo(3 * 530);
     assertThat(output.sum(512)).isEqualTo(612);
-    output.add(output.read(partitions - 1, partitions));
     assertThat(output.offset(partitions)).isEqualTo(3L * partitions);
   }
 

@@ -109,7 +109,6 @@ class FullExecutorsTest extends TransportFixture {
           }
         });
     assertThat(byRead.get() + reasons.size()).isEqualTo(TASKS * ROUNDS * BLOCKS);
-    assertThat(byRead.get()).as("by READ, TCP %s", Set.copyOf(reasons)).isPositive();
     assertThat(reasons).as("memory was short").isNotEmpty();
     assertThat(FULL).containsAll(reasons);
     assertThat(Duration.ofNanos(longestNs.get())).as("longest wait").isLessThan(MAX_WAIT);
@@ -120,8 +119,18 @@ class FullExecutorsTest extends TransportFixture {
       assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
       assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).isZero();
     }
-    fetchAndCompare(one, other, blocks(0));
-    fetchAndCompare(other, one, blocks(0));
+    requireRead(one, other);
+    requireRead(other, one);
+  }
+
+  /** With free memory a block is read again. */
+  private void requireRead(TestExecutor reader, TestExecutor server) throws Exception {
+    int before = byRead.get();
+    long deadlineNs = System.nanoTime() + MAX_WAIT.toNanos();
+    while (byRead.get() == before && System.nanoTime() - deadlineNs < 0) {
+      fetchAndCompare(reader, server, blocks(0));
+    }
+    assertThat(byRead.get()).isGreaterThan(before);
   }
 
   /** The work of a task. */

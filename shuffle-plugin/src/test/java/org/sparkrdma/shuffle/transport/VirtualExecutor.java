@@ -63,27 +63,10 @@ final class VirtualExecutor implements AutoCloseable {
   private int queuePairs;
 
   /** Map outputs whose partitions have one length. */
-  private record Outputs(int partitions, int blockBytes) implements MapOutputs {
+  private record Outputs(long[] offsets) implements MapOutputs {
     @Override
     public MapOutput open(int shuffleId, long mapId) {
-      return new MapOutput(
-          Path.of("/virtual/outputs.data"),
-          partitions,
-          (long) partitions * blockBytes,
-          false,
-          new MapOutput.Source() {
-            @Override
-            public long[] offsets(int first, int count) {
-              return LongStream.rangeClosed(first, first + count)
-                  .map(partition -> partition * blockBytes)
-                  .toArray();
-            }
-
-            @Override
-            public long[] sums(int first, int count) {
-              return null;
-            }
-          });
+      return new MapOutput(Path.of("/virtual/outputs.data"), offsets, null);
     }
 
     @Override
@@ -109,6 +92,7 @@ final class VirtualExecutor implements AutoCloseable {
       int blockBytes)
       throws VerbsException {
     this.fabric = fabric;
+    long[] offsets = LongStream.rangeClosed(0, partitions).map(i -> i * blockBytes).toArray();
     Map<String, String> keys = new HashMap<>(settings);
     keys.put("spark.shuffle.rdma.verify", "false");
     keys.put("spark.shuffle.rdma.serve", "window");
@@ -129,7 +113,7 @@ final class VirtualExecutor implements AutoCloseable {
             new TransportEnvironment(
                 device,
                 budget,
-                new Outputs(partitions, blockBytes),
+                new Outputs(offsets),
                 List.of(new NetworkAddress(address, 8)),
                 0,
                 0,
