@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
-import org.sparkrdma.shuffle.driver.ExecutorProfiles;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
@@ -30,7 +29,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.CountedReadMetrics;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
-import org.sparkrdma.shuffle.runtime.LastErrorLine;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
@@ -81,7 +79,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     } catch (IllegalArgumentException e) {
       if (isDriver) {
         String all = String.join("; ", SettingMistakes.of(conf));
-        LastErrorLine.set(all);
+        LOG.error(all);
         throw new IllegalArgumentException(all, e.getCause());
       }
       read = ShuffleSettings.defaults();
@@ -92,12 +90,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
     driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
       requireLoadableByExecutors(conf);
-      LastErrorLine.clear();
       // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
-      if (settings.mode() != ShuffleSettings.Mode.OFF) {
-        ExecutorProfiles.addTo(conf);
-      }
       settings.notes().forEach(LOG::warn);
     }
     if (SparkEnvironment.isSetFor(conf)) {
@@ -107,15 +101,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /** Spark would replace executors that cannot load this class for ever. */
   private static void requireLoadableByExecutors(SparkConf conf) {
-    ExecutorClassPath classPath = ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class);
-    classPath
+    ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class)
         .problem(conf)
         .ifPresent(
             problem -> {
-              LastErrorLine.set(problem);
+              LOG.error(problem);
               throw new IllegalArgumentException(problem);
             });
-    classPath.doubt(conf).ifPresent(LOG::warn);
   }
 
   /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */
@@ -143,10 +135,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    RdmaRuntime rdma = awaitRuntime();
-    if (rdma != null) {
-      rdma.awaitPublished();
-    }
+    awaitRuntime();
     return super.getWriter(handle, mapId, context, metrics);
   }
 
@@ -183,17 +172,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * A client for remote blocks: the plug-in's when RDMA is up or starting, else Spark's own. It
-   * knows no map indexes, so a failure names none. Blocks are verified when they are opened. Like
-   * the first map task, it waits until peers can find this executor.
+   * A client for remote blocks: the plug-in's when RDMA is up, else Spark's own. It knows no map
+   * indexes, so a failure names none. Blocks are verified when they are opened.
    *
    * @throws IllegalStateException when RDMA is required and not available
    */
   public BlockStoreClient blockStoreClient() {
     RdmaRuntime rdma = awaitRuntime();
-    if (rdma != null) {
-      rdma.awaitPublished();
-    }
     return rdma != null && rdma.mayFetch()
         ? rdma.client().forReader(new ReaderBlocks(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
@@ -240,8 +225,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * The runtime of this executor; null when the mode is off, and in local mode, where no block is
-   * remote.
+   * The runtime of this executor, after a wait in the first seconds of its life until peers can
+   * find it; null when the mode is off, and in local mode, where no block is remote.
    *
    * @throws IllegalStateException when RDMA is required and not available; it fails the task
    */
@@ -249,6 +234,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
     RdmaRuntime rdma = startedRuntime();
     if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       rdma.require(REQUIRED_WAIT);
+    }
+    if (rdma != null) {
+      rdma.awaitPublished();
     }
     return rdma;
   }

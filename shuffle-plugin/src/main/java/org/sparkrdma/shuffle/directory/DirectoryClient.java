@@ -36,12 +36,10 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /** Time from the end of the last reading task to its report: others may follow it at once. */
   static final long AFTER_READS_MS = 10;
 
-  private static final long PROFILE_LIMIT_MS = 2_000;
-  private static final long PROFILE_RETRY_MS = 50;
+  private static final long REPORT_INTERVAL_MS = 5_000;
   private static final long LAST_FIGURES_MS = 1_000;
 
   private final DriverCall driver;
-  private final LongSupplier nowNs;
   private final ControlThread control;
   private final EndpointCache endpoints;
   private final long publisher = new SecureRandom().nextLong();
@@ -49,10 +47,15 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /** The last record of this executor; earlier ones are not tried again. */
   private volatile ExecutorRecord latest;
 
+  // Confined to the control thread.
+
   private long lastEpoch;
 
-  /** Null until {@link #report} and after {@link #close}. */
-  private volatile FigureReports reports;
+  /** The figures that the driver has taken last. */
+  private Map<String, Object> takenFigures = Map.of();
+
+  /** Sends the figures that the driver does not have. Null until {@link #report} and at the end. */
+  private volatile Runnable reports;
 
   private BooleanSupplier reading;
   private boolean reportsSoon;
@@ -68,7 +71,6 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
 
   DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs, ControlThread control) {
     this.driver = driver;
-    this.nowNs = nowNs;
     this.control = control;
     this.endpoints = new EndpointCache(driver, timeout, nowNs, control);
   }
@@ -116,33 +118,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * The resources of an executor's ResourceProfile, which only the driver has in Spark's public
-   * API. Waits while the driver does not know the executor yet, at most two seconds. Control
-   * thread.
-   *
-   * @return the amounts by Spark's names, memory in MiB, none for the default profile
-   * @throws Exception when the driver does not answer
-   */
-  public Map<String, Long> profile(String executorId) throws Exception {
-    long beginNs = nowNs.getAsLong();
-    Optional<Map<String, Long>> profile = askForProfile(executorId);
-    while (profile.isEmpty()) {
-      if (nowNs.getAsLong() - beginNs > TimeUnit.MILLISECONDS.toNanos(PROFILE_LIMIT_MS)) {
-        throw new TimeoutException("the driver does not know executor " + executorId);
-      }
-      TimeUnit.MILLISECONDS.sleep(PROFILE_RETRY_MS);
-      profile = askForProfile(executorId);
-    }
-    return profile.get();
-  }
-
-  private Optional<Map<String, Long>> askForProfile(String executorId) throws Exception {
-    return RecordCodec.resources(ask(DirectoryService.PROFILE, executorId));
-  }
-
-  /**
-   * Sends the figures of this executor to the driver from time to time, and at the close; see
-   * {@link FigureReports}. Called once.
+   * Reports the figures of this executor to the driver when it does not have them: every five
+   * seconds, after {@link #reportSoon}, and at the close. Called once.
    *
    * @param figures called by the control thread
    * @param readsNow whether a task reads now; called by the control thread
@@ -150,26 +127,27 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   public void report(
       String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier readsNow) {
     reading = readsNow;
-    FigureReports created =
-        new FigureReports(
-            figures,
-            now -> isTaken(DirectoryService.FIGURES, new FiguresMessage(executorId, now).encode()),
-            nowNs);
-    reports = created;
+    reports = () -> sendFigures(executorId, figures.get());
     schedule(this::tick, 0);
   }
 
+  private void sendFigures(String executorId, Map<String, Object> now) {
+    if (!now.equals(takenFigures) && isTaken(new ExecutorReport(executorId, now))) {
+      takenFigures = now;
+    }
+  }
+
   private void tick() {
-    FigureReports current = reports;
+    Runnable current = reports;
     if (current != null) {
-      current.tick();
-      schedule(this::tick, FigureReports.TICK_MS);
+      current.run();
+      schedule(this::tick, REPORT_INTERVAL_MS);
     }
   }
 
   /**
-   * The last task that reads has ended: new figures are sent soon, unless another task reads by
-   * then, whose end is reported in turn. Returns at once.
+   * The last task that reads has ended, or the state of RDMA has changed: new figures are sent
+   * soon, unless a task reads by then, whose end is reported in turn. Returns at once.
    */
   public synchronized void reportSoon() {
     if (reports != null && !reportsSoon) {
@@ -183,32 +161,32 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       // Before the look at the tasks, so that the end of one that reads now is not missed.
       reportsSoon = false;
     }
-    FigureReports current = reports;
+    Runnable current = reports;
     if (current != null && !reading.getAsBoolean()) {
-      current.sendUnsent();
+      current.run();
     }
   }
 
   /**
-   * Sends findings to the driver once; retries for about six seconds.
-   *
-   * @param findings of this executor
+   * Sends findings of an executor to the driver once; retries for about six seconds. Returns at
+   * once.
    */
-  public void send(ExecutorFindings findings) {
-    schedule(() -> trySend(findings, FIRST_RETRY_MS), 0);
+  public void send(String executorId, ExecutorFindings findings) {
+    ExecutorReport report = new ExecutorReport(executorId, findings.values());
+    schedule(() -> trySend(report, FIRST_RETRY_MS), 0);
   }
 
-  private void trySend(ExecutorFindings findings, long retryMs) {
-    if (!isTaken(DirectoryService.FINDINGS, findings.encode()) && retryMs <= LAST_RETRY_MS) {
-      schedule(() -> trySend(findings, 2 * retryMs), retryMs);
+  private void trySend(ExecutorReport report, long retryMs) {
+    if (!isTaken(report) && retryMs <= LAST_RETRY_MS) {
+      schedule(() -> trySend(report, 2 * retryMs), retryMs);
     }
   }
 
-  private boolean isTaken(String kind, Object content) {
+  private boolean isTaken(ExecutorReport report) {
     try {
-      return Boolean.TRUE.equals(ask(kind, content));
+      return Boolean.TRUE.equals(ask(DirectoryService.REPORT, report.encode()));
     } catch (Exception e) {
-      LOG.debug("Driver did not accept a message of this executor: kind={}", kind, e);
+      LOG.debug("Driver did not accept a report of this executor", e);
       return false;
     }
   }
@@ -242,10 +220,10 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    */
   @Override
   public void close() {
-    FigureReports last = reports;
+    Runnable last = reports;
     reports = null;
     if (last != null) {
-      awaitLastFigures(control.submit(last::sendUnsent));
+      awaitLastFigures(control.submit(last));
     }
     endpoints.close();
   }

@@ -3,24 +3,21 @@ package org.sparkrdma.shuffle.directory;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers the directory's messages on the driver.
+ * The driver's table of executors, and the answers to their messages:
  *
  * <pre>
  *   [PUBLISH, record]         → Boolean: accepted
- *   [FIGURES, figures]        → Boolean: taken; see {@link FiguresMessage}
- *   [FINDINGS, findings]      → Boolean: taken; see {@link ExecutorFindings}
- *   [PROFILE, executor id]    → resources of its ResourceProfile; see {@link RecordCodec}
+ *   [REPORT, report]          → Boolean: taken; see {@link ExecutorReport}
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -29,15 +26,24 @@ import org.slf4j.LoggerFactory;
 final class DirectoryService {
   static final String PUBLISH = "publish";
   static final String CHANGES = "changes";
-  static final String FIGURES = "figures";
-  static final String FINDINGS = "findings";
-  static final String PROFILE = "profile";
+  static final String REPORT = "report";
+
+  /** Maximum number of removed executors that are remembered. */
+  static final int MAX_GONE = 1_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
-  private static final int MAX_GONE = 1_000;
 
-  private final EndpointTable table = new EndpointTable(MAX_GONE);
   private final String consequence;
+  private final BiPredicate<String, Map<String, Object>> reports;
+
+  /** By executor id, in the order of their versions. */
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+  private long version;
+  private int gone;
+
+  /** Version of the latest removal that is not remembered any more. */
+  private long forgottenVersion;
 
   /** Executors that do not use RDMA and have not ended. */
   private final Set<String> unavailable = new HashSet<>();
@@ -45,20 +51,17 @@ final class DirectoryService {
   /** Number of such executors so far. */
   private long unavailableSoFar;
 
-  private Function<String, Optional<Map<String, Long>>> profiles =
-      executorId -> Optional.of(Map.of());
-
-  /** Null until the driver collects figures. */
-  private BiConsumer<String, Map<String, Object>> figures;
-
-  /** Null where the driver does not collect findings. */
-  private Consumer<ExecutorFindings> findings;
+  /** The latest change of an executor; the record is empty when it was removed. */
+  private record Entry(long version, Optional<ExecutorRecord> record) {}
 
   /**
    * @param consequence for users when an executor does not use RDMA
+   * @param reports receives the values that an executor reports, by its id; returns whether they
+   *     are taken
    */
-  DirectoryService(String consequence) {
+  DirectoryService(String consequence, BiPredicate<String, Map<String, Object>> reports) {
     this.consequence = consequence;
+    this.reports = reports;
   }
 
   /**
@@ -69,67 +72,54 @@ final class DirectoryService {
     String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
-      case FIGURES -> figures(FiguresMessage.decode(request.get(1)));
-      case FINDINGS -> findings(ExecutorFindings.decode(request.get(1)));
-      case PROFILE -> RecordCodec.encode(profiles.apply(RecordCodec.name(request.get(1))));
+      case REPORT -> {
+        ExecutorReport report = ExecutorReport.decode(request.get(1));
+        yield reports.test(report.executorId(), report.values());
+      }
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
   }
 
-  /** Removes an executor that Spark has removed. */
+  /** Removes an executor that Spark has removed, whether it had published or not. */
   synchronized void remove(String executorId) {
-    table.remove(executorId);
     unavailable.remove(executorId);
-  }
-
-  /**
-   * @param resources of an executor's ResourceProfile by name, none for the default profile; empty
-   *     when it does not know the executor yet
-   */
-  synchronized void setProfiles(Function<String, Optional<Map<String, Long>>> resources) {
-    profiles = resources;
-  }
-
-  /**
-   * @param consumer receives the figures of executors, by executor id, in the thread of {@link
-   *     #answer}
-   */
-  synchronized void setFiguresConsumer(BiConsumer<String, Map<String, Object>> consumer) {
-    figures = consumer;
-  }
-
-  /**
-   * @param consumer receives the findings of executors, in the thread of {@link #answer}
-   */
-  synchronized void setFindingsConsumer(Consumer<ExecutorFindings> consumer) {
-    findings = consumer;
-  }
-
-  private Boolean findings(ExecutorFindings ofExecutor) {
-    if (findings == null) {
-      return false;
+    Entry known = entries.get(executorId);
+    if (known != null && known.record().isEmpty()) {
+      return;
     }
-    findings.accept(ofExecutor);
-    return true;
-  }
-
-  private Boolean figures(FiguresMessage message) {
-    if (figures == null) {
-      return false;
+    put(executorId, Optional.empty());
+    gone++;
+    if (gone > MAX_GONE) {
+      forgetEarliestGone();
     }
-    figures.accept(message.executorId(), message.figures());
-    return true;
   }
 
+  private void forgetEarliestGone() {
+    Map.Entry<String, Entry> earliest =
+        entries.entrySet().stream()
+            .filter(entry -> entry.getValue().record().isEmpty())
+            .findFirst()
+            .orElseThrow();
+    forgottenVersion = earliest.getValue().version();
+    entries.remove(earliest.getKey());
+    gone--;
+  }
+
+  private void put(String executorId, Optional<ExecutorRecord> record) {
+    version++;
+    entries.remove(executorId);
+    entries.put(executorId, new Entry(version, record));
+  }
+
+  /** Executor ids are never reused, so another process is refused. */
   private Boolean publish(ExecutorRecord record) {
-    switch (table.publish(record)) {
-      case TAKEN -> {
-        if (record.endpoint().isEmpty()) {
-          logUnavailable(record);
-        }
-      }
-      case REFUSED -> {
+    Entry known = entries.get(record.executorId());
+    if (known != null) {
+      ExecutorRecord earlier = known.record().orElse(null);
+      if (earlier == null
+          || earlier.publisher() != record.publisher()
+          || earlier.epoch() > record.epoch()) {
         LOG.warn(
             "Rejecting RDMA endpoint of executor={} epoch={}: the executor was removed, another"
                 + " process published the same id, or a later record exists",
@@ -137,16 +127,19 @@ final class DirectoryService {
             record.epoch());
         return false;
       }
-      case KNOWN -> LOG.debug("RDMA endpoint published again: executor={}", record.executorId());
+      if (earlier.epoch() == record.epoch()) {
+        return true;
+      }
+    }
+    put(record.executorId(), Optional.of(record));
+    if (record.endpoint().isEmpty() && unavailable.add(record.executorId())) {
+      logUnavailable(record);
     }
     return true;
   }
 
   /** The first one with its reasons, then only their number each time it has doubled. */
   private void logUnavailable(ExecutorRecord record) {
-    if (!unavailable.add(record.executorId())) {
-      return;
-    }
     unavailableSoFar++;
     if (unavailableSoFar == 1) {
       LOG.warn(
@@ -163,16 +156,19 @@ final class DirectoryService {
   }
 
   private List<Object> changes(long since) {
-    boolean all = table.hasDroppedRemovalsAfter(since);
+    boolean all = since < forgottenVersion;
     ArrayList<Object> records = new ArrayList<>();
-    ArrayList<Object> gone = new ArrayList<>();
-    for (EndpointTable.Entry entry : all ? table.all() : table.changesAfter(since).values()) {
-      entry
-          .record()
-          .ifPresentOrElse(
-              record -> records.add(RecordCodec.encode(record)),
-              () -> gone.add(entry.executorId()));
-    }
-    return new ArrayList<>(List.of(table.version(), all, records, gone));
+    ArrayList<Object> removed = new ArrayList<>();
+    entries.forEach(
+        (executorId, entry) -> {
+          if (all || entry.version() > since) {
+            entry
+                .record()
+                .ifPresentOrElse(
+                    record -> records.add(RecordCodec.encode(record)),
+                    () -> removed.add(executorId));
+          }
+        });
+    return new ArrayList<>(List.of(version, all, records, removed));
   }
 }

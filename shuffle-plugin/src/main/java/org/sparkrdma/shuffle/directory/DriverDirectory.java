@@ -3,9 +3,7 @@ package org.sparkrdma.shuffle.directory;
 
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -32,9 +30,9 @@ public final class DriverDirectory implements AutoCloseable {
   private final DirectoryService service;
   private final RpcEndpointRef ref;
 
-  private DriverDirectory(RpcEnv rpcEnv, String name, String consequence) {
+  private DriverDirectory(RpcEnv rpcEnv, String name, DirectoryService service) {
     this.rpcEnv = rpcEnv;
-    this.service = new DirectoryService(consequence);
+    this.service = service;
     this.ref = rpcEnv.setupEndpoint(name, new DirectoryRpcEndpoint(rpcEnv, service));
   }
 
@@ -43,10 +41,18 @@ public final class DriverDirectory implements AutoCloseable {
    * already.
    *
    * @param consequence for users when an executor does not use RDMA
+   * @param reports receives the values that an executor reports, by its id, on Spark's dispatcher;
+   *     must not block; returns whether they are taken, else the executor sends them again
    */
-  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv, String consequence) {
+  public static Optional<DriverDirectory> open(
+      SparkConf conf,
+      RpcEnv rpcEnv,
+      String consequence,
+      BiPredicate<String, Map<String, Object>> reports) {
     try {
-      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), consequence));
+      return Optional.of(
+          new DriverDirectory(
+              rpcEnv, DirectoryName.of(conf), new DirectoryService(consequence, reports)));
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Another shuffle manager of this driver has opened the RDMA directory; this one opens none:"
@@ -66,34 +72,6 @@ public final class DriverDirectory implements AutoCloseable {
             service.remove(removed.executorId());
           }
         });
-  }
-
-  /**
-   * From now on answers executors that ask for the resources of their ResourceProfile.
-   *
-   * @param resources of an executor by name, none for the default profile; empty when it is not
-   *     known yet; called on Spark's dispatcher
-   */
-  public void setProfiles(Function<String, Optional<Map<String, Long>>> resources) {
-    service.setProfiles(resources);
-  }
-
-  /**
-   * From now on passes on the figures that executors send.
-   *
-   * @param consumer called with the executor's id on Spark's dispatcher; must not block
-   */
-  public void setFiguresConsumer(BiConsumer<String, Map<String, Object>> consumer) {
-    service.setFiguresConsumer(consumer);
-  }
-
-  /**
-   * From now on passes on what the doctor finds in executors.
-   *
-   * @param consumer called on Spark's dispatcher; must not block
-   */
-  public void setFindingsConsumer(Consumer<ExecutorFindings> consumer) {
-    service.setFindingsConsumer(consumer);
   }
 
   @Override

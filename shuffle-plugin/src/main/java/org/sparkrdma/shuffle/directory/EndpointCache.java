@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.directory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,43 +24,28 @@ import org.slf4j.LoggerFactory;
  */
 final class EndpointCache implements EndpointLookup {
   private static final Logger LOG = LoggerFactory.getLogger(EndpointCache.class);
+
+  /** Interval of queries for executors that were found without an endpoint, or do not answer. */
   private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
-
-  /** Interval for executors without RDMA, whose device may come back. */
-  private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
-
-  /** Time for which the driver is not queried again for an executor without a record. */
-  private static final long MISS_NS = TimeUnit.SECONDS.toNanos(2);
-
-  private static final int MAX_MISSES = 1_024;
 
   private final DriverCall driver;
   private final Duration timeout;
   private final LongSupplier nowNs;
   private final Executor control;
 
-  /** Endpoints of all executors with a record; empty for those without RDMA. */
+  /**
+   * All executors that have a record or were looked up; empty for those without RDMA, and for those
+   * without a record.
+   */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
-
-  /** Times of the queries that found no record. */
-  private final Map<String, Long> misses = new Misses();
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
   private boolean queries;
   private boolean closed;
-  private long recheckedNs;
+  private long queriedNs;
 
   /** Confined to the control thread. */
   private long version;
-
-  private static final class Misses extends LinkedHashMap<String, Long> {
-    private static final long serialVersionUID = 1L;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-      return size() > MAX_MISSES;
-    }
-  }
 
   /**
    * @param timeout maximum wait of a look-up
@@ -72,7 +56,7 @@ final class EndpointCache implements EndpointLookup {
     this.timeout = timeout;
     this.nowNs = nowNs;
     this.control = control;
-    this.recheckedNs = nowNs.getAsLong() - WITHDRAWN_INTERVAL_NS;
+    this.queriedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
   }
 
   @Override
@@ -82,14 +66,13 @@ final class EndpointCache implements EndpointLookup {
       return query(executorId);
     }
     if (endpoint.isEmpty()) {
-      recheckAfter(WITHDRAWN_INTERVAL_NS);
+      recheck();
     }
     return CompletableFuture.completedFuture(endpoint);
   }
 
   private synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
-    Long missedNs = misses.get(executorId);
-    if (closed || (missedNs != null && nowNs.getAsLong() - missedNs < MISS_NS)) {
+    if (closed) {
       return CompletableFuture.completedFuture(Optional.empty());
     }
     CompletableFuture<Optional<Endpoint>> answer = waiting.get(executorId);
@@ -107,20 +90,14 @@ final class EndpointCache implements EndpointLookup {
   private void queryOnce() {
     if (!queries) {
       queries = true;
+      queriedNs = nowNs.getAsLong();
       control.execute(this::refresh);
     }
   }
 
   @Override
-  public void recheck() {
-    recheckAfter(RECHECK_INTERVAL_NS);
-  }
-
-  /** Queries the driver when its last answer is older than this. */
-  private synchronized void recheckAfter(long intervalNs) {
-    long now = nowNs.getAsLong();
-    if (!closed && now - recheckedNs >= intervalNs) {
-      recheckedNs = now;
+  public synchronized void recheck() {
+    if (!closed && nowNs.getAsLong() - queriedNs >= RECHECK_INTERVAL_NS) {
       queryOnce();
     }
   }
@@ -134,13 +111,8 @@ final class EndpointCache implements EndpointLookup {
       LOG.debug("Driver's RDMA directory did not answer", e);
     }
     asked.forEach(
-        (executorId, answer) -> {
-          Optional<Endpoint> endpoint = known.get(executorId);
-          if (endpoint == null) {
-            addMiss(executorId);
-          }
-          answer.complete(endpoint == null ? Optional.empty() : endpoint);
-        });
+        (executorId, answer) ->
+            answer.complete(known.computeIfAbsent(executorId, missing -> Optional.empty())));
   }
 
   private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
@@ -148,10 +120,6 @@ final class EndpointCache implements EndpointLookup {
     waiting = new HashMap<>();
     queries = false;
     return taken;
-  }
-
-  private synchronized void addMiss(String executorId) {
-    misses.put(executorId, nowNs.getAsLong());
   }
 
   private void take(Object answer) {
@@ -180,8 +148,8 @@ final class EndpointCache implements EndpointLookup {
   }
 
   /** Number of entries about other executors. */
-  synchronized int size() {
-    return known.size() + misses.size();
+  int size() {
+    return known.size();
   }
 
   /** Answers all look-ups, also later ones, with an empty result. */

@@ -4,9 +4,7 @@ package org.sparkrdma.shuffle.directory;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -18,25 +16,22 @@ import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
  * connection to the driver when a class is missing. Stateless.
  *
  * <pre>
- *   record    [format, "executor", id, "publisher", long, "epoch", long, "endpoint", endpoint]
- *   or        [format, "executor", id, "publisher", long, "epoch", long, "reasons", [text, ...]]
- *   endpoint  ["addresses", [address, ...], "engine", text, "protocol", int,
- *              "incarnation", long, "token", 32 bytes, "gids", [address, ...]]
- *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
+ *   record    [format, executor id, publisher, epoch, [address, ...], engine, protocol, incarnation,
+ *              token of 32 bytes]
+ *   or        [format, executor id, publisher, epoch, [reason, ...]]
+ *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int, Boolean: is a GID]
  * </pre>
  *
- * <p>The field {@code gids} is there only if the executor has addresses by GID. A reader of a
- * version that has no such field would take a GID among the addresses for an IPv6 address; from
- * this record it uses the IP addresses, and refuses an endpoint that has none.
- *
- * <p>Fields have names and any order; a reader ignores unknown names. The format number changes
- * only when an earlier reader would misread the record.
+ * <p>Another format number is that of another version of this plug-in: the driver refuses such a
+ * record, and executors ignore it.
  */
 final class RecordCodec {
-  static final int FORMAT = 1;
+  static final int FORMAT = 2;
 
+  private static final int AVAILABLE_FIELDS = 9;
+  private static final int UNAVAILABLE_FIELDS = 5;
+  private static final int ADDRESS_FIELDS = 4;
   private static final int MAX_NAME_CHARS = 255;
-  private static final int MAX_FIELDS = 32;
   private static final int MAX_REASONS = 16;
   private static final int MAX_REASON_CHARS = 1_000;
 
@@ -45,47 +40,35 @@ final class RecordCodec {
   static List<Object> encode(ExecutorRecord record) {
     List<Object> encoded = new ArrayList<>();
     encoded.add(FORMAT);
-    put(encoded, "executor", record.executorId());
-    put(encoded, "publisher", record.publisher());
-    put(encoded, "epoch", record.epoch());
+    encoded.add(record.executorId());
+    encoded.add(record.publisher());
+    encoded.add(record.epoch());
     if (record.endpoint().isPresent()) {
-      put(encoded, "endpoint", encode(record.endpoint().get()));
+      Endpoint endpoint = record.endpoint().get();
+      encoded.add(encode(endpoint.addresses()));
+      encoded.add(endpoint.engine());
+      encoded.add(endpoint.protocol());
+      encoded.add(endpoint.incarnation());
+      encoded.add(endpoint.token());
     } else {
-      put(encoded, "reasons", shortened(record.reasons()));
+      encoded.add(shortened(record.reasons()));
     }
     return encoded;
   }
 
-  private static List<Object> encode(Endpoint endpoint) {
-    List<Object> encoded = new ArrayList<>();
-    put(encoded, "addresses", addresses(endpoint.addresses(), Kind.IP));
-    put(encoded, "engine", endpoint.engine());
-    put(encoded, "protocol", endpoint.protocol());
-    put(encoded, "incarnation", endpoint.incarnation());
-    put(encoded, "token", endpoint.token());
-    List<Object> gids = addresses(endpoint.addresses(), Kind.GID);
-    if (!gids.isEmpty()) {
-      put(encoded, "gids", gids);
-    }
-    return encoded;
-  }
-
-  private static List<Object> addresses(List<ListenerAddress> addresses, Kind kind) {
+  private static List<Object> encode(List<ListenerAddress> addresses) {
     List<Object> encoded = new ArrayList<>();
     for (ListenerAddress address : addresses) {
       NetworkAddress network = address.network();
-      if (network.kind() == kind) {
-        encoded.add(
-            new ArrayList<Object>(
-                List.of(network.address().getAddress(), network.prefixBits(), address.port())));
-      }
+      encoded.add(
+          new ArrayList<Object>(
+              List.of(
+                  network.address().getAddress(),
+                  network.prefixBits(),
+                  address.port(),
+                  network.isGid())));
     }
     return encoded;
-  }
-
-  private static void put(List<Object> encoded, String name, Object value) {
-    encoded.add(name);
-    encoded.add(value);
   }
 
   private static List<String> shortened(List<String> reasons) {
@@ -105,33 +88,26 @@ final class RecordCodec {
     if (format != FORMAT) {
       throw new IllegalArgumentException("bad record: format=" + format + " known=" + FORMAT);
     }
-    Map<String, Object> fields = fields(list.subList(1, list.size()));
-    String executorId = name(fields.get("executor"));
-    Optional<Endpoint> endpoint =
-        fields.containsKey("endpoint")
-            ? Optional.of(endpoint(executorId, fields(as(List.class, fields.get("endpoint")))))
-            : Optional.empty();
+    boolean available = list.size() != UNAVAILABLE_FIELDS;
+    List<?> fields = list(list, available ? AVAILABLE_FIELDS : UNAVAILABLE_FIELDS);
+    String executorId = name(fields.get(1));
     return new ExecutorRecord(
         executorId,
-        as(Long.class, fields.get("publisher")),
-        as(Long.class, fields.get("epoch")),
-        endpoint,
-        endpoint.isPresent() ? List.of() : reasons(fields.get("reasons")));
+        as(Long.class, fields.get(2)),
+        as(Long.class, fields.get(3)),
+        available ? Optional.of(endpoint(executorId, fields)) : Optional.empty(),
+        available ? List.of() : reasons(fields.get(4)));
   }
 
-  private static Endpoint endpoint(String executorId, Map<String, Object> fields) {
-    List<ListenerAddress> addresses = addresses(fields.get("addresses"), Kind.IP);
-    if (fields.containsKey("gids")) {
-      addresses.addAll(addresses(fields.get("gids"), Kind.GID));
-    }
+  private static Endpoint endpoint(String executorId, List<?> fields) {
     Endpoint endpoint =
         new Endpoint(
             executorId,
-            addresses,
-            name(fields.get("engine")),
-            as(Integer.class, fields.get("protocol")),
-            as(Long.class, fields.get("incarnation")),
-            as(byte[].class, fields.get("token")));
+            addresses(fields.get(4)),
+            name(fields.get(5)),
+            as(Integer.class, fields.get(6)),
+            as(Long.class, fields.get(7)),
+            as(byte[].class, fields.get(8)));
     if (endpoint.protocol() < 0) {
       throw new IllegalArgumentException("bad endpoint: " + endpoint);
     }
@@ -142,20 +118,20 @@ final class RecordCodec {
   }
 
   /** The endpoint refuses to have none. */
-  private static List<ListenerAddress> addresses(Object encoded, Kind kind) {
+  private static List<ListenerAddress> addresses(Object encoded) {
     List<?> list = as(List.class, encoded);
     if (list.size() > Endpoint.MAX_ADDRESSES) {
       throw new IllegalArgumentException("bad endpoint: addresses=" + list.size());
     }
     List<ListenerAddress> addresses = new ArrayList<>();
     for (Object element : list) {
-      List<?> address = list(element, 3);
+      List<?> address = list(element, ADDRESS_FIELDS);
       addresses.add(
           new ListenerAddress(
               new NetworkAddress(
                   address(as(byte[].class, address.get(0))),
                   as(Integer.class, address.get(1)),
-                  kind),
+                  as(Boolean.class, address.get(3)) ? Kind.GID : Kind.IP),
               as(Integer.class, address.get(2))));
     }
     return addresses;
@@ -181,50 +157,6 @@ final class RecordCodec {
       reasons.add(reason);
     }
     return reasons;
-  }
-
-  /**
-   * Encodes the resources of a ResourceProfile as {@code [name, amount, ...]}, and as {@code
-   * [Boolean: false]} when the executor is not known.
-   */
-  static List<Object> encode(Optional<Map<String, Long>> resources) {
-    List<Object> encoded = new ArrayList<>();
-    if (resources.isEmpty()) {
-      encoded.add(false);
-    } else {
-      resources.get().forEach((name, amount) -> put(encoded, name, amount));
-    }
-    return encoded;
-  }
-
-  /**
-   * Decodes the same.
-   *
-   * @throws IllegalArgumentException when it is no such list
-   */
-  static Optional<Map<String, Long>> resources(Object encoded) {
-    List<?> list = as(List.class, encoded);
-    if (list.equals(List.of(false))) {
-      return Optional.empty();
-    }
-    Map<String, Long> resources = new HashMap<>();
-    fields(list).forEach((name, amount) -> resources.put(name, as(Long.class, amount)));
-    return Optional.of(resources);
-  }
-
-  private static Map<String, Object> fields(List<?> list) {
-    if (list.size() % 2 != 0 || list.size() > 2 * MAX_FIELDS) {
-      throw new IllegalArgumentException("bad record: namesAndValues=" + list.size());
-    }
-    Map<String, Object> fields = new HashMap<>();
-    for (int i = 0; i < list.size(); i += 2) {
-      String name = name(list.get(i));
-      if (fields.containsKey(name)) {
-        throw new IllegalArgumentException("bad record: repeated=" + name);
-      }
-      fields.put(name, list.get(i + 1));
-    }
-    return fields;
   }
 
   /** A list of exactly {@code size} elements. */

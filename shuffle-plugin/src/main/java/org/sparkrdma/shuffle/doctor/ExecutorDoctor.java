@@ -21,10 +21,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
-import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
-import org.sparkrdma.shuffle.runtime.StartOutcome;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
@@ -51,10 +49,10 @@ public final class ExecutorDoctor implements AutoCloseable {
 
   private static final long SAMPLE_MS = 1_000;
 
-  private final Callable<List<FindingLine>> checks;
-  private final Consumer<List<FindingLine>> driver;
+  private final Callable<List<String>> checks;
+  private final Consumer<List<String>> driver;
   private final Duration timeLimit;
-  private final CompletableFuture<List<FindingLine>> findings = new CompletableFuture<>();
+  private final CompletableFuture<List<String>> findings = new CompletableFuture<>();
   private final Thread thread;
 
   /** A doctor that is not started, of an executor whose runtime has been started. */
@@ -62,7 +60,7 @@ public final class ExecutorDoctor implements AutoCloseable {
     AtomicBoolean used = new AtomicBoolean();
     return new ExecutorDoctor(
         () -> check(env, settings, runtime, used),
-        lines -> runtime.send(new ExecutorFindings(env.executorId(), host(env), used.get(), lines)),
+        lines -> runtime.send(new ExecutorFindings(host(env), used.get(), lines)),
         TIME_LIMIT);
   }
 
@@ -70,8 +68,7 @@ public final class ExecutorDoctor implements AutoCloseable {
    * @param checks has no time limit of its own; ends early when interrupted
    * @param driver receives the findings once, unless this is closed before; returns at once
    */
-  ExecutorDoctor(
-      Callable<List<FindingLine>> checks, Consumer<List<FindingLine>> driver, Duration timeLimit) {
+  ExecutorDoctor(Callable<List<String>> checks, Consumer<List<String>> driver, Duration timeLimit) {
     this.checks = checks;
     this.driver = driver;
     this.timeLimit = timeLimit;
@@ -102,7 +99,7 @@ public final class ExecutorDoctor implements AutoCloseable {
   /**
    * @param found null after the time limit
    */
-  private void send(List<FindingLine> found) {
+  private void send(List<String> found) {
     if (found == null) {
       thread.interrupt();
     }
@@ -112,13 +109,14 @@ public final class ExecutorDoctor implements AutoCloseable {
             : found);
   }
 
-  private static List<FindingLine> withoutResult(String reason) {
+  private static List<String> withoutResult(String reason) {
     return List.of(
-        new FindingLine(
-            "warning",
+        line(
             "doctor",
-            "The checks of this executor gave no result: " + reason + ".",
-            "run the command doctor on that host"));
+            new Finding(
+                Level.WARNING,
+                "The checks of this executor gave no result: " + reason + ".",
+                "run the command doctor on that host")));
   }
 
   /** Abandons checks that are running; a second close does nothing. */
@@ -132,11 +130,11 @@ public final class ExecutorDoctor implements AutoCloseable {
   }
 
   /** Takes about as long as the start of RDMA, and a second for counters. */
-  private static List<FindingLine> check(
+  private static List<String> check(
       SparkEnv env, ShuffleSettings settings, RdmaRuntime runtime, AtomicBoolean used)
       throws InterruptedException, UnknownHostException {
-    StartOutcome outcome = runtime.awaitStart(START_WAIT);
-    used.set(outcome.up());
+    List<String> reasons = runtime.awaitStart(START_WAIT);
+    used.set(runtime.mayFetch());
     Map<String, String> values = new TreeMap<>();
     for (var entry : env.conf().getAll()) {
       values.put(entry._1(), entry._2());
@@ -154,19 +152,28 @@ public final class ExecutorDoctor implements AutoCloseable {
                 files,
                 Facts.localDirectories(spark, environment))
             .runInExecutor(
-                DeviceChoice.numberOf(env.executorId()), outcome.up(), outcome.reasons());
+                DeviceChoice.numberOf(env.executorId()), used.get(), reasons);
     Doctor.Report report =
         Doctor.run(new Facts(files, environment, spark, probe, List.of(), ExecutorDoctor::sample));
-    List<FindingLine> lines = new ArrayList<>();
-    report.findings().forEach((check, all) -> all.forEach(finding -> add(lines, check, finding)));
+    List<String> lines = new ArrayList<>();
+    report
+        .findings()
+        .forEach(
+            (check, all) ->
+                all.stream()
+                    .filter(finding -> finding.level() != Level.OK)
+                    .forEach(finding -> lines.add(line(check, finding))));
     return lines;
   }
 
-  private static void add(List<FindingLine> lines, String check, Finding finding) {
-    if (finding.level() != Level.OK) {
-      String level = finding.level().name().toLowerCase(Locale.ROOT);
-      lines.add(new FindingLine(level, check, finding.message(), finding.advice()));
-    }
+  private static String line(String check, Finding finding) {
+    return String.format(
+        Locale.ROOT,
+        "%-8s %-17s %s To do: %s",
+        finding.level().name().toLowerCase(Locale.ROOT),
+        check,
+        finding.message(),
+        finding.advice());
   }
 
   private static String host(SparkEnv env) {

@@ -2,13 +2,10 @@
 package org.sparkrdma.shuffle.doctor;
 
 import java.util.HashSet;
-import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
-import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
 
 /**
  * Logs the findings of executors at the driver, equal ones of one host once. Safe for any thread.
@@ -20,15 +17,15 @@ public final class FindingsLog {
   private static final Logger LOG =
       LoggerFactory.getLogger("org.sparkrdma.shuffle.RdmaShuffleManager");
 
-  private final Set<List<?>> logged = new HashSet<>();
+  private final Set<ExecutorFindings> logged = new HashSet<>();
 
   /** Nothing yet. */
   public FindingsLog() {}
 
   /** An executor has reported. */
-  public void report(ExecutorFindings findings) {
+  public void report(String executorId, ExecutorFindings findings) {
     if (isNew(findings)) {
-      String text = text(findings);
+      String text = text(executorId, findings);
       if (findings.used()) {
         LOG.info("{}", text);
       } else {
@@ -38,24 +35,14 @@ public final class FindingsLog {
   }
 
   private synchronized boolean isNew(ExecutorFindings findings) {
-    return logged.size() < MAX_LOGGED
-        && logged.add(List.of(findings.host(), findings.used(), findings.lines()));
+    return logged.size() < MAX_LOGGED && logged.add(findings);
   }
 
-  private static String text(ExecutorFindings findings) {
+  private static String text(String executorId, ExecutorFindings findings) {
     StringBuilder text = new StringBuilder("Checks of executor ");
-    text.append(findings.executorId()).append(" on ").append(findings.host());
+    text.append(executorId).append(" on ").append(findings.host());
     text.append(findings.used() ? ": RDMA is used" : ": RDMA is not used");
-    for (FindingLine line : findings.lines()) {
-      text.append(
-          String.format(
-              Locale.ROOT,
-              "\n  %-8s %-17s %s To do: %s",
-              line.level(),
-              line.check(),
-              line.message(),
-              line.advice()));
-    }
+    findings.lines().forEach(line -> text.append("\n  ").append(line));
     return text.toString();
   }
 }

@@ -4,15 +4,18 @@ package org.sparkrdma.shuffle.driver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
+import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorHosts;
@@ -36,6 +39,11 @@ public final class DriverParts implements AutoCloseable {
   private final ShuffleSettings settings;
   private final List<String> warnings;
   private DriverDirectory directory;
+  private final FindingsLog findings = new FindingsLog();
+
+  /** Null until a context is watched. */
+  private volatile BiConsumer<String, Map<String, Object>> figures;
+
   private boolean watching;
   private boolean closed;
 
@@ -52,31 +60,30 @@ public final class DriverParts implements AutoCloseable {
   public synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory =
-          DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma(settings)).orElse(null);
-      if (directory != null) {
-        directory.setProfiles(executorId -> ExecutorProfiles.of(conf, executorId));
-      }
-      if (directory != null && settings.doctor()) {
-        directory.setFindingsConsumer(new FindingsLog()::report);
-      }
+          DriverDirectory.open(
+                  conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport)
+              .orElse(null);
     }
   }
 
-  /** Part of the WARN about an executor without RDMA: the consequence, and the advice. */
-  static String withoutRdma(ShuffleSettings settings) {
-    if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
-      return "Its tasks run in other executors with RDMA, and the job fails if there is none";
+  /** Takes no figures until a context is watched. Called on Spark's dispatcher; does not block. */
+  private boolean takeReport(String executorId, Map<String, Object> values) {
+    if (values.containsKey(Figure.FINDINGS)) {
+      ExecutorFindings.of(values).ifPresent(found -> findings.report(executorId, found));
+      return true;
     }
-    String engine = settings.engine();
-    return engine.equals("auto")
-        ? "Its shuffle blocks use TCP"
-        : String.format(
-            Locale.ROOT,
-            "Its shuffle blocks use TCP. %s=%s was set and cannot be used there; with %s=required"
-                + " tasks run only in executors with RDMA, and the job fails if there is none",
-            ShuffleSetting.ENGINE.key(),
-            engine,
-            ShuffleSetting.MODE.key());
+    BiConsumer<String, Map<String, Object>> consumer = figures;
+    if (consumer != null) {
+      consumer.accept(executorId, values);
+    }
+    return consumer != null;
+  }
+
+  /** Part of the WARN about an executor without RDMA: the consequence. */
+  static String withoutRdma(ShuffleSettings settings) {
+    return settings.mode() == ShuffleSettings.Mode.REQUIRED
+        ? "Its tasks fail, because " + ShuffleSetting.MODE.key() + "=required"
+        : "Its shuffle blocks use TCP";
   }
 
   /** Attaches the parts that need the context to it; calls after the first do nothing. */
@@ -96,12 +103,9 @@ public final class DriverParts implements AutoCloseable {
             directory == null ? Duration.ZERO : LAST_REPORTS);
     if (directory != null) {
       directory.watch(context);
-      if (monitor.isPresent()) {
-        directory.setFiguresConsumer(monitor.get()::report);
-      } else {
-        // So that executors send only what has changed.
-        directory.setFiguresConsumer((executorId, values) -> {});
-      }
+      context.addSparkListener(new ExecutorStarts(conf));
+      // Without a monitor they are taken as well, so that executors send only what has changed.
+      figures = (executorId, values) -> monitor.ifPresent(one -> one.report(executorId, values));
     }
   }
 

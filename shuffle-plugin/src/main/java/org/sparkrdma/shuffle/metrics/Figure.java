@@ -26,8 +26,6 @@ public enum Figure {
   CONNECTIONS("connections"),
   /** Quarantines of peers since the start of the executor. */
   QUARANTINES("quarantines"),
-  /** Ids of executors that are quarantined now, as one text. */
-  QUARANTINED_PEERS("quarantined"),
   /** Bytes delivered to tasks by READ. */
   READ("read"),
   /** Bytes located for peers in the copy pool. */
@@ -46,6 +44,9 @@ public enum Figure {
 
   /** Name of the list of {@link StageReads}, which the driver adds up. */
   public static final String STAGES = "stages";
+
+  /** Name of the list of the doctor's findings, which the driver logs. */
+  public static final String FINDINGS = "findings";
 
   private final String label;
 

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.metrics;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -50,32 +49,19 @@ public final class LogLimit {
    *
    * @return the end of the line: how many were omitted before it; empty when it is to be omitted
    */
-  public Optional<String> next(Object subject) {
-    OptionalInt omitted = omittedBefore(subject);
-    if (omitted.isEmpty()) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        omitted.getAsInt() == 0
-            ? ""
-            : "; lines like this that were omitted before: " + omitted.getAsInt());
-  }
-
-  /**
-   * Counts a line.
-   *
-   * @return how many lines of this subject were omitted before it; empty when it is to be omitted
-   */
-  public synchronized OptionalInt omittedBefore(Object subject) {
+  public synchronized Optional<String> next(Object subject) {
     long now = nanoClock.getAsLong();
     Object key = keyOf(subject, now);
     Last last = lastLines.get(key);
     if (last != null && isRecent(last, now)) {
       last.omitted++;
-      return OptionalInt.empty();
+      return Optional.empty();
     }
     lastLines.put(key, new Last(now));
-    return OptionalInt.of(last == null ? 0 : last.omitted);
+    return Optional.of(
+        last == null || last.omitted == 0
+            ? ""
+            : "; lines like this that were omitted before: " + last.omitted);
   }
 
   private Object keyOf(Object subject, long now) {

@@ -6,57 +6,32 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
-/**
- * The counters of one executor; safe for any thread, never reset.
- *
- * <p>Counting never throws, because blocks must be answered whatever happens to their statistics: a
- * {@link LongAdder} allocates when threads collide, and without memory it does not count.
- */
+/** The counters of one executor; safe for any thread, never reset. */
 public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final ReadLatency readLatency = new ReadLatency();
-  private final QuarantinedPeers quarantined = new QuarantinedPeers();
-  private final StageReads stages;
+  private final StageReads stages = new StageReads();
 
   /** All at zero. */
   public ShuffleCounters() {
-    this(LongAdder::new, System::nanoTime);
-  }
-
-  /**
-   * @param adders creates the adder of each counter
-   * @param nanoClock as {@link System#nanoTime}
-   */
-  ShuffleCounters(Supplier<LongAdder> adders, LongSupplier nanoClock) {
     for (Counter counter : Counter.values()) {
-      counters.put(counter, adders.get());
+      counters.put(counter, new LongAdder());
     }
     for (FallbackReason reason : FallbackReason.values()) {
-      fallbacks.put(reason, adders.get());
+      fallbacks.put(reason, new LongAdder());
     }
-    stages = new StageReads(nanoClock);
   }
 
   /** Adds one. */
   public void increment(Counter counter) {
-    add(counters.get(counter), 1);
+    counters.get(counter).increment();
   }
 
   /** Adds {@code amount}. */
   public void add(Counter counter, long amount) {
-    add(counters.get(counter), amount);
-  }
-
-  private static void add(LongAdder adder, long amount) {
-    try {
-      adder.add(amount);
-    } catch (OutOfMemoryError e) {
-      // Not counted.
-    }
+    counters.get(counter).add(amount);
   }
 
   /**
@@ -64,11 +39,6 @@ public final class ShuffleCounters {
    */
   public ReadLatency readLatency() {
     return readLatency;
-  }
-
-  /** Peers that are quarantined now. */
-  public QuarantinedPeers quarantined() {
-    return quarantined;
   }
 
   /** Bytes that tasks received, by stage. */
@@ -95,7 +65,7 @@ public final class ShuffleCounters {
 
   /** Counts one block that used TCP for this reason; without RDMA, one read. */
   public void fellBack(FallbackReason reason) {
-    add(fallbacks.get(reason), 1);
+    fallbacks.get(reason).increment();
   }
 
   /** Current value. */

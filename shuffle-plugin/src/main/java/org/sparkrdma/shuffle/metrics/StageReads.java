@@ -2,18 +2,14 @@
 package org.sparkrdma.shuffle.metrics;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
- * Bytes that tasks of this executor received from other executors, by stage and path. Bounded: a
- * stage is dropped when no byte was added for a minute, or when it is the one longest unused of too
- * many. By then the driver has received its bytes. Safe for any thread; called when a request has
- * ended, not for each block.
+ * Bytes that tasks of this executor received from other executors, by stage and path. Bounded: of
+ * too many stages the one longest unused is dropped, whose bytes the driver has received by then.
+ * Safe for any thread; called when a request has ended, not for each block.
  */
 public final class StageReads {
   /** Stands for requests that belong to no task. */
@@ -25,15 +21,11 @@ public final class StageReads {
   /** Maximum number of stages in {@link #list}. */
   public static final int MAX_STAGES = 128;
 
-  private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
-
-  private final LongSupplier nowNs;
   private final Map<Integer, Bytes> stages = new LinkedHashMap<>();
   private long created;
 
-  StageReads(LongSupplier nowNs) {
-    this.nowNs = nowNs;
-  }
+  /** No bytes yet. */
+  StageReads() {}
 
   /** Sums of one stage since {@code number} was given to it. */
   private static final class Bytes {
@@ -41,7 +33,6 @@ public final class StageReads {
     long read;
     long copied;
     long tcp;
-    long addedNs;
 
     Bytes(long number) {
       this.number = number;
@@ -49,8 +40,7 @@ public final class StageReads {
   }
 
   /**
-   * Adds bytes of a request that has ended. Never throws, because blocks must be answered whatever
-   * happens to their statistics: without memory the bytes are not counted.
+   * Adds bytes of a request that has ended.
    *
    * @param stageId Spark's id of the stage, or {@link #NO_STAGE}
    * @param read by READ
@@ -61,22 +51,6 @@ public final class StageReads {
     if (stageId == NO_STAGE || (read == 0 && tcp == 0)) {
       return;
     }
-    try {
-      addToStage(stageId, read, copied, tcp);
-    } catch (Throwable e) {
-      forget(stageId);
-    }
-  }
-
-  private void forget(int stageId) {
-    try {
-      stages.remove(stageId);
-    } catch (Throwable e) {
-      // It stays, with sums that are too low.
-    }
-  }
-
-  private void addToStage(int stageId, long read, long copied, long tcp) {
     Bytes bytes = stages.remove(stageId);
     if (bytes == null) {
       bytes = new Bytes(created++);
@@ -87,7 +61,6 @@ public final class StageReads {
     bytes.read += read;
     bytes.copied += copied;
     bytes.tcp += tcp;
-    bytes.addedNs = nowNs.getAsLong();
     stages.put(stageId, bytes);
   }
 
@@ -98,17 +71,10 @@ public final class StageReads {
    */
   public synchronized List<Long> list() {
     List<Long> list = new ArrayList<>();
-    long now = nowNs.getAsLong();
-    for (Iterator<Map.Entry<Integer, Bytes>> all = stages.entrySet().iterator(); all.hasNext(); ) {
-      Map.Entry<Integer, Bytes> stage = all.next();
-      Bytes bytes = stage.getValue();
-      if (now - bytes.addedNs >= IDLE_NS) {
-        all.remove();
-      } else {
-        list.addAll(
-            List.of(bytes.number, (long) stage.getKey(), bytes.read, bytes.copied, bytes.tcp));
-      }
-    }
+    stages.forEach(
+        (stageId, bytes) ->
+            list.addAll(
+                List.of(bytes.number, (long) stageId, bytes.read, bytes.copied, bytes.tcp)));
     return list;
   }
 }

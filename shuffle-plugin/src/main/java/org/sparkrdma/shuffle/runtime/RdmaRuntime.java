@@ -2,9 +2,11 @@
 package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -12,7 +14,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.internal.config.package$;
@@ -23,7 +24,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.TcpFallback;
@@ -51,8 +51,8 @@ import org.sparkrdma.verbs.Verbs;
 public final class RdmaRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
 
-  /** A start that takes shorter does not hang, however short the time-outs of blocks are. */
-  private static final Duration MIN_FIRST_START = Duration.ofSeconds(5);
+  /** Maximum wait of the first tasks until this executor is in the directory. */
+  private static final Duration FIRST_START_LIMIT = Duration.ofSeconds(5);
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
   private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
@@ -62,10 +62,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private static final long STABLE_NS = TimeUnit.MINUTES.toNanos(1);
 
   private static final long CHECK_INTERVAL_MS = 1_000;
-
-  /** Maximum wait of the first map tasks until this executor is in the directory. */
-  private static final long PUBLISH_LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
-
   private static final long TASK_POLL_MS = 10;
 
   /** Ends the WARN of a first start that fails. */
@@ -87,47 +83,29 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Readers keep it while the device is lost and comes back. */
   private final CurrentTransport current = new CurrentTransport();
 
-  private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
-  /** The loss of the transport of the last attempt; its reason is null before. */
-  private volatile Attempt attempt = new Attempt();
-
   // Confined to the control thread.
+
+  /** Number of starts. */
+  private int starts;
 
   /** Parts that have not closed: a start would open the device a second time. Else null. */
   private RunningParts unclosed;
 
-  private Map<String, Long> profile;
-
-  /** Starts and losses since RDMA was last stable. */
-  private int restarts;
-
+  private long restartMs;
   private long upSinceNs;
 
   /**
    * Waits of a runtime.
    *
-   * @param firstStart time after which no request waits for the first start
+   * @param firstStart time after which no task waits for the first start
    * @param close maximum wait of a close; the rest is left to the system
    * @param firstRestart wait before the first start after the loss of the device
    */
-  record Limits(Duration firstStart, Duration close, Duration firstRestart) {
-    static Limits of(ShuffleSettings settings) {
-      Duration timeout = settings.lookupTimeout();
-      return new Limits(
-          timeout.compareTo(MIN_FIRST_START) > 0 ? timeout : MIN_FIRST_START,
-          CLOSE_LIMIT,
-          FIRST_RESTART);
-    }
-  }
-
-  /** One start, and the loss of what it has started. */
-  private static final class Attempt {
-    private final AtomicReference<String> loss = new AtomicReference<>();
-  }
+  record Limits(Duration firstStart, Duration close, Duration firstRestart) {}
 
   /**
    * Creates a runtime that is not started.
@@ -156,7 +134,7 @@ public final class RdmaRuntime implements AutoCloseable {
         new DirectoryClient(env, settings.lookupTimeout(), control),
         counters,
         start,
-        Limits.of(settings),
+        new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
         control);
   }
 
@@ -176,6 +154,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.executorId = env.executorId();
     this.counters = counters;
     this.limits = limits;
+    this.restartMs = limits.firstRestart().toMillis();
     this.start = start;
     this.directory = directory;
     this.control = control;
@@ -189,7 +168,8 @@ public final class RdmaRuntime implements AutoCloseable {
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
             new FallbackLog());
-    this.client = new RdmaBlockClient(context, transport, directory);
+    this.client =
+        new RdmaBlockClient(context, CompletableFuture.completedFuture(current), directory);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -205,196 +185,122 @@ public final class RdmaRuntime implements AutoCloseable {
       tcp.start();
       control.start();
     } catch (ThreadShortageException e) {
-      stayOff(List.of(e.getMessage()));
+      change(RuntimeStatus.down(State.OFF, List.of(e.getMessage())));
+      LOG.warn("RDMA is not used in this executor, its shuffle reads use TCP: {}", e.getMessage());
+      published.countDown();
       return;
     }
-    transport.completeOnTimeout(current, limits.firstStart().toNanos(), TimeUnit.NANOSECONDS);
-    var unusedReport = transport.thenAccept(this::reportHangingStart);
-    control.execute(this::firstStart);
+    control.execute(this::tryStart);
     var unused =
         control.scheduleWithFixedDelay(
             this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
     figures.startReports();
   }
 
-  /** The first start may still succeed; then later requests use it. */
-  private void reportHangingStart(BlockTransport completed) {
-    List<String> reasons =
-        List.of(
-            "the start of RDMA hangs: it is not over after "
-                + limits.firstStart().toMillis()
-                + " ms");
-    RuntimeStatus hanging = new RuntimeStatus(State.STARTING, reasons, null, true);
-    if (completed == current && status.compareAndSet(RuntimeStatus.STARTING, hanging)) {
-      LOG.warn(
-          "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
-              + " limitMs={}",
-          limits.firstStart().toMillis());
+  /** One start, after which RDMA is up or off, or another start follows. */
+  private void tryStart() {
+    if (status.get().is(State.STOPPED)) {
+      return;
     }
-  }
-
-  private void firstStart() {
-    List<String> reasons = tryStart();
-    if (status.get().is(State.STARTING)) {
-      if (start.mayStartLater() || attempt.loss.get() != null) {
-        stayOffForNow(reasons);
-      } else {
-        stayOff(reasons);
-        var unused = directory.withdraw(executorId, reasons);
-      }
+    if (!closeLost()) {
+      scheduleStart();
+      return;
     }
-  }
-
-  /** One start; returns the reasons why RDMA is not up. */
-  private List<String> tryStart() {
-    Attempt now = new Attempt();
-    attempt = now;
-    RunningParts started = start.run(reason -> reportLoss(now, reason), this::profile).orElse(null);
-    if (started == null) {
-      return start.reasons();
+    starts++;
+    int number = starts;
+    Optional<RunningParts> started =
+        start.run(reason -> control.execute(() -> turnOff(number, reason)));
+    if (started.isEmpty()) {
+      onFailedStart(start.reasons());
+      return;
     }
-    if (now.loss.get() == null && change(before -> RuntimeStatus.up(started))) {
-      announce(started);
-      return List.of();
+    current.set(started.get().transport().fetches());
+    if (change(RuntimeStatus.up(started.get()))) {
+      announce(started.get());
+    } else {
+      started.get().close();
     }
-    unclosed = started;
-    closeUnclosed();
-    return now.loss.get() == null ? List.of() : List.of(now.loss.get());
-  }
-
-  private Map<String, Long> profile() {
-    if (profile == null) {
-      try {
-        profile = directory.profile(executorId);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      } catch (Exception e) {
-        LOG.info(
-            "The driver does not name the ResourceProfile of this executor; the limit of pinned"
-                + " memory follows the settings of the application",
-            e);
-      }
-    }
-    return profile == null ? Map.of() : profile;
   }
 
   private void announce(RunningParts started) {
     LOG.info("RDMA is up: {}", started.description());
     upSinceNs = System.nanoTime();
-    current.set(started.transport().fetches());
     var unused =
         directory
             .publish(started.transport().endpoint())
             .thenAccept(taken -> published.countDown());
-    transport.complete(current);
+    directory.reportSoon();
   }
 
-  /** The transport of an attempt cannot be used any more. Any thread; returns at once. */
-  private void reportLoss(Attempt lost, String reason) {
-    if (lost.loss.compareAndSet(null, reason)) {
-      control.execute(() -> turnOff(lost));
-    }
-  }
-
-  /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
-  private void turnOff(Attempt lost) {
+  private void onFailedStart(List<String> reasons) {
     RuntimeStatus before = status.get();
-    List<String> reasons = List.of(lost.loss.get());
-    if (lost != attempt
-        || !before.is(State.UP)
-        || !status.compareAndSet(before, RuntimeStatus.off(reasons, true))) {
+    if (before.is(State.STOPPED)) {
       return;
     }
-    LOG.warn("RDMA is not used in this executor until it can be started: {}", reasons.get(0));
-    var unused = directory.withdraw(executorId, reasons);
-    if (System.nanoTime() - upSinceNs > STABLE_NS) {
-      restarts = 0;
-    }
-    unclosed = before.parts();
-    closeUnclosed();
-    scheduleStart();
-  }
-
-  private void closeUnclosed() {
-    if (unclosed.closeAll()) {
-      unclosed = null;
-    } else {
+    boolean again = before.is(State.RESTARTING) || start.mayStartLater();
+    boolean isNew = before.is(State.STARTING) || !reasons.equals(before.reasons());
+    if (isNew && again) {
       LOG.warn(
-          "RDMA stays off in this executor until it is closed completely; the close is repeated");
-    }
-  }
-
-  /** RDMA is off; another start follows, and no task waits for it. */
-  private void stayOffForNow(List<String> reasons) {
-    change(before -> RuntimeStatus.off(reasons, false));
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started: {}. {}",
-        String.join("; ", reasons),
-        RUN_DOCTOR);
-    transport.complete(current);
-    published.countDown();
-    var unused = directory.withdraw(executorId, reasons);
-    scheduleStart();
-  }
-
-  /** RDMA is off for the whole life of the executor. */
-  private void stayOff(List<String> reasons) {
-    if (change(before -> RuntimeStatus.off(reasons, false))) {
+          "RDMA is not used in this executor until it can be started: {}. {}",
+          String.join("; ", reasons),
+          RUN_DOCTOR);
+    } else if (isNew) {
       LOG.warn(
           "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
           String.join("; ", reasons),
           RUN_DOCTOR);
     }
-    endWaits();
-  }
-
-  /** Readers and map tasks wait no longer, unless RDMA has been up. */
-  private void endWaits() {
-    transport.complete(BlockTransport.UNAVAILABLE);
+    if (!change(RuntimeStatus.down(again ? State.RESTARTING : State.OFF, reasons))) {
+      return;
+    }
     published.countDown();
+    if (isNew) {
+      var unused = directory.withdraw(executorId, reasons);
+    }
+    directory.reportSoon();
+    if (again) {
+      scheduleStart();
+    }
   }
 
-  private void scheduleStart() {
-    long delayMs = restartDelayMs();
-    restarts++;
-    var unused = control.schedule(this::startAgain, delayMs, TimeUnit.MILLISECONDS);
-  }
-
-  private long restartDelayMs() {
-    long firstMs = limits.firstRestart().toMillis();
-    return Math.max(firstMs, Math.min(LAST_RESTART_MS, firstMs << Math.min(restarts, 16)));
-  }
-
-  private void startAgain() {
-    if (status.get().is(State.STOPPED)) {
+  /**
+   * The transport of a start cannot be used any more. Open requests are answered by TCP. Releasing
+   * everything lets the system remove the device.
+   */
+  private void turnOff(int number, String reason) {
+    RuntimeStatus before = status.get();
+    if (number != starts
+        || !before.is(State.UP)
+        || !status.compareAndSet(before, RuntimeStatus.down(State.RESTARTING, List.of(reason)))) {
       return;
     }
-    if (unclosed != null && unclosed.closeRest()) {
-      unclosed = null;
+    LOG.warn("RDMA is not used in this executor until it can be started: {}", reason);
+    var unused = directory.withdraw(executorId, List.of(reason));
+    directory.reportSoon();
+    if (System.nanoTime() - upSinceNs > STABLE_NS) {
+      restartMs = limits.firstRestart().toMillis();
     }
-    List<String> known = status.get().reasons();
-    List<String> reasons = unclosed == null ? tryStart() : known;
-    if (!status.get().is(State.OFF)) {
-      return;
-    }
-    change(before -> RuntimeStatus.off(reasons, before.returns()));
-    if (reasons.equals(known)) {
-      LOG.info("RDMA still cannot be started: nextAttemptMs={}", restartDelayMs());
-    } else {
-      // The first reason may be over, and this one may need a person.
-      LOG.warn(
-          "RDMA cannot be started; next attempt in {} ms: {}",
-          restartDelayMs(),
-          String.join("; ", reasons));
-    }
+    unclosed = before.parts();
+    closeLost();
     scheduleStart();
   }
 
+  /** Whether all parts of earlier starts are closed; goes on with a close that has failed. */
+  private boolean closeLost() {
+    if (unclosed != null && unclosed.close()) {
+      unclosed = null;
+    }
+    return unclosed == null;
+  }
+
+  private void scheduleStart() {
+    var unused = control.schedule(this::tryStart, restartMs, TimeUnit.MILLISECONDS);
+    restartMs = Math.min(2 * restartMs, LAST_RESTART_MS);
+  }
+
   /** Changes the status unless the runtime is stopped; returns whether it did. */
-  private boolean change(UnaryOperator<RuntimeStatus> next) {
-    RuntimeStatus before =
-        status.getAndUpdate(now -> now.is(State.STOPPED) ? now : next.apply(now));
-    return !before.is(State.STOPPED);
+  private boolean change(RuntimeStatus next) {
+    return !status.getAndUpdate(now -> now.is(State.STOPPED) ? now : next).is(State.STOPPED);
   }
 
   /** Each second: looks for a transport that hangs, which it reports as a loss. */
@@ -415,9 +321,9 @@ public final class RdmaRuntime implements AutoCloseable {
     return status.get().state();
   }
 
-  /** Whether readers should use {@link #client}; it may be starting, if that does not hang. */
+  /** Whether readers should use {@link #client}. */
   public boolean mayFetch() {
-    return status.get().mayFetch() && !start.forbidden();
+    return status.get().is(State.UP);
   }
 
   /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
@@ -438,13 +344,19 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /**
    * Waits until peers can find this executor or RDMA is off here, but only in the first seconds of
-   * the executor's life, so that only its first tasks wait.
+   * the executor's life, so that only its first tasks wait. A start that takes longer may still
+   * succeed, and later tasks use it.
    */
   public void awaitPublished() {
     try {
-      long leftNs = PUBLISH_LIMIT_NS - (System.nanoTime() - createdNs);
-      if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
-        LOG.debug("Endpoint not published in time; peers may not find this executor yet");
+      long leftNs = limits.firstStart().toNanos() - (System.nanoTime() - createdNs);
+      if (!published.await(leftNs, TimeUnit.NANOSECONDS)
+          && status.compareAndSet(
+              RuntimeStatus.STARTING, RuntimeStatus.down(State.STARTING, List.of("it hangs")))) {
+        LOG.warn(
+            "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
+                + " limitMs={}",
+            limits.firstStart().toMillis());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -461,7 +373,7 @@ public final class RdmaRuntime implements AutoCloseable {
   public void require(Duration atMost) {
     RuntimeStatus now;
     try {
-      now = await(atMost);
+      now = await(atMost, EnumSet.of(State.STARTING, State.RESTARTING));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while RDMA was starting", e);
@@ -475,23 +387,22 @@ public final class RdmaRuntime implements AutoCloseable {
   /**
    * Waits while the first start is running.
    *
-   * @return whether RDMA is up, and why not
+   * @return why RDMA is not up; when it is, why it does not use other engines
    */
-  public StartOutcome awaitStart(Duration atMost) throws InterruptedException {
-    RuntimeStatus now = await(atMost);
-    boolean up = now.is(State.UP);
-    return new StartOutcome(up, up ? start.reasons() : List.of(reasonText(now)));
+  public List<String> awaitStart(Duration atMost) throws InterruptedException {
+    RuntimeStatus now = await(atMost, EnumSet.of(State.STARTING));
+    return now.is(State.UP) ? start.reasons() : List.of(reasonText(now));
   }
 
   private static String reasonText(RuntimeStatus now) {
     return now.reasons().isEmpty() ? "still starting" : String.join("; ", now.reasons());
   }
 
-  /** Waits for a start that runs or follows a loss, without a lock; returns the status then. */
-  private RuntimeStatus await(Duration atMost) throws InterruptedException {
+  /** Waits for the end of these states, without a lock; returns the status then. */
+  private RuntimeStatus await(Duration atMost, Set<State> states) throws InterruptedException {
     long deadlineNs = System.nanoTime() + atMost.toNanos();
     RuntimeStatus now = status.get();
-    while (now.returns() && deadlineNs - System.nanoTime() > 0) {
+    while (states.contains(now.state()) && deadlineNs - System.nanoTime() > 0) {
       TimeUnit.MILLISECONDS.sleep(TASK_POLL_MS);
       now = status.get();
     }
@@ -500,7 +411,7 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /** Sends findings of this executor to the driver; returns at once. */
   public void send(ExecutorFindings findings) {
-    directory.send(findings);
+    directory.send(executorId, findings);
   }
 
   /** Deregisters the files of a shuffle that Spark has removed. Returns at once. */
@@ -519,9 +430,14 @@ public final class RdmaRuntime implements AutoCloseable {
     client.drain();
     Optional<PinnedBudget> pinned = pinned();
     if (!status.getAndUpdate(RuntimeStatus::stopped).is(State.STOPPED)) {
-      LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));
+      Map<String, Long> used = counters.snapshot();
+      used.values().removeIf(value -> value == 0);
+      LOG.info(
+          "Shuffle of this executor: {} highestPinnedBytes={}",
+          used,
+          pinned.map(PinnedBudget::highestBytes).orElse(0L));
     }
-    endWaits();
+    published.countDown();
   }
 
   /**
@@ -565,7 +481,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private void closeParts() {
     RunningParts open = unclosed == null ? status.get().parts() : unclosed;
     if (open != null) {
-      open.closeAll();
+      open.close();
     }
   }
 

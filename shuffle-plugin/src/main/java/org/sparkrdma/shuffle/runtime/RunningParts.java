@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
@@ -40,8 +39,11 @@ import org.sparkrdma.verbs.VerbsException;
  * @param description of device, engine, addresses and limit of pinned memory, for the log
  */
 record RunningParts(
-    Transport transport, PinnedBudget budget, Device device, VerbsEngine engine, String description)
-    implements AutoCloseable {
+    Transport transport,
+    PinnedBudget budget,
+    Device device,
+    VerbsEngine engine,
+    String description) {
   private static final Logger LOG = LoggerFactory.getLogger(RunningParts.class);
 
   /**
@@ -129,16 +131,10 @@ record RunningParts(
       opened = true;
       return parts;
     } finally {
-      if (!opened
-          && (transport == null
-              || tryClose("transport", transport.close(), RunningParts::notClosed))) {
+      if (!opened && (transport == null || tryClose("transport", transport.close()))) {
         device.close();
       }
     }
-  }
-
-  private static void notClosed(String part, Throwable e) {
-    LOG.warn("Cannot close RDMA part={}", part, e);
   }
 
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
@@ -212,44 +208,26 @@ record RunningParts(
   }
 
   /**
-   * When the transport does not close, a thread may still use the device, so the device stays open.
-   */
-  @Override
-  public void close() {
-    closeAll();
-  }
-
-  /**
-   * Closes all parts. Tasks may still read blocks that they have received: their memory stays
-   * readable, but is no longer registered.
+   * Closes all parts, or goes on with a close that has failed. When the transport does not close, a
+   * thread may still use the device, so the device stays open. Tasks may still read blocks that
+   * they have received: their memory stays readable, but is no longer registered.
    *
    * @return whether the device is no longer used
    */
-  boolean closeAll() {
-    return tryCloseAll(RunningParts::notClosed);
-  }
-
-  /** Goes on with a close that has failed, which is in the log; as {@link #closeAll}. */
-  boolean closeRest() {
-    return tryCloseAll((part, e) -> LOG.debug("Still cannot close RDMA part={}", part, e));
-  }
-
-  private boolean tryCloseAll(BiConsumer<String, Throwable> onFailure) {
-    if (!tryClose("transport", transport.close(), onFailure)) {
+  boolean close() {
+    if (!tryClose("transport", transport.close())) {
       return false;
     }
     LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
-    return tryClose("device", device::close, onFailure)
-        && tryClose("engine", engine::close, onFailure);
+    return tryClose("device", device::close) && tryClose("engine", engine::close);
   }
 
-  private static boolean tryClose(
-      String name, Runnable close, BiConsumer<String, Throwable> onFailure) {
+  private static boolean tryClose(String name, Runnable close) {
     try {
       close.run();
       return true;
     } catch (RuntimeException e) {
-      onFailure.accept(name, e);
+      LOG.warn("Cannot close RDMA part={}; RDMA stays off until it is closed", name, e);
       return false;
     }
   }

@@ -72,7 +72,6 @@ final class RuntimeFigures {
     }
     put(figures, Figure.CONNECTIONS, counters.openConnections());
     put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
-    put(figures, Figure.QUARANTINED_PEERS, counters.quarantined().shownIds());
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));

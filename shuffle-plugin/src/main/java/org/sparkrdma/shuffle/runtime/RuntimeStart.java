@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
-import java.io.FileInputStream;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,9 +44,6 @@ class RuntimeStart {
   /** See errno(3). */
   private static final int EMFILE = 24;
 
-  /** At least as many as the initialisers of the JDK open at the same time. */
-  private static final int DESCRIPTORS_OF_INITIALISERS = 8;
-
   private final SparkEnv env;
   private final ShuffleSettings settings;
   private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
@@ -58,14 +51,12 @@ class RuntimeStart {
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private final MemoryDirectories memoryDirectories = new MemoryDirectories();
-  private final boolean forbidden;
   private boolean transientReason;
   private boolean byGid;
 
   /**
    * @param engines as {@link Verbs#choose}
-   * @param warnings reasons from the settings why RDMA must not be used; the start then only
-   *     collects further reasons, to report all at once
+   * @param warnings reasons from the settings why RDMA must not be used; empty when it may be used
    */
   RuntimeStart(
       SparkEnv env,
@@ -78,17 +69,11 @@ class RuntimeStart {
     this.engines = engines;
     this.transports = transports;
     this.warnings = List.copyOf(warnings);
-    this.forbidden = !warnings.isEmpty();
   }
 
   /** Whether blocks are verified with their checksums. */
   boolean verifies() {
     return settings.verify();
-  }
-
-  /** Whether the settings forbid RDMA. */
-  boolean forbidden() {
-    return forbidden;
   }
 
   /** Reasons why the last {@link #run} returned nothing or rejected engines. */
@@ -100,7 +85,7 @@ class RuntimeStart {
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
    * but a port that may become active or get an address, or one that cannot be used by its GID but
    * may get an IP address, a call of a device failed as during its reset, or the system refused a
-   * thread or memory.
+   * thread, memory or file descriptors.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -111,14 +96,15 @@ class RuntimeStart {
    *
    * @param outOfService receives the reason, at any later time, when the transport cannot be used
    *     any more; returns at once
-   * @param profile resources of this executor's ResourceProfile, see {@link SparkMemory#of}; may
-   *     wait for the driver
    */
-  Optional<RunningParts> run(Consumer<String> outOfService, Supplier<Map<String, Long>> profile) {
+  Optional<RunningParts> run(Consumer<String> outOfService) {
     transientReason = false;
     byGid = false;
     reasons.clear();
-    reasons.addAll(warnings);
+    if (!warnings.isEmpty()) {
+      reasons.addAll(warnings);
+      return Optional.empty();
+    }
     try {
       initialiseClasses();
       Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
@@ -127,11 +113,7 @@ class RuntimeStart {
         transientReason = choice.mayPass();
         return Optional.empty();
       }
-      if (forbidden) {
-        choice.engine().close();
-        return Optional.empty();
-      }
-      return Optional.of(startOn(choice.engine(), outOfService, profile));
+      return Optional.of(startOn(choice.engine(), outOfService));
     } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
       transientReason =
           e instanceof PortNotReadyException
@@ -140,8 +122,6 @@ class RuntimeStart {
               || byGid;
       reasons.add(e.getMessage());
     } catch (LinkageError e) {
-      // A class that another thread has initialised meanwhile may be usable later.
-      transientReason = true;
       LOG.debug("A class cannot be initialised", e);
       reasons.add("a class cannot be initialised: " + e);
     } catch (RuntimeException e) {
@@ -154,55 +134,32 @@ class RuntimeStart {
   /**
    * Initialises the classes that the agent and devices use first while they connect. A class whose
    * initialiser fails, as for lack of a file descriptor, stays unusable in this JVM, also for user
-   * code. So descriptors are tried first.
+   * code. So there must be descriptors.
    */
   private static void initialiseClasses() throws VerbsException {
     OptionalLong free = FileDescriptors.free(new SystemFiles(Path.of("/")));
     if (free.isPresent() && free.getAsLong() < FileDescriptors.NEEDED) {
-      throw tooFewDescriptors("free=" + free.getAsLong(), null);
-    }
-    List<FileInputStream> held = new ArrayList<>();
-    try {
-      while (held.size() < DESCRIPTORS_OF_INITIALISERS) {
-        held.add(new FileInputStream("/dev/null"));
-      }
-    } catch (IOException e) {
-      throw tooFewDescriptors(e.getMessage(), e);
-    } finally {
-      held.forEach(RuntimeStart::close);
+      // Transient by its errno.
+      throw new VerbsException(
+          "open",
+          EMFILE,
+          "too few file descriptors are free, raise the limit of executors (ulimit -n): needed="
+              + FileDescriptors.NEEDED
+              + " free="
+              + free.getAsLong(),
+          null);
     }
     new SecureRandom().nextBytes(ProofKey.of(new byte[1], new byte[1]));
   }
 
-  /** Transient by its errno. */
-  private static VerbsException tooFewDescriptors(String detail, IOException cause) {
-    return new VerbsException(
-        "open",
-        EMFILE,
-        "too few file descriptors are free, raise the limit of executors (ulimit -n): needed="
-            + FileDescriptors.NEEDED
-            + " "
-            + detail,
-        cause);
-  }
-
-  private static void close(FileInputStream stream) {
-    try {
-      stream.close();
-    } catch (IOException e) {
-      LOG.debug("Cannot close /dev/null", e);
-    }
-  }
-
   /** Takes over the engine; closes everything that it opened when it fails. */
-  private RunningParts startOn(
-      VerbsEngine engine, Consumer<String> outOfService, Supplier<Map<String, Long>> profile)
+  private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
       throws VerbsException {
     boolean started = false;
     try {
       RunningParts parts =
           new DeviceTrials(engine.devices(), selector(), HostAddresses.ofSystem())
-              .run(choice -> startOn(engine, choice, outOfService, profile), RuntimeStart::warn);
+              .run(choice -> startOn(engine, choice, outOfService), RuntimeStart::warn);
       started = true;
       return parts;
     } finally {
@@ -231,10 +188,7 @@ class RuntimeStart {
   }
 
   private RunningParts startOn(
-      VerbsEngine engine,
-      DeviceChoice choice,
-      Consumer<String> outOfService,
-      Supplier<Map<String, Long>> profile)
+      VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
     byGid = choice.addresses().get(0).isGid();
     MachineMemory machine = MachineMemory.current();
@@ -242,7 +196,8 @@ class RuntimeStart {
         PinnedLimit.of(
             settings.pinnedMaxBytes(),
             machine,
-            SparkMemory.of(key -> env.conf().get(key, null), profile.get()),
+            // Spark has set the resources of the executor's ResourceProfile in this configuration.
+            SparkMemory.of(key -> env.conf().get(key, null)),
             choice.device().transport() != Transport.LOOPBACK);
     if (settings.pinnedMaxBytes().isEmpty()) {
       memoryDirectories.check(

@@ -6,16 +6,16 @@ import java.util.List;
 /**
  * State of an {@link RdmaRuntime} at one moment.
  *
- * @param reasons why RDMA is not up, or why no task waits for the first start any more
+ * @param reasons why RDMA is not up
  * @param parts null unless it is {@link State#UP}; after a stop those that were up, to be closed
- * @param returns whether RDMA is not up, and tasks that need it wait for a start
  */
-record RuntimeStatus(State state, List<String> reasons, RunningParts parts, boolean returns) {
+record RuntimeStatus(State state, List<String> reasons, RunningParts parts) {
   /**
    * The states:
    *
    * <pre>
-   *   STARTING ──► UP ◄──► OFF ◄── STARTING
+   *   STARTING ──► UP ◄──► RESTARTING ◄── STARTING
+   *   STARTING ──► OFF
    *   any state ──► STOPPED
    * </pre>
    */
@@ -24,36 +24,34 @@ record RuntimeStatus(State state, List<String> reasons, RunningParts parts, bool
     STARTING,
     /** Serving and fetching. */
     UP,
-    /** RDMA is not used, for the reasons given; another start may follow or run. */
+    /** RDMA is not used, for the reasons given; another start follows or runs. */
+    RESTARTING,
+    /** RDMA is not used as long as the executor lives, for the reasons given. */
     OFF,
     /** Closed, or the JVM ends. */
     STOPPED
   }
 
-  static final RuntimeStatus STARTING = new RuntimeStatus(State.STARTING, List.of(), null, true);
+  static final RuntimeStatus STARTING = new RuntimeStatus(State.STARTING, List.of(), null);
 
   RuntimeStatus {
     reasons = List.copyOf(reasons);
   }
 
   static RuntimeStatus up(RunningParts parts) {
-    return new RuntimeStatus(State.UP, List.of(), parts, false);
+    return new RuntimeStatus(State.UP, List.of(), parts);
   }
 
-  static RuntimeStatus off(List<String> reasons, boolean returns) {
-    return new RuntimeStatus(State.OFF, reasons, null, returns);
+  /** RDMA is not used, in one of the states with reasons. */
+  static RuntimeStatus down(State state, List<String> reasons) {
+    return new RuntimeStatus(state, reasons, null);
   }
 
   RuntimeStatus stopped() {
-    return new RuntimeStatus(State.STOPPED, reasons, parts, false);
+    return new RuntimeStatus(State.STOPPED, reasons, parts);
   }
 
   boolean is(State other) {
     return state == other;
-  }
-
-  /** Whether RDMA is up, or the first start is running and does not take too long. */
-  boolean mayFetch() {
-    return state == State.UP || (state == State.STARTING && reasons.isEmpty());
   }
 }

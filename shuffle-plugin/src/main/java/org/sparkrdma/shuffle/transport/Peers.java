@@ -170,7 +170,6 @@ final class Peers {
     peer.needsNoConnection();
     established.put(peer.endpoint().incarnation(), connection);
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
-    context.counters().quarantined().remove(peer.endpoint().executorId());
     while (!peer.waiting().isEmpty() && connection.isUsable()) {
       Peer.Waiting next = peer.waiting().poll();
       connection.fetch(next.request(), next.from(), nowNs);
@@ -232,7 +231,6 @@ final class Peers {
     String executor = peer.endpoint().executorId();
     if (pauseNs > 0) {
       context.counters().increment(Counter.PEERS_QUARANTINED);
-      context.counters().quarantined().add(executor);
       LOG.warn(
           "Quarantining peer executor={} for {} ms after {}: {}; its blocks use TCP",
           executor,

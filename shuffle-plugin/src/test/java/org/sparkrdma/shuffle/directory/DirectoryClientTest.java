@@ -2,13 +2,11 @@
 package org.sparkrdma.shuffle.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -21,7 +19,7 @@ import org.sparkrdma.shuffle.thread.ControlThread;
 
 @Timeout(60)
 class DirectoryClientTest {
-  private final DirectoryService service = new DirectoryService("");
+  private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
   private final AtomicInteger asked = new AtomicInteger();
   private final AtomicLong nowNs = new AtomicLong();
   private final ControlThread control = new ControlThread();
@@ -55,43 +53,61 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldAskEveryTwoSecondsForAnAbsentExecutor() {
-    for (int i = 0; i < 20; i++) {
-      assertThat(client.find("1").join()).isEmpty();
-      nowNs.addAndGet(500_000_000L);
-    }
-    assertThat(asked).hasValue(5);
-    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    nowNs.addAndGet(2_000_000_000L);
-    assertThat(client.find("1").join()).isPresent();
-  }
-
-  @Test
-  void shouldReportNoProfileWhenTheDriverDoesNotAnswerOrHasAnEarlierVersion() {
-    try (DirectoryClient refused =
-            client(
-                message -> {
-                  throw new IllegalArgumentException("no such message: kind=profile");
-                },
-                Duration.ofSeconds(20));
-        DirectoryClient misread = client(message -> true, Duration.ofSeconds(20))) {
-      assertThatThrownBy(() -> refused.profile("1")).hasMessageContaining("no such message");
-      assertThatThrownBy(() -> misread.profile("1"))
-          .hasMessageContaining("bad message: wanted=List");
-    }
-  }
-
-  @Test
-  void shouldAskOnceAMinuteForAnExecutorWithoutRdma() {
+  void shouldAskEveryFiveSecondsForAnExecutorWithoutAnEndpoint() {
     client.withdraw("1", List.of("no device")).join();
     assertThat(client.find("1").join()).isEmpty();
-    for (int i = 0; i < 179; i++) {
+    assertThat(client.find("absent").join()).isEmpty();
+    assertThat(asked).hasValue(3);
+    for (int i = 0; i < 20; i++) {
       nowNs.addAndGet(1_000_000_000L);
       assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
+      assertThat(client.find("absent")).isCompletedWithValue(Optional.empty());
+      awaitQueries();
     }
-    // The querying thread works in order, so this look-up ends after all others.
-    assertThat(client.find("2").join()).isEmpty();
-    assertThat(asked).hasValueBetween(3, 7);
+    assertThat(asked).hasValue(3 + 4);
+    client.publish(DirectoryServiceTest.endpoint("absent", 10)).join();
+    nowNs.addAndGet(5_000_000_000L);
+    assertThat(client.find("absent")).isCompletedWithValue(Optional.empty());
+    awaitQueries();
+    assertThat(client.find("absent").join()).isPresent();
+  }
+
+  @Test
+  void shouldAskAgainFiveSecondsAfterTheDriverHasNotAnswered() {
+    AtomicInteger tries = new AtomicInteger();
+    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
+    try (DirectoryClient late =
+        client(
+            message -> {
+              if (tries.incrementAndGet() <= 3) {
+                throw new IOException("no answer in time");
+              }
+              return service.answer(message);
+            },
+            Duration.ofDays(1))) {
+      for (int failure = 1; failure <= 3; failure++) {
+        assertThat(late.find("1").join()).isEmpty();
+        awaitQueries();
+        assertThat(tries).hasValue(failure);
+        nowNs.addAndGet(4_999_999_999L);
+        assertThat(late.find("1").join()).as("within five seconds").isEmpty();
+        awaitQueries();
+        assertThat(tries).hasValue(failure);
+        nowNs.incrementAndGet();
+        late.find("1").join();
+        awaitQueries();
+      }
+      assertThat(late.find("1").join()).isPresent();
+    }
+  }
+
+  /** The control thread works in order. */
+  private void awaitQueries() {
+    try {
+      control.submit(() -> {}).get();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
@@ -100,9 +116,9 @@ class DirectoryClientTest {
     client.withdraw("1", List.of("the device was removed")).join();
     assertThat(client.find("1").join()).isEmpty();
     client.publish(DirectoryServiceTest.endpoint("1", 11)).join();
-    nowNs.addAndGet(61_000_000_000L);
+    nowNs.addAndGet(5_000_000_000L);
     assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
-    assertThat(client.find("2").join()).isEmpty();
+    awaitQueries();
     assertThat(client.find("1").join().orElseThrow().incarnation()).isEqualTo(11);
   }
 
@@ -111,28 +127,13 @@ class DirectoryClientTest {
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
     assertThat(client.find("1").join()).isPresent();
     client.withdraw("1", List.of("the device was removed")).join();
+    nowNs.addAndGet(5_000_000_000L);
     client.recheck();
     client.recheck();
     // The querying thread works in order, so this look-up ends after the recheck.
     assertThat(client.find("2").join()).isEmpty();
     assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
     assertThat(asked).hasValueLessThanOrEqualTo(5);
-  }
-
-  @Test
-  void shouldAskForTheResourceProfileUntilTheDriverKnowsTheExecutor() throws Exception {
-    service.setProfiles(
-        executorId ->
-            asked.get() < 3
-                ? Optional.empty()
-                : Optional.of(Map.of("memoryOverhead", 384L, "cores", (long) executorId.length())));
-    assertThat(client.profile("17")).isEqualTo(Map.of("memoryOverhead", 384L, "cores", 2L));
-    assertThat(asked).hasValue(3);
-  }
-
-  @Test
-  void shouldReportTheDefaultProfileWhereTheDriverDoesNotCollectProfiles() throws Exception {
-    assertThat(client.profile("1")).isEmpty();
   }
 
   @Test
@@ -166,8 +167,8 @@ class DirectoryClientTest {
       }
       sizes.add(client.size());
     }
-    assertThat(sizes.get(4_999)).isLessThanOrEqualTo(1_024 + 12);
-    assertThat(sizes.get(4_999)).isEqualTo(sizes.get(1_500));
+    assertThat(sizes.get(4_999)).isLessThanOrEqualTo(12);
+    assertThat(sizes.get(4_999)).isEqualTo(sizes.get(500));
     assertThat(client.find("4980").join()).isEmpty();
   }
 

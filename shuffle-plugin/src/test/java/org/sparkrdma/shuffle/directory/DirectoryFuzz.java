@@ -28,45 +28,35 @@ class DirectoryFuzz {
     ByteBuffer publish = ByteBuffer.allocate(200);
     publish.put((byte) 0).put((byte) 2).put((byte) 5);
     publish.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
-    publish.put(text("executor")).put(text("3"));
-    publish.put(text("publisher")).put((byte) 3).putLong(-1);
-    publish.put(text("epoch")).put((byte) 3).putLong(1);
-    publish.put(text("endpoint")).put((byte) 0).put((byte) 10);
-    publish.put(text("addresses")).put((byte) 0).put((byte) 1).put((byte) 0).put((byte) 3);
+    publish.put(text("3")).put((byte) 3).putLong(-1).put((byte) 3).putLong(1);
+    publish.put((byte) 0).put((byte) 1).put((byte) 0).put((byte) 4);
     publish.put((byte) 4).put((byte) 4).put(new byte[] {10, 1, 0, 5});
-    publish.put((byte) 2).putInt(24).put((byte) 2).putInt(4711);
-    publish.put(text("engine")).put(text("soft"));
-    publish.put(text("protocol")).put((byte) 2).putInt(1);
-    publish.put(text("incarnation")).put((byte) 3).putLong(-1);
-    publish.put(text("token")).put((byte) 9);
+    publish.put((byte) 2).putInt(24).put((byte) 2).putInt(4711).put((byte) 12);
+    publish.put(text("soft")).put((byte) 2).putInt(1);
+    publish.put((byte) 3).putLong(-1).put((byte) 9);
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
-    ByteBuffer findings = ByteBuffer.allocate(60);
-    findings.put((byte) 0).put((byte) 2).put((byte) 10);
-    findings.put((byte) 0).put((byte) 4).put(text("3")).put(text("host")).put((byte) 11);
-    findings.put((byte) 0).put((byte) 4);
-    findings.put(text("note")).put(text("ports")).put(text("found")).put(text("do"));
-    ByteBuffer profile = ByteBuffer.allocate(6);
-    profile.put((byte) 0).put((byte) 2).put((byte) 12).put(text("3"));
+    ByteBuffer report = ByteBuffer.allocate(90);
+    report.put((byte) 0).put((byte) 2).put((byte) 10);
+    report.put((byte) 0).put((byte) 7).put(text("3")).put(text("state")).put(text("up"));
+    report.put(text("stages")).put((byte) 0).put((byte) 1).put((byte) 3).putLong(7);
+    report.put(text("findings")).put((byte) 0).put((byte) 1).put(text("note"));
     return Stream.of(
         publish.array(),
         withdrawal(1, text("no device")),
         // Found by the fuzzer: the driver logs the reasons, which are longer than the input.
         withdrawal(15, new byte[] {7, (byte) 167}),
         changes.array(),
-        findings.array(),
-        profile.array());
+        report.array());
   }
 
   /** A withdrawal with the same reason several times. */
   private static byte[] withdrawal(int reasons, byte[] reason) {
     ByteBuffer withdraw = ByteBuffer.allocate(110);
     withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
-    withdraw.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
-    withdraw.put(text("executor")).put(text("3"));
-    withdraw.put(text("publisher")).put((byte) 3).putLong(-1);
-    withdraw.put(text("epoch")).put((byte) 3).putLong(1);
-    withdraw.put(text("reasons")).put((byte) 0).put((byte) reasons);
+    withdraw.put((byte) 0).put((byte) 5).put((byte) 2).putInt(RecordCodec.FORMAT);
+    withdraw.put(text("3")).put((byte) 3).putLong(-1).put((byte) 3).putLong(1);
+    withdraw.put((byte) 0).put((byte) reasons);
     for (int i = 0; i < reasons; i++) {
       withdraw.put(reason);
     }
@@ -101,7 +91,7 @@ class DirectoryFuzz {
   }
 
   private static void read(Object message) {
-    DirectoryService service = new DirectoryService("");
+    DirectoryService service = new DirectoryService("", (executorId, values) -> false);
     if (Boolean.TRUE.equals(service.answer(message))) {
       List<?> changes = (List<?>) service.answer(List.of(DirectoryService.CHANGES, 0L));
       ExecutorRecord decoded = RecordCodec.decode(((List<?>) changes.get(2)).get(0));
@@ -139,9 +129,9 @@ class DirectoryFuzz {
       case 7 -> "x".repeat(next(in) * 3);
       case 8 -> Double.NaN;
       case 9 -> new byte[Endpoint.TOKEN_BYTES];
-      case 10 -> DirectoryService.FINDINGS;
+      case 10 -> DirectoryService.REPORT;
       case 11 -> true;
-      case 12 -> DirectoryService.PROFILE;
+      case 12 -> false;
       default -> null;
     };
   }

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 
 class DirectoryServiceTest {
-  private final DirectoryService service = new DirectoryService("");
+  private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
 
   static Endpoint endpoint(String executorId, long incarnation) {
     return new Endpoint(
@@ -63,14 +63,21 @@ class DirectoryServiceTest {
 
   @Test
   void shouldForgetTheOldestRemovedExecutors() {
-    EndpointTable table = new EndpointTable(2);
-    for (String executorId : List.of("1", "2", "3")) {
-      table.publish(record(executorId, 1, 1));
-      table.remove(executorId);
+    int removed = DirectoryService.MAX_GONE + 2;
+    publish(record("there", 1, 1));
+    for (int i = 0; i < removed; i++) {
+      publish(record("" + i, 1, 1));
+      service.remove("" + i);
     }
-    assertThat(table.all()).extracting(EndpointTable.Entry::executorId).containsExactly("2", "3");
-    assertThat(table.hasDroppedRemovalsAfter(1)).isTrue();
-    assertThat(table.hasDroppedRemovalsAfter(table.version())).isFalse();
+    List<?> all = changes(1);
+    assertThat(all.get(1)).as("these are all").isEqualTo(true);
+    assertThat(executorIds(all)).containsExactly("there");
+    assertThat((List<?>) all.get(3)).hasSize(DirectoryService.MAX_GONE).first().isEqualTo("2");
+    long version = (Long) all.get(0);
+    assertThat(changes(version - 1).get(1)).as("these are all").isEqualTo(false);
+    assertThat(changes(version - 1).get(3)).isEqualTo(List.of("" + (removed - 1)));
+    publish(record("late", 1, 1));
+    assertThat(executorIds(changes(version))).containsExactly("late");
   }
 
   @Test
@@ -109,7 +116,8 @@ class DirectoryServiceTest {
 
   @Test
   void shouldWarnOfTheFirstExecutorWithoutRdmaAndThenCountThem() {
-    DirectoryService warning = new DirectoryService("Its blocks use TCP");
+    DirectoryService warning =
+        new DirectoryService("Its blocks use TCP", (executorId, values) -> true);
     try (CapturedLog log = new CapturedLog()) {
       for (int i = 1; i <= 5; i++) {
         ExecutorRecord record =
@@ -131,15 +139,6 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldIgnoreUnknownFields() {
-    List<Object> encoded = RecordCodec.encode(record("1", 10, 1));
-    encoded.addAll(List.of("invented-later", List.of("addresses")));
-    assertThat(RecordCodec.decode(encoded))
-        .usingRecursiveComparison()
-        .isEqualTo(record("1", 10, 1));
-  }
-
-  @Test
   void shouldShortenReasonsThatAreTooLongForARecord() {
     List<String> reasons = Collections.nCopies(40, "x".repeat(2_000));
     ExecutorRecord come =
@@ -155,43 +154,31 @@ class DirectoryServiceTest {
         List.of("changes", "0"),
         List.of("other", 0L),
         List.of(1, 0L),
-        withField("executor", ""),
-        withField("executor", 1),
-        withField("publisher", null),
-        withField("epoch", 1),
-        withField("reasons", "no device"),
-        withEndpoint("host", "x".repeat(256)),
-        withEndpoint("port", 0),
-        withEndpoint("port", 65_536),
-        withEndpoint("port", 80L),
-        withEndpoint("protocol", -1),
-        withEndpoint("token", new byte[31]),
+        withField(0, 1),
+        withField(1, ""),
+        withField(1, 1),
+        withField(2, null),
+        withField(3, 1),
+        withField(4, List.of()),
+        withField(5, "x".repeat(256)),
+        withField(6, -1),
+        withField(6, 80L),
+        withField(8, new byte[31]),
+        publishing(List.of(2, "1", 1L, 1L, "no device")),
+        publishing(List.of(2, "1", 1L, 1L, Collections.nCopies(17, "no device"))),
         publishing(List.of()),
         publishing(List.of(2)),
         publishing(List.of("1")),
-        publishing(List.of(1, "executor")),
-        publishing(List.of(1, "executor", "1", "executor", "1")),
-        publishing(Collections.nCopies(129, 1)));
+        publishing(Collections.nCopies(129, 2)));
   }
 
   private static Object publishing(List<?> record) {
     return List.of("publish", record);
   }
 
-  private static Object withField(String name, Object value) {
-    boolean unavailable = name.equals("reasons");
-    List<Object> fields =
-        RecordCodec.encode(
-            unavailable ? ExecutorRecord.unavailable("1", List.of(), 1, 1) : record("1", 10, 1));
-    fields.set(fields.indexOf(name) + 1, value);
-    return publishing(fields);
-  }
-
-  @SuppressWarnings("unchecked")
-  private static Object withEndpoint(String name, Object value) {
+  private static Object withField(int index, Object value) {
     List<Object> fields = RecordCodec.encode(record("1", 10, 1));
-    List<Object> endpoint = (List<Object>) fields.get(fields.indexOf("endpoint") + 1);
-    endpoint.set(endpoint.indexOf(name) + 1, value);
+    fields.set(index, value);
     return publishing(fields);
   }
 

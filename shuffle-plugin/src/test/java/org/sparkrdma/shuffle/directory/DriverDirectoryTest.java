@@ -39,7 +39,8 @@ class DriverDirectoryTest {
   @Test
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
     try (DriverDirectory directory =
-            DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
+            DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
+                .orElseThrow();
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
@@ -56,7 +57,8 @@ class DriverDirectoryTest {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
     assertThat(client.find("7").join()).isEmpty();
     try (DriverDirectory directory =
-        DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow()) {
+        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
+            .orElseThrow()) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
@@ -68,7 +70,8 @@ class DriverDirectoryTest {
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());
     try (DriverDirectory directory =
-            DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
+            DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
+                .orElseThrow();
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {
@@ -85,9 +88,11 @@ class DriverDirectoryTest {
   @Test
   void shouldOpenOnlyOneForADriver() {
     try (DriverDirectory directory =
-        DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow()) {
+        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
+            .orElseThrow()) {
       assertThat(directory).isNotNull();
-      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv(), "")).isEmpty();
+      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true))
+          .isEmpty();
     }
   }
 }

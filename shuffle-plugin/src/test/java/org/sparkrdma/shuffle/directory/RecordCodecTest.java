@@ -42,37 +42,26 @@ class RecordCodecTest {
   }
 
   @Test
-  void shouldRefuseARecordOfAVersionWithOneHost() {
-    List<Object> encoded = encoded();
-    List<Object> endpoint = endpoint(encoded);
-    endpoint.set(0, "host");
-    endpoint.set(1, "10.1.0.5");
-
-    assertThatThrownBy(() -> RecordCodec.decode(encoded))
-        .isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
   void shouldRefuseAddressesThatAreMalformed() {
     List<List<Object>> malformed =
         List.of(
             List.of(),
-            List.of(FOUR, 24),
+            List.of(FOUR, 24, 4_711),
             List.of(FOUR, 24, 4_711, 1),
-            List.of(new byte[5], 24, 4_711),
-            List.of("10.1.0.5", 24, 4_711),
-            List.of(FOUR, 33, 4_711),
-            List.of(FOUR, -1, 4_711),
-            List.of(FOUR, 24L, 4_711),
-            List.of(FOUR, 24, 0),
-            List.of(FOUR, 24, 65_536),
-            List.of(new byte[4], 24, 4_711),
-            List.of(new byte[] {(byte) 224, 0, 0, 1}, 24, 4_711));
+            List.of(new byte[5], 24, 4_711, false),
+            List.of("10.1.0.5", 24, 4_711, false),
+            List.of(FOUR, 33, 4_711, false),
+            List.of(FOUR, -1, 4_711, false),
+            List.of(FOUR, 24L, 4_711, false),
+            List.of(FOUR, 24, 0, false),
+            List.of(FOUR, 24, 65_536, false),
+            List.of(new byte[4], 24, 4_711, false),
+            List.of(new byte[] {(byte) 224, 0, 0, 1}, 24, 4_711, false));
     for (List<Object> address : malformed) {
       assertRefused(List.of(address));
     }
     assertRefused(List.of());
-    assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711)));
+    assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711, false)));
   }
 
   private static ListenerAddress gidListener(String gid, int port) throws UnknownHostException {
@@ -80,16 +69,13 @@ class RecordCodecTest {
   }
 
   @Test
-  void shouldEncodeGidsApartFromIpAddresses() throws Exception {
+  void shouldEncodeGidsBesideIpAddresses() throws Exception {
     List<ListenerAddress> addresses =
         List.of(
             new ListenerAddress(new NetworkAddress(InetAddress.getByAddress(FOUR), 24), 4_711),
             gidListener("fe80::2:c903:29:1", 4_712));
-    List<Object> encoded = RecordCodec.encode(record(addresses));
 
-    assertThat(decoded(encoded).addresses()).isEqualTo(addresses);
-    assertThat((List<?>) endpoint(encoded).get(1)).hasSize(1);
-    assertThat((List<?>) endpoint(encoded).get(endpoint(encoded).indexOf("gids") + 1)).hasSize(1);
+    assertThat(decoded(RecordCodec.encode(record(addresses))).addresses()).isEqualTo(addresses);
   }
 
   @Test
@@ -102,27 +88,6 @@ class RecordCodecTest {
     assertThat(decoded.addresses().get(0).network().isGid()).isTrue();
   }
 
-  /** It ignores the field gids, and an endpoint of that version has at least one address. */
-  @Test
-  void shouldLeaveNoAddressOfAGidToAReaderThatDoesNotKnowGids() throws Exception {
-    List<Object> encoded =
-        RecordCodec.encode(record(List.of(gidListener("fe80::2:c903:29:1", 4_711))));
-    List<Object> endpoint = endpoint(encoded);
-    assertThat(endpoint.get(1)).isEqualTo(List.of());
-    int gids = endpoint.indexOf("gids");
-    endpoint.remove(gids + 1);
-    endpoint.remove(gids);
-
-    assertThatThrownBy(() -> RecordCodec.decode(encoded))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("bad endpoint: addresses=0");
-  }
-
-  @Test
-  void shouldNotEncodeTheFieldOfGidsWithoutOne() {
-    assertThat(endpoint(encoded())).doesNotContain("gids");
-  }
-
   @Test
   void shouldRefuseGidsThatAreMalformed() throws Exception {
     byte[] gid = InetAddress.getByName("fe80::2:c903:29:1").getAddress();
@@ -130,34 +95,23 @@ class RecordCodecTest {
     Arrays.fill(mapped, 10, 12, (byte) 0xff);
     List<Object> malformed =
         List.of(
-            List.of(FOUR, 24, 4_711),
-            List.of(new byte[15], 64, 4_711),
-            List.of(new byte[16], 64, 4_711),
-            List.of(mapped, 64, 4_711),
-            List.of(InetAddress.getByName("ff12::1").getAddress(), 64, 4_711),
-            List.of(gid, 128, 4_711),
-            List.of(gid, 64, 0),
-            List.of(gid, 64),
+            List.of(FOUR, 24, 4_711, true),
+            List.of(new byte[15], 64, 4_711, true),
+            List.of(new byte[16], 64, 4_711, true),
+            List.of(mapped, 64, 4_711, true),
+            List.of(InetAddress.getByName("ff12::1").getAddress(), 64, 4_711, true),
+            List.of(gid, 128, 4_711, true),
+            List.of(gid, 64, 0, true),
             "fe80::1");
     for (Object address : malformed) {
-      assertGidsRefused(List.of(address));
+      assertRefused(List.of(address));
     }
-    assertGidsRefused("fe80::1");
-    assertGidsRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES, List.of(gid, 64, 4_711)));
+    assertRefused("fe80::1");
   }
 
-  /** Beside one IP address. */
-  private static void assertGidsRefused(Object gids) {
+  private static void assertRefused(Object addresses) {
     List<Object> encoded = encoded();
-    endpoint(encoded).addAll(List.of("gids", gids));
-    assertThatThrownBy(() -> RecordCodec.decode(encoded))
-        .as("gids %s", gids)
-        .isInstanceOf(IllegalArgumentException.class);
-  }
-
-  private static void assertRefused(List<?> addresses) {
-    List<Object> encoded = encoded();
-    endpoint(encoded).set(1, addresses);
+    encoded.set(4, addresses);
     assertThatThrownBy(() -> RecordCodec.decode(encoded))
         .as("addresses %s", addresses)
         .isInstanceOf(IllegalArgumentException.class);
@@ -171,11 +125,6 @@ class RecordCodecTest {
     } catch (UnknownHostException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  @SuppressWarnings("unchecked")
-  private static List<Object> endpoint(List<Object> encoded) {
-    return (List<Object>) encoded.get(encoded.indexOf("endpoint") + 1);
   }
 
   private static Endpoint decoded(List<Object> encoded) {

@@ -13,7 +13,7 @@ public final class ScriptedDriver {
   /** Look-ups wait as long while a start holds the control thread. */
   private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(1);
 
-  private final DirectoryService service = new DirectoryService("");
+  private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
   private final CountDownLatch published = new CountDownLatch(1);
   private final CountDownLatch withdrawn = new CountDownLatch(1);
 

@@ -11,16 +11,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
 
 /** The thread of the checks: its time limit, its failures and its end. */
 @Timeout(30)
 class ExecutorDoctorTest {
-  private static final String NO_RESULT = "The checks of this executor gave no result: ";
-  private static final List<FindingLine> FOUND =
-      List.of(new FindingLine("note", "any", "Found.", "do"));
+  private static final String NO_RESULT =
+      "warning  doctor            The checks of this executor gave no result: ";
 
-  private final LinkedBlockingQueue<List<FindingLine>> received = new LinkedBlockingQueue<>();
+  private static final String TO_DO = " To do: run the command doctor on that host";
+  private static final List<String> FOUND = List.of("note any Found. To do: do");
+
+  private final LinkedBlockingQueue<List<String>> received = new LinkedBlockingQueue<>();
   private final CountDownLatch interrupted = new CountDownLatch(1);
 
   @Test
@@ -37,23 +38,21 @@ class ExecutorDoctorTest {
     try (ExecutorDoctor doctor = doctor(this::hang, Duration.ofMillis(50))) {
       doctor.start();
       assertThat(received.poll(20, TimeUnit.SECONDS))
-          .extracting(FindingLine::message)
-          .containsExactly(NO_RESULT + "they did not end within 0 s.");
+          .containsExactly(NO_RESULT + "they did not end within 0 s." + TO_DO);
       assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
     }
   }
 
   @Test
   void shouldReportALibraryThatCannotBeLinked() throws Exception {
-    Callable<List<FindingLine>> failing =
+    Callable<List<String>> failing =
         () -> {
           throw new UnsatisfiedLinkError("no symbol");
         };
     try (ExecutorDoctor doctor = doctor(failing, Duration.ofSeconds(20))) {
       doctor.start();
       assertThat(received.poll(20, TimeUnit.SECONDS))
-          .extracting(FindingLine::message)
-          .containsExactly(NO_RESULT + "java.lang.UnsatisfiedLinkError: no symbol.");
+          .containsExactly(NO_RESULT + "java.lang.UnsatisfiedLinkError: no symbol." + TO_DO);
     }
   }
 
@@ -75,7 +74,7 @@ class ExecutorDoctorTest {
     assertThat(received).isEmpty();
   }
 
-  private List<FindingLine> hang() throws InterruptedException {
+  private List<String> hang() throws InterruptedException {
     try {
       new CountDownLatch(1).await();
       return FOUND;
@@ -85,7 +84,7 @@ class ExecutorDoctorTest {
     }
   }
 
-  private ExecutorDoctor doctor(Callable<List<FindingLine>> checks, Duration limit) {
+  private ExecutorDoctor doctor(Callable<List<String>> checks, Duration limit) {
     return new ExecutorDoctor(checks, received::add, limit);
   }
 }

@@ -16,23 +16,9 @@ class DriverPartsTest {
   }
 
   @Test
-  void shouldNameTcpOnlyWhenTheUserNamedNoEngine() {
+  void shouldNameTcpUnlessRdmaIsRequired() {
     assertThat(consequence(Map.of())).isEqualTo("Its shuffle blocks use TCP");
-  }
-
-  @Test
-  void shouldNameTheModeThatKeepsTasksOutOfExecutorsWithoutTheNamedEngine() {
-    assertThat(consequence(Map.of("spark.shuffle.rdma.engine", "ibverbs")))
-        .isEqualTo(
-            "Its shuffle blocks use TCP. spark.shuffle.rdma.engine=ibverbs was set and cannot be"
-                + " used there; with spark.shuffle.rdma.mode=required tasks run only in executors"
-                + " with RDMA, and the job fails if there is none");
-  }
-
-  @Test
-  void shouldSayWhereTasksRunWhenRdmaIsRequired() {
     assertThat(consequence(Map.of("spark.shuffle.rdma.mode", "required")))
-        .isEqualTo(
-            "Its tasks run in other executors with RDMA, and the job fails if there is none");
+        .isEqualTo("Its tasks fail, because spark.shuffle.rdma.mode=required");
   }
 }

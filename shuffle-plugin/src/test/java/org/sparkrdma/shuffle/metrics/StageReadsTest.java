@@ -4,13 +4,11 @@ package org.sparkrdma.shuffle.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class StageReadsTest {
-  private long nowNs = -5;
-  private final StageReads reads = new StageReads(() -> nowNs);
+  private final StageReads reads = new StageReads();
 
   @Test
   void shouldAddUpTheBytesOfEachStage() {
@@ -23,20 +21,6 @@ class StageReadsTest {
   }
 
   @Test
-  void shouldForgetAStageAfterAMinuteAndGiveItAnotherNumberThen() {
-    reads.add(4, 100, 0, 0);
-    nowNs += TimeUnit.SECONDS.toNanos(59);
-    assertThat(reads.list()).hasSize(StageReads.FIELDS);
-    reads.add(4, 1, 0, 0);
-    nowNs += TimeUnit.SECONDS.toNanos(59);
-    assertThat(reads.list()).isEqualTo(List.of(0L, 4L, 101L, 0L, 0L));
-    nowNs += TimeUnit.SECONDS.toNanos(1);
-    assertThat(reads.list()).isEmpty();
-    reads.add(4, 2, 0, 0);
-    assertThat(reads.list()).isEqualTo(List.of(1L, 4L, 2L, 0L, 0L));
-  }
-
-  @Test
   void shouldKeepTheStagesThatWereAddedLast() {
     for (int stage = 0; stage < 1_000; stage++) {
       reads.add(stage, 1, 0, 0);
@@ -46,6 +30,10 @@ class StageReadsTest {
     assertThat(list).hasSize(StageReads.MAX_STAGES * StageReads.FIELDS);
     assertThat(list.subList(list.size() - StageReads.FIELDS, list.size()))
         .isEqualTo(List.of(0L, 0L, 1_001L, 0L, 0L));
+    reads.add(1, 5, 0, 0);
+    assertThat(reads.list())
+        .as("a number of its own, and sums from 0")
+        .endsWith(1_000L, 1L, 5L, 0L, 0L);
     assertThat(LongStream.range(873, 1_000).boxed())
         .allMatch(stage -> list.get((int) (stage - 873) * StageReads.FIELDS + 1).equals(stage));
   }

@@ -67,7 +67,9 @@ class DrainTest {
     DirectoryName.choose(conf);
     spark = new JavaSparkContext(conf);
     SparkEnv env = SparkEnv.get();
-    directory = DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
+    directory =
+        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
+            .orElseThrow();
   }
 
   @AfterEach

@@ -25,6 +25,8 @@ import org.sparkrdma.verbs.device.PortState;
 final class EndingJvm {
   private static final int REQUESTS = 50;
 
+  static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
+
   private EndingJvm() {}
 
   public static void main(String[] args) throws InterruptedException {
@@ -52,7 +54,7 @@ final class EndingJvm {
                 (name, engineSettings) -> engine.choice(),
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
-            RdmaRuntime.Limits.of(settings),
+            new RdmaRuntime.Limits(Duration.ofSeconds(5), CLOSE_LIMIT, Duration.ofSeconds(1)),
             control);
     runtime.start();
     runtime.require(Duration.ofSeconds(30));

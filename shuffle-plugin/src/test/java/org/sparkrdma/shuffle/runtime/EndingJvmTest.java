@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 @Tag("slow")
 @Timeout(400)
@@ -37,6 +36,6 @@ class EndingJvmTest {
     assertThat(close.find()).as(printed).isTrue();
     assertThat(Long.parseLong(close.group(1)))
         .as("it does not wait for the device")
-        .isLessThan(RdmaRuntime.Limits.of(ShuffleSettings.defaults()).close().toMillis());
+        .isLessThan(EndingJvm.CLOSE_LIMIT.toMillis());
   }
 }

@@ -41,7 +41,7 @@ final class FewDescriptorsJvm {
               List.of());
       List<FileInputStream> held = takeAllBut(Integer.parseInt(args[0]));
       runtime.start();
-      StartOutcome first = runtime.awaitStart(Duration.ofSeconds(60));
+      List<String> first = runtime.awaitStart(Duration.ofSeconds(60));
       for (FileInputStream each : held) {
         each.close();
       }

@@ -43,7 +43,7 @@ class FewDescriptorsTest {
       process.destroyForcibly();
     }
     assertThat(Files.readString(output))
-        .contains("first state=OFF")
+        .contains("first state=RESTARTING")
         .contains("too few file descriptors are free")
         .contains("then state=UP mac=HmacSHA256")
         .doesNotContain("NoClassDefFoundError");

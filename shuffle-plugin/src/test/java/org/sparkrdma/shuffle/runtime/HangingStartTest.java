@@ -26,7 +26,7 @@ class HangingStartTest extends RuntimeFixture {
   /** An executor that has RDMA. */
   private static final String PEER = "7";
 
-  /** Requests after the first one: so many that their time does not depend on a busy machine. */
+  /** Tasks after the first one: so many that their time does not depend on a busy machine. */
   private static final int LATER = 100;
 
   private final ScriptedDriver scripted = new ScriptedDriver();
@@ -52,23 +52,21 @@ class HangingStartTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldAnswerOpenRequestsAtOneTimeAndLaterOnesAtOnce() throws InterruptedException {
+  void shouldMakeTasksWaitOnceAndThenUseTcp() throws InterruptedException {
     firstStart = Duration.ofMillis(500);
     try (CapturedLog log = new CapturedLog()) {
       long beginNs = System.nanoTime();
       start();
-      fetch("shuffle_0_0_0");
-      tcp.awaitRequest("shuffle_0_0_0");
+      runtime.awaitPublished();
       assertThat(Duration.ofNanos(System.nanoTime() - beginNs)).isGreaterThanOrEqualTo(firstStart);
       assertThat(runtime.mayFetch()).as("new reads use Spark's own reader").isFalse();
 
       long laterNs = System.nanoTime();
-      for (int i = 1; i <= LATER; i++) {
-        fetch("shuffle_0_" + i + "_0");
-        tcp.awaitRequest("shuffle_0_" + i + "_0");
+      for (int i = 0; i < LATER; i++) {
+        runtime.awaitPublished();
       }
       assertThat(Duration.ofNanos(System.nanoTime() - laterNs))
-          .as("requests one after the other, each of which would wait as long as the first")
+          .as("tasks one after the other, each of which would wait as long as the first")
           .isLessThan(firstStart.multipliedBy(LATER / 2));
       assertThat(log.awaitWarnings(1))
           .containsExactly(
@@ -81,15 +79,12 @@ class HangingStartTest extends RuntimeFixture {
   void shouldUseAStartThatEndsLate() throws InterruptedException {
     firstStart = Duration.ofMillis(1);
     start();
-    fetch("shuffle_0_0_0");
-    tcp.awaitRequest("shuffle_0_0_0");
+    runtime.awaitPublished();
     mayStart.countDown();
     scripted.awaitPublished();
     assertThat(runtime.mayFetch()).isTrue();
-    while (byRdma.count() == 0) {
-      // A look-up that has timed out is not repeated for two seconds.
-      fetch("shuffle_0_1_0");
-    }
+    fetch("shuffle_0_0_0");
+    byRdma.await(1);
     runtime.require(WAIT);
   }
 
@@ -97,15 +92,16 @@ class HangingStartTest extends RuntimeFixture {
   void shouldNotWarnWhenTheStartEndsInTime() throws InterruptedException {
     try (CapturedLog log = new CapturedLog()) {
       start();
-      fetch("shuffle_0_0_0");
       mayStart.countDown();
+      runtime.awaitPublished();
+      fetch("shuffle_0_0_0");
       byRdma.await(1);
       assertThat(log.warnings()).isEmpty();
     }
   }
 
   @Test
-  void shouldNameTheReasonOfALateFailure() throws InterruptedException {
+  void shouldNameTheReasonOfALateFailure() {
     firstStart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
       runtime =
@@ -117,19 +113,11 @@ class HangingStartTest extends RuntimeFixture {
               },
               List.of());
       runtime.start();
-      fetch("shuffle_0_0_0");
-      tcp.awaitRequest("shuffle_0_0_0");
+      runtime.awaitPublished();
       mayStart.countDown();
       awaitState(runtime, RuntimeStatus.State.OFF);
-      fetch("shuffle_0_1_0");
-      tcp.awaitRequest("shuffle_0_1_0");
-      // The driver, which is in this process, may have a line as well, also before this one.
-      List<String> lines = log.awaitWarnings(1);
-      while (lines.stream()
-          .noneMatch(line -> line.startsWith("RDMA is not used in this executor"))) {
-        lines = log.awaitWarnings(lines.size() + 1);
-      }
-      assertThat(lines)
+      // The driver, which is in this process, may have a line as well.
+      assertThat(log.warnings())
           .filteredOn(line -> line.startsWith("RDMA is not used in this executor"))
           .singleElement()
           .asString()
@@ -175,10 +163,6 @@ class HangingStartTest extends RuntimeFixture {
     synchronized void add() {
       count++;
       notifyAll();
-    }
-
-    synchronized int count() {
-      return count;
     }
 
     synchronized void await(int wanted) throws InterruptedException {

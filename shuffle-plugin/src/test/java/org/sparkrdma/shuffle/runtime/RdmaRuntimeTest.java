@@ -12,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
-import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
@@ -42,8 +41,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
       RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
       runtime.start();
       runtime.require(WAIT);
-      // The driver of this test has no directory, so that another line says it names no profile.
-      assertThat(log.awaitLines(2))
+      assertThat(log.awaitLines(1))
           .filteredOn(line -> line.contains("RDMA is up"))
           .singleElement()
           .asString()
@@ -137,7 +135,8 @@ class RdmaRuntimeTest extends RuntimeFixture {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime = runtime(infiniBand, parts -> infiniBand.transport(), List.of());
       runtime.start();
-      assertThatThrownBy(() -> runtime.require(WAIT))
+      awaitState(runtime, State.RESTARTING);
+      assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
           .hasMessageContaining("fake0 port 1 has no IP address");
       assertThat(log.warnings())
           .singleElement()
@@ -152,33 +151,19 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldNameEveryReasonAtOnceWhenItIsForbiddenAndThereIsNoDevice() {
+  void shouldOpenNoEngineAndNameTheReasonWhenRdmaIsForbidden() {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
-          runtime(
-              (name, settings) -> new Verbs.Choice(null, List.of("verbs: no device")),
-              parts -> engine.transport(),
-              List.of("encryption is asked for"));
-      assertThat(runtime.mayFetch()).isFalse();
+          runtime(engine, parts -> engine.transport(), List.of("encryption is asked for"));
       runtime.start();
       assertThatThrownBy(() -> runtime.require(WAIT))
-          .hasMessageContaining("encryption is asked for; verbs: no device");
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("encryption is asked for");
+      assertThat(runtime.mayFetch()).isFalse();
+      assertThat(log.warnings()).singleElement().asString().contains("encryption is asked for");
       runtime.close();
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("encryption is asked for; verbs: no device");
+      assertThat(engine.closed()).isEmpty();
     }
-  }
-
-  @Test
-  void shouldNotOpenTheDeviceOfAForbiddenEngine() {
-    RdmaRuntime runtime =
-        runtime(engine, parts -> engine.transport(), List.of("encryption is asked for"));
-    runtime.start();
-    assertThatThrownBy(() -> runtime.require(WAIT)).isInstanceOf(IllegalStateException.class);
-    runtime.close();
-    assertThat(engine.closed()).containsExactly("engine");
   }
 
   @Test
@@ -186,8 +171,8 @@ class RdmaRuntimeTest extends RuntimeFixture {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
     runtime.start();
-    // The next start is an hour away: the task does not wait for it.
-    assertThatThrownBy(() -> runtime.require(Duration.ofMinutes(30)))
+    awaitState(runtime, State.RESTARTING);
+    assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
         .hasMessageContaining("fake0 port 1 is not active: state=DOWN");
     runtime.close();
     assertThat(down.closed()).containsExactly("engine");

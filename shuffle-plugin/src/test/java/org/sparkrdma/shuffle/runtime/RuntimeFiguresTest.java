@@ -52,8 +52,7 @@ class RuntimeFiguresTest {
 
   @Test
   void shouldNameTheReasonWhileTheFirstStartHangs() {
-    RuntimeStatus hanging =
-        new RuntimeStatus(RuntimeStatus.State.STARTING, List.of("it hangs"), null, true);
+    RuntimeStatus hanging = RuntimeStatus.down(RuntimeStatus.State.STARTING, List.of("it hangs"));
     RuntimeFigures figures = new RuntimeFigures(null, "7", () -> hanging, new ShuffleCounters());
     assertThat(figures.current())
         .containsEntry("state", "starting")

@@ -36,7 +36,7 @@ abstract class RuntimeFixture {
 
   final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
 
-  /** Maximum wait of requests for the first start; by default no test waits for it. */
+  /** Maximum wait of tasks for the first start; by default no test waits for it. */
   Duration firstStart = Duration.ofHours(1);
 
   /** Wait before the first start after a loss; by default no test waits for it. */

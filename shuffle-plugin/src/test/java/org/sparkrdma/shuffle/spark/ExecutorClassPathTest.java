@@ -68,41 +68,10 @@ class ExecutorClassPathTest {
     assertThat(problem(fromApplicationJars(OLD_SPARK), "/opt/nowhere/*")).isEmpty();
   }
 
-  /** A typo, or a file that this user may not read. */
-  @Test
-  void shouldDoubtPathsOfSpark35ThatCannotBeReadHere() throws IOException {
-    SparkConf typo = conf().set(EXECUTOR, "/opt/nowhere/plug-in.jar");
-    assertThat(onClassPath().doubt(typo))
-        .hasValueSatisfying(
-            doubt ->
-                assertThat(doubt)
-                    .contains("this machine cannot read /opt/nowhere/plug-in.jar;", EXECUTOR));
-    assertThat(onClassPath("4.2.0").doubt(typo)).as("a listener sees such executors").isEmpty();
-    assertThat(onClassPath().doubt(conf().set(EXECUTOR, directory + "/*"))).isEmpty();
-    assertThat(onClassPath().doubt(conf().set(EXECUTOR, plugIn + ":/opt/nowhere/a.jar"))).isEmpty();
-    assertThat(onClassPath().doubt(conf().set(EXECUTOR, "./plug-in.jar"))).isEmpty();
-    assertThat(onClassPath().doubt(conf())).isEmpty();
-  }
-
-  @Test
-  void shouldNameTheFilesThatMayKeepExecutorsFromRegistering() {
-    assertThat(ExecutorClassPath.whyNot(conf()))
-        .contains("the plug-in's jar may be missing or unreadable on their machines");
-    assertThat(
-            ExecutorClassPath.whyNot(
-                conf()
-                    .set(EXECUTOR, plugIn + ":/opt/nowhere/*")
-                    .set("spark.jars", "file:///opt/typo.jar,hdfs://host/a.jar," + plugIn)))
-        .contains("this machine cannot read /opt/nowhere/*, /opt/typo.jar;");
-  }
-
   @Test
   void shouldRefuseAnExecutorClassPathWithoutTheManager() {
     assertThat(problem(fromApplicationJars(OLD_SPARK), otherJar.toString()))
         .hasValueSatisfying(problem -> assertThat(problem).contains("now " + EXECUTOR + "="));
-    assertThat(problem(fromApplicationJars(OLD_SPARK), otherJar.getParent() + "/*")).isPresent();
-    assertThat(problem(fromApplicationJars(OLD_SPARK), otherJar.getParent().toString()))
-        .isPresent();
   }
 
   @ParameterizedTest
@@ -111,44 +80,6 @@ class ExecutorClassPathTest {
     SparkConf conf = conf().set(DRIVER, wildcard ? directory + "/*" : plugIn.toString());
     assertThat(onClassPath().problem(conf)).isPresent();
     assertThat(onClassPath().problem(conf.set(EXECUTOR, plugIn.toString()))).isEmpty();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"spark://127.0.0.1:7077", "yarn", "local-cluster[2,1,1024]"})
-  void shouldRefuseFromSpark4OnAJarThatOnlyTheDriversClassPathHas(String master) {
-    SparkConf conf = conf().set("spark.master", master).set(DRIVER, plugIn.toString());
-    assertThat(onClassPath("4.2.0").problem(conf))
-        .hasValueSatisfying(
-            problem ->
-                assertThat(problem)
-                    .contains("Spark 4.2.0", MANAGER, "only " + DRIVER, "spark.jars", EXECUTOR)
-                    .hasLineCount(1));
-    conf.set("spark.jars", "file:" + otherJar).set(EXECUTOR, otherJar.toString());
-    assertThat(onClassPath("4.2.0").problem(conf)).as("jars without the class").isPresent();
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "spark.jars=hdfs://host/plug-in.jar",
-        "spark.jars=PLUGIN",
-        "spark.jars=file:PLUGIN",
-        "spark.jars=file://PLUGIN",
-        "spark.jars=OTHER, local:/opt/plug-in.jar",
-        "spark.yarn.dist.jars=PLUGIN",
-        "spark.yarn.jars=hdfs://host/jars/*",
-        "spark.yarn.archive=hdfs://host/jars.zip",
-        "spark.executor.extraClassPath=PLUGIN",
-        "spark.executor.extraClassPath=/opt/nowhere/plug-in.jar",
-        "spark.master=k8s://https://host:6443"
-      })
-  void shouldAcceptFromSpark4OnAJarThatExecutorsMayHave(String setting) {
-    SparkConf conf = conf().set(DRIVER, plugIn.toString());
-    String[] parts = setting.split("=", 2);
-    conf.set(
-        parts[0],
-        parts[1].replace("PLUGIN", plugIn.toString()).replace("OTHER", otherJar.toString()));
-    assertThat(onClassPath("4.2.0").problem(conf)).isEmpty();
   }
 
   @Test
@@ -172,11 +103,7 @@ class ExecutorClassPathTest {
   }
 
   private ExecutorClassPath onClassPath() {
-    return onClassPath(OLD_SPARK);
-  }
-
-  private ExecutorClassPath onClassPath(String version) {
-    return new ExecutorClassPath(version, MANAGER, false, Optional.of(plugIn));
+    return new ExecutorClassPath(OLD_SPARK, MANAGER, false, Optional.of(plugIn));
   }
 
   private static SparkConf conf() {

@@ -173,7 +173,7 @@ class EventPostsTest {
     for (FallbackReason reason : FallbackReason.values()) {
       figures.put(Figure.FALLBACK + reason.label(), random.nextLong(100_000));
     }
-    figures.put(Figure.QUARANTINED_PEERS.label(), "17, 23, 29, 31, " + random.nextInt(100));
+    figures.put("a figure of a later version", "17, 23, 29, 31, " + random.nextInt(100));
     figures.put(Figure.ADDRESSES.label(), "192.168.100." + executor + ":34567");
     return figures;
   }

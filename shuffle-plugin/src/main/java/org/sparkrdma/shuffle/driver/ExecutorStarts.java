@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.driver;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.spark.SparkConf;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warns once when executors end before they register, because that is how executors of Spark 4 end
+ * that cannot load the shuffle manager. Confined to the thread of its listener queue.
+ */
+final class ExecutorStarts extends SparkListener {
+  private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
+
+  /** One executor may end for another reason. */
+  private static final int MIN_ENDED = 2;
+
+  private final SparkConf conf;
+
+  /** Executors whose block manager, which follows the shuffle manager, has not registered. */
+  private final Set<String> starting = new HashSet<>();
+
+  private int endedAtStart;
+
+  ExecutorStarts(SparkConf conf) {
+    this.conf = conf;
+  }
+
+  @Override
+  public void onExecutorAdded(SparkListenerExecutorAdded added) {
+    starting.add(added.executorId());
+  }
+
+  @Override
+  public void onBlockManagerAdded(SparkListenerBlockManagerAdded added) {
+    starting.remove(added.blockManagerId().executorId());
+  }
+
+  @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    if (starting.remove(removed.executorId()) && ++endedAtStart == MIN_ENDED) {
+      LOG.warn(
+          "Executors have ended before they registered: executors={} last={}: they probably cannot"
+              + " load {}: check that each of their machines can read the plug-in's jar at the path"
+              + " in spark.executor.extraClassPath or spark.jars, and see the end of an executor's"
+              + " log",
+          MIN_ENDED,
+          removed.reason(),
+          conf.get("spark.shuffle.manager", ""));
+    }
+  }
+}
