@@ -151,8 +151,7 @@ public final class ExecutorDoctor implements AutoCloseable {
                 InetAddress.getByName(host(env)),
                 files,
                 Facts.localDirectories(spark, environment))
-            .runInExecutor(
-                DeviceChoice.numberOf(env.executorId()), used.get(), reasons);
+            .runInExecutor(DeviceChoice.numberOf(env.executorId()), used.get(), reasons);
     Doctor.Report report =
         Doctor.run(new Facts(files, environment, spark, probe, List.of(), ExecutorDoctor::sample));
     List<String> lines = new ArrayList<>();
