@@ -116,7 +116,6 @@ int main(void) {
 #define N IbvQpAttr
   SIZE(T, N);
   FIELD(T, N, qp_state, QP_STATE);
-  FIELD(T, N, path_mtu, PATH_MTU);
   FIELD(T, N, qp_access_flags, QP_ACCESS_FLAGS);
   FIELD(T, N, min_rnr_timer, MIN_RNR_TIMER);
 #undef T

@@ -1795,9 +1795,6 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
   if (mask & IBV_QP_ACCESS_FLAGS) {
     attributes->qp_access_flags = ((struct pair *)qp)->access;
   }
-  if (mask & IBV_QP_PATH_MTU) {
-    attributes->path_mtu = IBV_MTU_2048;
-  }
   return enter(CALL_ibv_query_qp);
 }
 

@@ -29,7 +29,6 @@ public final class PinnedBudget implements AutoCloseable {
   private final long pageBytes;
   private final AtomicLong pinnedBytes = new AtomicLong();
   private final AtomicLong highestBytes = new AtomicLong();
-  private final AtomicLong closedRegions = new AtomicLong();
   private final AtomicBoolean refused = new AtomicBoolean();
   private volatile LongConsumer shortage = lengthBytes -> {};
   private volatile long reservedBytes;
@@ -137,22 +136,6 @@ public final class PinnedBudget implements AutoCloseable {
     return refused.getAndSet(false);
   }
 
-  /**
-   * Counts a region that was closed and had no grant; one with a grant is counted when that is
-   * closed.
-   */
-  public void countClosedRegion() {
-    closedRegions.incrementAndGet();
-  }
-
-  /**
-   * {@return number of regions closed so far; when it changes, the device may register what it has
-   * refused before}
-   */
-  public long closedRegions() {
-    return closedRegions.get();
-  }
-
   /** Overflows only for lengths near 2^63, which exceed every limit. */
   private long wholePages(long lengthBytes) {
     return (lengthBytes + pageBytes - 1) & -pageBytes;
@@ -233,24 +216,10 @@ public final class PinnedBudget implements AutoCloseable {
       return heldBytes.get();
     }
 
-    /** Closes the grant of memory that was not registered, so that no region was closed. */
-    public void closeUnused() {
-      end();
-    }
-
     @Override
     public void close() {
-      if (end()) {
-        countClosedRegion();
-      }
-    }
-
-    /** Returns whether it was open. */
-    private boolean end() {
-      long held = heldBytes.getAndSet(0);
-      pinnedBytes.addAndGet(-held);
+      pinnedBytes.addAndGet(-heldBytes.getAndSet(0));
       leakRecord.release();
-      return held > 0;
     }
   }
 }

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.sparkrdma.verbs.AccessFlag;
@@ -24,10 +25,15 @@ import org.sparkrdma.verbs.VerbsException;
  * Owned by the runtime, closed before the protection domain.
  *
  * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
- * refusal the pool counts no more slabs as available, and registers none, during a {@link
- * RefusalPause}; meanwhile it reports the refusal to the budget.
+ * refusal the pool counts no more slabs as available, and registers none, for {@value #PAUSE_MS}
+ * ms; meanwhile it reports the refusal to the budget.
  */
 public final class RegisteredPool implements AutoCloseable {
+  /** Shorter than the wait of a block for memory, so that a refusal of the moment ends before. */
+  static final long PAUSE_MS = 10;
+
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(PAUSE_MS);
+
   private final Device device;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
@@ -35,11 +41,16 @@ public final class RegisteredPool implements AutoCloseable {
   private final int chunkBytes;
   private final int chunksPerSlab;
   private final int maxSlabs;
-  private final RefusalPause refusal;
+  private final LongSupplier nanoClock;
 
   private final List<Slab> slabs = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
+
+  /** Whether the device has refused the last slab, at {@link #refusedNs}. */
+  private boolean refused;
+
+  private long refusedNs;
   private boolean closed;
 
   /**
@@ -92,7 +103,7 @@ public final class RegisteredPool implements AutoCloseable {
     this.chunkBytes = chunkBytes;
     this.chunksPerSlab = chunksPerSlab;
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
-    this.refusal = new RefusalPause(budget, nanoClock);
+    this.nanoClock = nanoClock;
   }
 
   /** {@return the length of every chunk in bytes} */
@@ -124,7 +135,7 @@ public final class RegisteredPool implements AutoCloseable {
       return false;
     }
     long lengthBytes = slabBytes();
-    if (refusal.isActive()) {
+    if (isPaused()) {
       budget.reportRefusal(lengthBytes);
       return false;
     }
@@ -140,22 +151,26 @@ public final class RegisteredPool implements AutoCloseable {
     return true;
   }
 
+  private boolean isPaused() {
+    return refused && nanoClock.getAsLong() - refusedNs < PAUSE_NS;
+  }
+
   /** Returns false, without the grant, when the device refuses. */
   private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
-    refusal.beginAttempt();
     var slab = new Slab(grant);
     try {
       slab.onAllocated(device.allocate(lengthBytes));
       slab.onRegistered(domain.register(slab.memory(), 0, lengthBytes, access));
     } catch (VerbsException e) {
-      refusal.onRefused();
+      refused = true;
+      refusedNs = nanoClock.getAsLong();
       return false;
     } finally {
       if (slab.region() == null) {
         slab.close();
       }
     }
-    refusal.onRegistered();
+    refused = false;
     slabs.add(slab);
     for (int i = chunksPerSlab - 1; i >= 0; i--) {
       free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
@@ -201,7 +216,7 @@ public final class RegisteredPool implements AutoCloseable {
       return 0;
     }
     long slabsMore =
-        refusal.isActive()
+        isPaused()
             ? 0
             : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
     return (long) free.size() * chunkBytes + slabsMore * slabBytes();
@@ -220,7 +235,7 @@ public final class RegisteredPool implements AutoCloseable {
       if (!couldGrow()) {
         return;
       }
-      refusedByDevice = refusal.isActive();
+      refusedByDevice = isPaused();
     }
     if (refusedByDevice) {
       budget.reportRefusal(neededBytes);

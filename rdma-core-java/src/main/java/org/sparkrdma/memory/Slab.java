@@ -79,8 +79,7 @@ final class Slab {
 
   void close() {
     closed = true;
-    boolean registered = region != null;
-    if (registered) {
+    if (region != null) {
       region.close();
     }
     try {
@@ -89,11 +88,7 @@ final class Slab {
       }
     } finally {
       // Nothing is registered any more.
-      if (registered) {
-        grant.close();
-      } else {
-        grant.closeUnused();
-      }
+      grant.close();
     }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs;
 
-import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -68,17 +67,6 @@ public interface QueuePair extends AutoCloseable {
    *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
    */
   void setRemoteAccess(Set<AccessFlag> access) throws VerbsException;
-
-  /**
-   * The largest payload of its packets, see path_mtu in ibv_query_qp(3). Empty before it is
-   * connected, on iWARP, whose packets are those of TCP, and for engines that do not know it.
-   *
-   * @return the payload in bytes, or empty
-   * @throws VerbsException when the device refuses
-   */
-  default OptionalInt pathMtuBytes() throws VerbsException {
-    return OptionalInt.empty();
-  }
 
   /**
    * Destroys it, see ibv_destroy_qp(3). When this returns, the device no longer accesses the memory

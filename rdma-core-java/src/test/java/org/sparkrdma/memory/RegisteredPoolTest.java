@@ -24,7 +24,7 @@ class RegisteredPoolTest {
   private static final int CHUNK = 4096;
   private static final int PER_SLAB = 4;
   private static final int SLAB = CHUNK * PER_SLAB;
-  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RefusalPause.FIRST_MS);
+  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.PAUSE_MS);
 
   private final MemoryOnlyDevice device = new MemoryOnlyDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
@@ -126,54 +126,8 @@ class RegisteredPoolTest {
     assertThat(device.memoriesOpen()).isZero();
     assertThat(budget.pinnedBytes()).isZero();
     device.refuseRegions(false);
-    nowNs += 2 * REFUSED_NS;
+    nowNs += REFUSED_NS;
     release(take(1));
-  }
-
-  @Test
-  void shouldTryTheDeviceEverMoreRarelyUntilItRegistersASlab() {
-    device.refuseRegions(true);
-    assertThat(pauseMs()).isEqualTo(10);
-    assertThat(pauseMs()).isEqualTo(20);
-    assertThat(pauseMs()).isEqualTo(40);
-    assertThat(pauseMs()).isEqualTo(80);
-    assertThat(pauseMs()).isEqualTo(100);
-    assertThat(pauseMs()).isEqualTo(100);
-    device.refuseRegions(false);
-    List<RegisteredChunk> chunks = take(PER_SLAB);
-    device.refuseRegions(true);
-    assertThat(pauseMs()).as("after a success").isEqualTo(10);
-    release(chunks);
-  }
-
-  @Test
-  void shouldNotDoubleThePauseForARefusalBeforeItsEnd() {
-    device.refuseRegions(true);
-    assertThat(pool.tryTake()).isEmpty();
-    for (int i = 0; i < 5; i++) {
-      nowNs += TimeUnit.MILLISECONDS.toNanos(1);
-      budget.tryGrant(CHUNK).orElseThrow().close();
-      assertThat(pool.tryTake()).isEmpty();
-    }
-    assertThat(device.refusals()).as("one after each region that was closed").isEqualTo(6);
-    nowNs += REFUSED_NS - 1;
-    assertThat(pool.availableBytes()).as("in a pause of 10 ms").isZero();
-    nowNs++;
-    assertThat(pool.availableBytes()).as("after it").isEqualTo(2 * SLAB);
-    assertThat(pauseMs()).as("refused after its end").isEqualTo(20);
-  }
-
-  /** Lets the device refuse a slab; returns the time until the pool would try again. */
-  private long pauseMs() {
-    int refusals = device.refusals();
-    assertThat(pool.tryTake()).isEmpty();
-    assertThat(device.refusals()).isEqualTo(refusals + 1);
-    long ms = 0;
-    while (pool.availableBytes() == 0) {
-      ms++;
-      nowNs += TimeUnit.MILLISECONDS.toNanos(1);
-    }
-    return ms;
   }
 
   @Test
@@ -202,26 +156,6 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldTryARefusedSlabAgainWhenARegionOfTheBudgetIsClosed() {
-    PinnedBudget.Grant other = budget.tryGrant(CHUNK).orElseThrow();
-    PinnedBudget.Grant unused = budget.tryGrant(CHUNK).orElseThrow();
-    device.refuseRegions(true);
-    assertThat(pool.tryTake()).isEmpty();
-    unused.closeUnused();
-    RegisteredPool second = pool(SLAB);
-    assertThat(second.tryTake()).isEmpty();
-    second.close();
-    assertThat(device.refusals()).as("each pool tries by itself").isEqualTo(2);
-    assertThat(pool.tryTake()).isEmpty();
-    assertThat(device.refusals()).as("no region was closed").isEqualTo(2);
-    device.refuseRegions(false);
-    assertThat(pool.availableBytes()).isZero();
-    other.close();
-    assertThat(pool.availableBytes()).isEqualTo(2 * SLAB);
-    release(take(1));
-  }
-
-  @Test
   void shouldReportThatTheDeviceRefusesUntilItDoesNot() {
     List<Long> wanted = new ArrayList<>();
     budget.onShortage(wanted::add);
@@ -232,7 +166,7 @@ class RegisteredPoolTest {
     assertThat(budget.takeRefusal()).isFalse();
     pool.reportShortage(SLAB + 1);
     assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB);
-    assertThat(budget.takeRefusal()).as("while no region is closed").isTrue();
+    assertThat(budget.takeRefusal()).as("in the pause").isTrue();
     nowNs += REFUSED_NS;
     pool.reportShortage(1);
     assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB, (long) SLAB);

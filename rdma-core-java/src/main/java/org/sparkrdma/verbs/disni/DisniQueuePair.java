@@ -2,7 +2,12 @@
 package org.sparkrdma.verbs.disni;
 
 import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.SVCPostRecv;
 import java.io.IOException;
+import java.util.LinkedList;
+import java.util.List;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
@@ -16,7 +21,8 @@ final class DisniQueuePair extends EngineQueuePair {
   private final WorkRequest[] requests = new WorkRequest[BATCH];
   private final long[] requestNumbers = new long[BATCH];
   private final SendCalls sendCalls;
-  private final ReceiveCalls receiveCalls;
+  private final DisniDevice device;
+  private final IbvQP qp;
 
   /**
    * Takes over a queue pair of the device that was made on the connection's identifier.
@@ -32,9 +38,9 @@ final class DisniQueuePair extends EngineQueuePair {
       QueuePairSettings settings)
       throws IOException {
     super(device, domain, connection, name, qp.getQp_num(), settings);
+    this.device = device;
+    this.qp = qp;
     sendCalls = new SendCalls(qp, device.driver());
-    receiveCalls =
-        new ReceiveCalls(qp, device.driver(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
   }
 
   /** DiSNI cannot combine prepared calls, so each request is posted with a call of its own. */
@@ -60,7 +66,7 @@ final class DisniQueuePair extends EngineQueuePair {
   @Override
   protected boolean submitReceive(WorkRequest request, long requestNumber) {
     try {
-      receiveCalls.post(request);
+      postReceiveOnce(request, requestNumber);
       return true;
     } catch (IOException e) {
       fail(Failures.message("ibv_post_recv", e, "queuePair=" + number()));
@@ -68,15 +74,35 @@ final class DisniQueuePair extends EngineQueuePair {
     }
   }
 
-  /** The oldest one, since receives complete in order and have the same number. */
-  @Override
-  protected long findReceive(int low) {
-    return areReceivesFlushed() || !receives.isWithDevice() ? -1 : receives.head();
+  /** With a call of its own: the fields of a prepared one cannot be changed. */
+  @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
+  private void postReceiveOnce(WorkRequest request, long requestNumber) throws IOException {
+    var elements = new LinkedList<IbvSge>();
+    for (int i = 0; i < request.elementCount(); i++) {
+      var region = (DisniRegion) request.region(i);
+      var element = new IbvSge();
+      element.setAddr(region.address() + request.offset(i));
+      element.setLength(request.length(i));
+      element.setLkey(region.localKey());
+      elements.add(element);
+    }
+    if (elements.isEmpty() && device.driver().elementCount(request) == 1) {
+      elements.add(new IbvSge());
+    }
+    var work = new IbvRecvWR();
+    work.setWr_id(requestNumber);
+    work.setSg_list(elements);
+    work.setNum_sge(elements.size());
+    SVCPostRecv call = qp.postRecv(List.of(work), null);
+    try {
+      call.execute();
+    } finally {
+      call.free();
+    }
   }
 
   @Override
   protected void free() {
     sendCalls.close();
-    receiveCalls.close();
   }
 }

@@ -2,18 +2,15 @@
 package org.sparkrdma.verbs.disni;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Properties;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** Finds out why the engine cannot run here, as one sentence. Loads no class of DiSNI. */
 final class Machine {
   private static final String PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
   private static final String VERSION = "2.1";
-  private static final String PROPERTIES = "META-INF/maven/com.ibm.disni/disni/pom.properties";
   private static final String ADDRESSES = "sun.nio.ch";
 
   private final Path root;
@@ -29,7 +26,6 @@ final class Machine {
   void check(ClassLoader loader) throws EngineUnavailableException {
     checkPlatform();
     Class<?> provider = checkJar(loader);
-    checkVersion(loader);
     checkFlag(provider.getModule());
     checkLibrary(provider);
     checkDevices();
@@ -50,23 +46,6 @@ final class Machine {
           "DiSNI's jar is not on the class path: put com.ibm.disni:disni:2.1 beside this jar, for"
               + " Spark into --jars",
           e);
-    }
-  }
-
-  /** Another version's classes and native functions differ, which the first call would show. */
-  static void checkVersion(ClassLoader loader) throws EngineUnavailableException {
-    var properties = new Properties();
-    try (InputStream in = loader.getResourceAsStream(PROPERTIES)) {
-      if (in != null) {
-        properties.load(in);
-      }
-    } catch (IOException e) {
-      throw new EngineUnavailableException("DiSNI's jar cannot be read: " + e, e);
-    }
-    String version = properties.getProperty("version", VERSION);
-    if (!version.equals(VERSION)) {
-      throw new EngineUnavailableException(
-          "DiSNI's jar has version " + version + ", this engine needs " + VERSION);
     }
   }
 

@@ -60,17 +60,14 @@ public abstract class EngineQueuePair implements QueuePair {
   private volatile QueuePairState state = QueuePairState.INIT;
 
   /** Sends, READs and WRITEs. */
-  protected final WorkRing sends;
+  private final WorkRing sends;
 
-  protected final WorkRing receives;
+  private final WorkRing receives;
   private final EngineCompletionQueue sendCompletions;
   private final EngineCompletionQueue receiveCompletions;
   private final Object closing = new Object();
   private volatile long brokenAtNs;
   private volatile boolean keepsWork;
-
-  /** Whether any receive was flushed here. */
-  private boolean receivesFlushed;
 
   /**
    * @param name the upper half of its request numbers
@@ -342,7 +339,7 @@ public abstract class EngineQueuePair implements QueuePair {
       int immediate,
       CompletionView view) {
     boolean ofSend = (low & RECEIVE_BIT) == 0;
-    long position = ofSend ? sends.find(low) : findReceive(low & ~RECEIVE_BIT);
+    long position = ofSend ? sends.find(low) : receives.find(low & ~RECEIVE_BIT);
     if (position < 0 || state == QueuePairState.DESTROYED) {
       return Outcome.SUPPRESSED;
     }
@@ -364,15 +361,6 @@ public abstract class EngineQueuePair implements QueuePair {
     }
     ring.free(position);
     return Outcome.SHOWN;
-  }
-
-  /** Position of the receive with that number; -1 when it was flushed before. */
-  protected long findReceive(int low) {
-    return receives.find(low);
-  }
-
-  protected final boolean areReceivesFlushed() {
-    return receivesFlushed;
   }
 
   /** Breaks the queue pair and shows that work failed, after earlier work that failed silently. */
@@ -405,9 +393,7 @@ public abstract class EngineQueuePair implements QueuePair {
     if (sendCompletions == queue && flushOne(sends, nowNs, view)) {
       return true;
     }
-    boolean flushed = receiveCompletions == queue && flushOne(receives, nowNs, view);
-    receivesFlushed |= flushed;
-    return flushed;
+    return receiveCompletions == queue && flushOne(receives, nowNs, view);
   }
 
   /** {@code flushOne} for a single ring. */

@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.WorkRequest;
  * from 0 without end; request numbers carry their lower 31 bits. Confined to the queue pair's
  * owner.
  */
-public final class WorkRing {
+final class WorkRing {
   private static final int POSITION_MASK = Integer.MAX_VALUE;
   private static final Opcode[] OPCODES = Opcode.values();
   private static final int OPCODE_BITS = 8;
@@ -37,12 +37,12 @@ public final class WorkRing {
   }
 
   /** Room for more work, in requests. */
-  public int room() {
+  int room() {
     return depth - (int) (tail - head);
   }
 
   /** Adds work and returns its lower position; the caller has checked that there is room. */
-  public int add(WorkRequest request) {
+  int add(WorkRequest request) {
     int i = (int) tail & mask;
     ids[i] = request.id();
     contents[i] = request.totalBytes() << OPCODE_BITS | request.opcode().ordinal();
@@ -50,12 +50,12 @@ public final class WorkRing {
   }
 
   /** The device received all work except the last {@code refused}. */
-  public void onPosted(int refused) {
+  void onPosted(int refused) {
     posted = tail - refused;
   }
 
   /** Removes the last {@code count}: their owner posts them again. */
-  public void takeBack(int count) {
+  void takeBack(int count) {
     tail -= count;
   }
 
@@ -64,43 +64,43 @@ public final class WorkRing {
    *
    * @return -1 when it was flushed before
    */
-  public long find(int lowPosition) {
+  long find(int lowPosition) {
     long distance = (lowPosition - head) & POSITION_MASK;
     return distance < tail - head ? head + distance : -1;
   }
 
   /** The owner's id of the request. */
-  public long id(long position) {
+  long id(long position) {
     return ids[(int) position & mask];
   }
 
   /** Bytes of the request. */
-  public long length(long position) {
+  long length(long position) {
     return contents[(int) position & mask] >>> OPCODE_BITS;
   }
 
   /** Opcode of the request. */
-  public Opcode opcode(long position) {
+  Opcode opcode(long position) {
     return OPCODES[(int) contents[(int) position & mask] & (1 << OPCODE_BITS) - 1];
   }
 
   /** Frees this position and those before it, whose work was unsignalled and succeeded. */
-  public void free(long position) {
+  void free(long position) {
     head = position + 1;
   }
 
   /** Whether all work has completed. */
-  public boolean isEmpty() {
+  boolean isEmpty() {
     return head == tail;
   }
 
   /** Whether the device has received the oldest work. */
-  public boolean isWithDevice() {
+  boolean isWithDevice() {
     return head < posted;
   }
 
   /** Position of the oldest work. */
-  public long head() {
+  long head() {
     return head;
   }
 }

@@ -293,7 +293,7 @@ final class DeviceFacts {
   }
 
   /** The code of an enum ibv_mtu: 1 means 256 bytes, 5 means 4096. */
-  static int mtuBytes(long address) {
+  private static int mtuBytes(long address) {
     return 128 << Native.getInt(address);
   }
 

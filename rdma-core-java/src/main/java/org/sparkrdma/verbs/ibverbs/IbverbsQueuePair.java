@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.util.OptionalInt;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,7 +10,6 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
@@ -261,22 +259,6 @@ final class IbverbsQueuePair extends EngineQueuePair {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       return query(attributes, VerbsLibrary.ATTR_STATE, one) == 0
           && Native.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
-    }
-  }
-
-  @Override
-  public synchronized OptionalInt pathMtuBytes() throws VerbsException {
-    if (state() != QueuePairState.READY_TO_SEND
-        || device.info().transport() != Transport.INFINIBAND) {
-      return OptionalInt.empty();
-    }
-    try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpAttr.SIZE);
-      int rc = query(attributes, VerbsLibrary.ATTR_PATH_MTU, one);
-      if (rc != 0) {
-        throw Libraries.failure("ibv_query_qp", rc, "queuePair=" + number());
-      }
-      return OptionalInt.of(DeviceFacts.mtuBytes(attributes + IbvQpAttr.PATH_MTU));
     }
   }
 

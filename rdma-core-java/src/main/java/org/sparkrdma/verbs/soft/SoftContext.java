@@ -60,7 +60,7 @@ record SoftContext(
               self,
               directory,
               table,
-              new FileLinks(directory, host),
+              new FileLinks(directory),
               KeyAllocator.ofRegions(random.nextLong()),
               KeyAllocator.ofQueuePairs(),
               new AddressSpace(),
@@ -84,7 +84,6 @@ record SoftContext(
   public void close() {
     loop.call(peers::closeAll);
     loop.stop();
-    links.close();
     directory.close();
   }
 }

@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -52,20 +51,6 @@ class DeviceAttributesTest {
     assertThat(limits.maxReadsInFlight()).isEqualTo(16);
     assertThat(limits.completionVectors()).isEqualTo(4);
     assertThat(device.nodeGuid()).isEqualTo(0x0102_0304_0506_0708L);
-  }
-
-  @Test
-  void shouldReportThePathMtuOfAConnection() throws Exception {
-    try (VerbsEngine engine = ScriptedEngine.over(library);
-        ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
-      library.fail("ibv_query_qp", EIO, 1, 1);
-      assertThatThrownBy(() -> exchange.queuePair().pathMtuBytes())
-          .hasMessageStartingWith("ibv_query_qp failed: errno=5 ");
-      assertThat(exchange.queuePair().pathMtuBytes()).hasValue(2_048);
-      exchange.disconnect();
-      assertThat(exchange.queuePair().pathMtuBytes()).isEmpty();
-    }
   }
 
   @Test

@@ -261,7 +261,7 @@ final class CopySlots {
           if (memory != null) {
             memory.close();
           }
-          grant.closeUnused();
+          grant.close();
         }
       }
     }

@@ -193,7 +193,7 @@ final class FileWindows {
             domain.registerFile(output().mapOutput().dataFile(), offset(), lengthBytes(), access);
       } finally {
         if (region == null && grant != null) {
-          grant.closeUnused();
+          grant.close();
         }
       }
     }
@@ -296,8 +296,6 @@ final class FileWindows {
       } finally {
         if (grant != null) {
           grant.close();
-        } else {
-          budget.countClosedRegion();
         }
       }
     }

@@ -103,7 +103,7 @@ final class ServedMemory {
     reservation.evicted.forEach(work::close);
     reservation.evicted.clear();
     if (reservation.grant != null) {
-      reservation.grant.closeUnused();
+      reservation.grant.close();
       reservation.grant = null;
     }
   }

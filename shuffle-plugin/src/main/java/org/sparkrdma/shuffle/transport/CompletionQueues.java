@@ -199,7 +199,7 @@ final class CompletionQueues implements AutoCloseable {
       return true;
     } catch (VerbsException e) {
       if (grant != null) {
-        grant.closeUnused();
+        grant.close();
       }
       throw e;
     }

@@ -3,7 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * librdmacm.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail and the others -1, see {@link Native#errno}.
+ * when they fail and the others -1, see {@link Native#errno}. Each throws a LinkageError when the
+ * library lacks the function.
  */
 public final class CmLibrary {
   public static final String FILE = "librdmacm.so.1";
@@ -11,54 +12,16 @@ public final class CmLibrary {
   private static final int PS_TCP = 0x0106;
   private static final int OPTION_ID = 0;
 
-  private final long getDevices;
-  private final long freeDevices;
-  private final long createEventChannel;
-  private final long destroyEventChannel;
-  private final long getCmEvent;
-  private final long ackCmEvent;
-  private final long createId;
-  private final long destroyId;
-  private final long bindAddr;
-  private final long resolveAddr;
-  private final long resolveRoute;
-  private final long listen;
-  private final long createQp;
-  private final long destroyQp;
-  private final long connect;
-  private final long accept;
-  private final long reject;
-  private final long disconnect;
-  private final long setOption;
+  private final Symbols symbols;
 
-  /** Looks up every function of the engine; see {@link #load()}. */
-  CmLibrary(Symbols symbols) {
-    getDevices = symbols.get("rdma_get_devices");
-    freeDevices = symbols.get("rdma_free_devices");
-    createEventChannel = symbols.get("rdma_create_event_channel");
-    destroyEventChannel = symbols.get("rdma_destroy_event_channel");
-    getCmEvent = symbols.get("rdma_get_cm_event");
-    ackCmEvent = symbols.get("rdma_ack_cm_event");
-    createId = symbols.get("rdma_create_id");
-    destroyId = symbols.get("rdma_destroy_id");
-    bindAddr = symbols.get("rdma_bind_addr");
-    resolveAddr = symbols.get("rdma_resolve_addr");
-    resolveRoute = symbols.get("rdma_resolve_route");
-    listen = symbols.get("rdma_listen");
-    createQp = symbols.get("rdma_create_qp");
-    destroyQp = symbols.get("rdma_destroy_qp");
-    connect = symbols.get("rdma_connect");
-    accept = symbols.get("rdma_accept");
-    reject = symbols.get("rdma_reject");
-    disconnect = symbols.get("rdma_disconnect");
-    setOption = symbols.get("rdma_set_option");
+  private CmLibrary(Symbols symbols) {
+    this.symbols = symbols;
   }
 
   /**
    * Loads the system's library, which stays loaded until the process ends.
    *
    * @throws IllegalArgumentException when there is none
-   * @throws LinkageError when it lacks a function
    */
   public static CmLibrary load() {
     return load(FILE);
@@ -71,75 +34,75 @@ public final class CmLibrary {
 
   /** The contexts that all identifiers of this process share, a list that ends with 0. */
   public long getDevices(long count) {
-    return Native.call(getDevices, count);
+    return Native.call(symbols.get("rdma_get_devices"), count);
   }
 
   public void freeDevices(long list) {
-    Native.callInt(freeDevices, list);
+    Native.callInt(symbols.get("rdma_free_devices"), list);
   }
 
   public long createEventChannel() {
-    return Native.call(createEventChannel);
+    return Native.call(symbols.get("rdma_create_event_channel"));
   }
 
   public void destroyEventChannel(long channel) {
-    Native.callInt(destroyEventChannel, channel);
+    Native.callInt(symbols.get("rdma_destroy_event_channel"), channel);
   }
 
   public int getCmEvent(long channel, long event) {
-    return Native.callInt(getCmEvent, channel, event);
+    return Native.callInt(symbols.get("rdma_get_cm_event"), channel, event);
   }
 
   public void ackCmEvent(long event) {
-    Native.callInt(ackCmEvent, event);
+    Native.callInt(symbols.get("rdma_ack_cm_event"), event);
   }
 
   public int createId(long channel, long id) {
-    return Native.callInt(createId, channel, id, 0, PS_TCP);
+    return Native.callInt(symbols.get("rdma_create_id"), channel, id, 0, PS_TCP);
   }
 
   public int destroyId(long id) {
-    return Native.callInt(destroyId, id);
+    return Native.callInt(symbols.get("rdma_destroy_id"), id);
   }
 
   public int bindAddr(long id, long address) {
-    return Native.callInt(bindAddr, id, address);
+    return Native.callInt(symbols.get("rdma_bind_addr"), id, address);
   }
 
   public int resolveAddr(long id, long from, long to, int timeoutMs) {
-    return Native.callInt(resolveAddr, id, from, to, timeoutMs);
+    return Native.callInt(symbols.get("rdma_resolve_addr"), id, from, to, timeoutMs);
   }
 
   public int resolveRoute(long id, int timeoutMs) {
-    return Native.callInt(resolveRoute, id, timeoutMs);
+    return Native.callInt(symbols.get("rdma_resolve_route"), id, timeoutMs);
   }
 
   public int listen(long id, int backlog) {
-    return Native.callInt(listen, id, backlog);
+    return Native.callInt(symbols.get("rdma_listen"), id, backlog);
   }
 
   public int createQp(long id, long pd, long attributes) {
-    return Native.callInt(createQp, id, pd, attributes);
+    return Native.callInt(symbols.get("rdma_create_qp"), id, pd, attributes);
   }
 
   public void destroyQp(long id) {
-    Native.callInt(destroyQp, id);
+    Native.callInt(symbols.get("rdma_destroy_qp"), id);
   }
 
   public int connect(long id, long parameters) {
-    return Native.callInt(connect, id, parameters);
+    return Native.callInt(symbols.get("rdma_connect"), id, parameters);
   }
 
   public int accept(long id, long parameters) {
-    return Native.callInt(accept, id, parameters);
+    return Native.callInt(symbols.get("rdma_accept"), id, parameters);
   }
 
   public int reject(long id, long privateData, int lengthBytes) {
-    return Native.callInt(reject, id, privateData, lengthBytes);
+    return Native.callInt(symbols.get("rdma_reject"), id, privateData, lengthBytes);
   }
 
   public int disconnect(long id) {
-    return Native.callInt(disconnect, id);
+    return Native.callInt(symbols.get("rdma_disconnect"), id);
   }
 
   /**
@@ -151,7 +114,7 @@ public final class CmLibrary {
     try (NativeArena one = new NativeArena()) {
       long at = one.allocate(1);
       Native.putByte(at, value);
-      return Native.callInt(setOption, id, OPTION_ID, option, at, 1) == 0 ? 0 : Native.errno();
+      return Native.callInt(symbols.get("rdma_set_option"), id, OPTION_ID, option, at, 1) == 0 ? 0 : Native.errno();
     }
   }
 }

@@ -158,7 +158,6 @@ public final class Layouts {
   public static final class IbvQpAttr {
     public static final int SIZE = 144;
     public static final int QP_STATE = 0;
-    public static final int PATH_MTU = 8;
     public static final int QP_ACCESS_FLAGS = 32;
     public static final int MIN_RNR_TIMER = 128;
 

@@ -50,22 +50,9 @@ public final class Libc {
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
   private static final Symbols LIBRARY = Symbols.ofC();
-  private static final long CALLOC = LIBRARY.get("calloc");
-  private static final long FREE = LIBRARY.get("free");
-  private static final long OPEN = LIBRARY.get("open");
-  private static final long LSEEK = LIBRARY.get("lseek");
-  private static final long GETPAGESIZE = LIBRARY.get("getpagesize");
-  private static final long MMAP = LIBRARY.get("mmap");
-  private static final long MUNMAP = LIBRARY.get("munmap");
-  private static final long MADVISE = LIBRARY.get("madvise");
-  private static final long FCNTL = LIBRARY.get("fcntl");
   private static final long PPOLL = LIBRARY.get("ppoll");
-  private static final long EVENTFD = LIBRARY.get("eventfd");
   private static final long READ = LIBRARY.get("read");
   private static final long WRITE = LIBRARY.get("write");
-  private static final long CLOSE = LIBRARY.get("close");
-  private static final long STRERROR = LIBRARY.get("strerror");
-  private static final long SETENV = LIBRARY.get("setenv");
 
   private Libc() {}
 
@@ -76,11 +63,11 @@ public final class Libc {
 
   /** See calloc(3): zeroed memory, or 0. {@link #free} frees it. */
   static long calloc(long lengthBytes) {
-    return Native.call(CALLOC, 1, lengthBytes);
+    return Native.call(LIBRARY.get("calloc"), 1, lengthBytes);
   }
 
   static void free(long address) {
-    Native.call(FREE, address);
+    Native.call(LIBRARY.get("free"), address);
   }
 
   /**
@@ -96,13 +83,13 @@ public final class Libc {
             ? mapAnonymous(lengthBytes, MAP_POPULATE)
             : mapHuge(lengthBytes);
     if (address != FAILED) {
-      Native.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
+      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTFORK);
     }
     return address;
   }
 
   private static long mapAnonymous(long lengthBytes, int flags) {
-    return Native.call(MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
+    return Native.call(LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
   }
 
   private static long mapHuge(long lengthBytes) {
@@ -115,9 +102,9 @@ public final class Libc {
     unmapIfAny(wider, address);
     unmapIfAny(
         roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
-    Native.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
+    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_HUGEPAGE);
     // Where the kernel lacks it, the registration faults the pages in.
-    Native.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
+    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_POPULATE_WRITE);
     return address;
   }
 
@@ -139,13 +126,13 @@ public final class Libc {
   public static int openFile(Path file, boolean writable) {
     try (NativeArena one = new NativeArena()) {
       long path = one.allocate(file.toString().getBytes(FILE_NAMES), 1);
-      return Native.callInt(OPEN, path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
+      return Native.callInt(LIBRARY.get("open"), path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
     }
   }
 
   /** The length of an open file, or -1. */
   public static long fileBytes(int fd) {
-    return Native.call(LSEEK, fd, 0, SEEK_END);
+    return Native.call(LIBRARY.get("lseek"), fd, 0, SEEK_END);
   }
 
   /**
@@ -156,27 +143,27 @@ public final class Libc {
    */
   public static long mapFile(int fd, long offset, long lengthBytes, boolean writable) {
     int protection = writable ? PROT_READ_WRITE : PROT_READ;
-    return Native.call(MMAP, 0, lengthBytes, protection, MAP_SHARED, fd, offset);
+    return Native.call(LIBRARY.get("mmap"), 0, lengthBytes, protection, MAP_SHARED, fd, offset);
   }
 
   /** The size of a page. */
   public static int pageBytes() {
-    return Native.callInt(GETPAGESIZE);
+    return Native.callInt(LIBRARY.get("getpagesize"));
   }
 
   /** Returns the pages of anonymous memory to the system; the next read finds zeros. */
   static void dropPages(long address, long lengthBytes) {
-    Native.callInt(MADVISE, address, lengthBytes, MADV_DONTNEED);
+    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTNEED);
   }
 
   public static void unmap(long address, long lengthBytes) {
-    Native.callInt(MUNMAP, address, lengthBytes);
+    Native.callInt(LIBRARY.get("munmap"), address, lengthBytes);
   }
 
   /** Makes reads of a descriptor non-blocking. */
   public static int setNonBlocking(int fd) {
-    int flags = Native.callInt(FCNTL, fd, F_GETFL, 0);
-    return Native.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
+    int flags = Native.callInt(LIBRARY.get("fcntl"), fd, F_GETFL, 0);
+    return Native.callInt(LIBRARY.get("fcntl"), fd, F_SETFL, flags | O_NONBLOCK);
   }
 
   /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
@@ -199,7 +186,7 @@ public final class Libc {
 
   /** A descriptor that wakes a waiting thread, see eventfd(2). */
   public static int eventfd() {
-    return Native.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
+    return Native.callInt(LIBRARY.get("eventfd"), 0, EFD_CLOEXEC_NONBLOCK);
   }
 
   /** See read(2), for a few bytes. Keeps no errno. */
@@ -213,7 +200,7 @@ public final class Libc {
   }
 
   public static void close(int fd) {
-    Native.callInt(CLOSE, fd);
+    Native.callInt(LIBRARY.get("close"), fd);
   }
 
   /**
@@ -225,12 +212,12 @@ public final class Libc {
     try (NativeArena one = new NativeArena()) {
       long nameAt = one.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
       long valueAt = one.allocate(value.getBytes(StandardCharsets.UTF_8), 1);
-      Native.callInt(SETENV, nameAt, valueAt, 0);
+      Native.callInt(LIBRARY.get("setenv"), nameAt, valueAt, 0);
     }
   }
 
   /** The system's text for an errno. */
   public static String strerror(int errno) {
-    return Native.string(Native.call(STRERROR, errno));
+    return Native.string(Native.call(LIBRARY.get("strerror"), errno));
   }
 }

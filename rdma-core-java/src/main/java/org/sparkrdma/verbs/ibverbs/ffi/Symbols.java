@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs.ffi;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
 /** The functions of one library by name. The library stays loaded until the process ends. */
 abstract class Symbols {
   private final String file;
+  private final Map<String, Long> known = new ConcurrentHashMap<>();
 
   Symbols(String file) {
     this.file = file;
@@ -29,11 +33,15 @@ abstract class Symbols {
    * @throws LinkageError when the library has no such function
    */
   final long get(String name) {
-    long found = findOrZero(name);
-    if (found == 0) {
-      throw new LinkageError("function missing: library=" + file + " name=" + name);
+    Long address = known.get(name);
+    if (address == null) {
+      address = findOrZero(name);
+      if (address == 0) {
+        throw new LinkageError("function missing: library=" + file + " name=" + name);
+      }
+      known.put(name, address);
     }
-    return found;
+    return address;
   }
 
   /** The address of a function, or 0 when the library has none of that name. */

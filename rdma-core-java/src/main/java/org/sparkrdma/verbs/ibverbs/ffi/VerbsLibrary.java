@@ -3,7 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail, see {@link Native#errno}, those that return an int return C's result.
+ * when they fail, see {@link Native#errno}, those that return an int return C's result. Each throws a
+ * LinkageError when the library lacks the function.
  */
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
@@ -19,7 +20,6 @@ public final class VerbsLibrary {
   public static final int QP_STATE_ERR = 6;
   public static final int ATTR_STATE = 1;
   public static final int ATTR_ACCESS_FLAGS = 1 << 3;
-  public static final int ATTR_PATH_MTU = 1 << 8;
   public static final int ATTR_MIN_RNR_TIMER = 1 << 15;
   public static final int TRANSPORT_IB = 0;
   public static final int TRANSPORT_IWARP = 1;
@@ -46,62 +46,22 @@ public final class VerbsLibrary {
   /** __VERBS_ABI_IS_EXTENDED. */
   private static final long ABI_IS_EXTENDED = -1;
 
-  private final long getDeviceList;
-  private final long freeDeviceList;
-  private final long openDevice;
-  private final long closeDevice;
-  private final long queryDevice;
-  private final long queryPort;
-  private final long queryGidTable;
-  private final long allocPd;
-  private final long deallocPd;
-  private final long regMr;
-  private final long deregMr;
-  private final long createCompChannel;
-  private final long destroyCompChannel;
-  private final long createCq;
-  private final long destroyCq;
+  private final Symbols symbols;
+
+  // Of each wait.
   private final long getCqEvent;
   private final long ackCqEvents;
-  private final long createQp;
-  private final long modifyQp;
-  private final long queryQp;
-  private final long destroyQp;
-  private final long getAsyncEvent;
-  private final long ackAsyncEvent;
 
-  /** Looks up every function of the engine; see {@link #load()}. */
-  VerbsLibrary(Symbols symbols) {
-    getDeviceList = symbols.get("ibv_get_device_list");
-    freeDeviceList = symbols.get("ibv_free_device_list");
-    openDevice = symbols.get("ibv_open_device");
-    closeDevice = symbols.get("ibv_close_device");
-    queryDevice = symbols.get("ibv_query_device");
-    queryPort = symbols.get("ibv_query_port");
-    queryGidTable = symbols.findOrZero("_ibv_query_gid_table");
-    allocPd = symbols.get("ibv_alloc_pd");
-    deallocPd = symbols.get("ibv_dealloc_pd");
-    regMr = symbols.get("ibv_reg_mr");
-    deregMr = symbols.get("ibv_dereg_mr");
-    createCompChannel = symbols.get("ibv_create_comp_channel");
-    destroyCompChannel = symbols.get("ibv_destroy_comp_channel");
-    createCq = symbols.get("ibv_create_cq");
-    destroyCq = symbols.get("ibv_destroy_cq");
+  private VerbsLibrary(Symbols symbols) {
+    this.symbols = symbols;
     getCqEvent = symbols.get("ibv_get_cq_event");
     ackCqEvents = symbols.get("ibv_ack_cq_events");
-    createQp = symbols.get("ibv_create_qp");
-    modifyQp = symbols.get("ibv_modify_qp");
-    queryQp = symbols.get("ibv_query_qp");
-    destroyQp = symbols.get("ibv_destroy_qp");
-    getAsyncEvent = symbols.get("ibv_get_async_event");
-    ackAsyncEvent = symbols.get("ibv_ack_async_event");
   }
 
   /**
    * Loads the system's library, which stays loaded until the process ends.
    *
    * @throws IllegalArgumentException when there is none
-   * @throws LinkageError when it lacks a function
    */
   public static VerbsLibrary load() {
     return load(FILE);
@@ -115,24 +75,24 @@ public final class VerbsLibrary {
   }
 
   public long getDeviceList(long count) {
-    return Native.call(getDeviceList, count);
+    return Native.call(symbols.get("ibv_get_device_list"), count);
   }
 
   public void freeDeviceList(long list) {
-    Native.callInt(freeDeviceList, list);
+    Native.callInt(symbols.get("ibv_free_device_list"), list);
   }
 
   /** See ibv_open_device(3); 0 when it fails. */
   public long openDevice(long device) {
-    return Native.call(openDevice, device);
+    return Native.call(symbols.get("ibv_open_device"), device);
   }
 
   public void closeDevice(long context) {
-    Native.callInt(closeDevice, context);
+    Native.callInt(symbols.get("ibv_close_device"), context);
   }
 
   public int queryDevice(long context, long attributes) {
-    return Native.callInt(queryDevice, context, attributes);
+    return Native.callInt(symbols.get("ibv_query_device"), context, attributes);
   }
 
   /**
@@ -161,48 +121,48 @@ public final class VerbsLibrary {
    * @param attributes address of {@link #PORT_ATTRIBUTES_BYTES} bytes, all zero
    */
   public int queryPort(long context, int port, long attributes) {
-    return Native.callInt(queryPort, context, port, attributes);
+    return Native.callInt(symbols.get("ibv_query_port"), context, port, attributes);
   }
 
   /** Whether {@link #queryGidTable} is there: rdma-core 32 and newer. */
   public boolean hasQueryGidTable() {
-    return queryGidTable != 0;
+    return symbols.findOrZero("_ibv_query_gid_table") != 0;
   }
 
   public long queryGidTable(long context, long entries, int max) {
-    return Native.call(queryGidTable, context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
+    return Native.call(symbols.get("_ibv_query_gid_table"), context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
   }
 
   public long allocPd(long context) {
-    return Native.call(allocPd, context);
+    return Native.call(symbols.get("ibv_alloc_pd"), context);
   }
 
   public int deallocPd(long pd) {
-    return Native.callInt(deallocPd, pd);
+    return Native.callInt(symbols.get("ibv_dealloc_pd"), pd);
   }
 
   public long regMr(long pd, long address, long lengthBytes, int access) {
-    return Native.call(regMr, pd, address, lengthBytes, access);
+    return Native.call(symbols.get("ibv_reg_mr"), pd, address, lengthBytes, access);
   }
 
   public int deregMr(long mr) {
-    return Native.callInt(deregMr, mr);
+    return Native.callInt(symbols.get("ibv_dereg_mr"), mr);
   }
 
   public long createCompChannel(long context) {
-    return Native.call(createCompChannel, context);
+    return Native.call(symbols.get("ibv_create_comp_channel"), context);
   }
 
   public int destroyCompChannel(long channel) {
-    return Native.callInt(destroyCompChannel, channel);
+    return Native.callInt(symbols.get("ibv_destroy_comp_channel"), channel);
   }
 
   public long createCq(long context, int capacity, long channel, int vector) {
-    return Native.call(createCq, context, capacity, 0, channel, vector);
+    return Native.call(symbols.get("ibv_create_cq"), context, capacity, 0, channel, vector);
   }
 
   public int destroyCq(long cq) {
-    return Native.callInt(destroyCq, cq);
+    return Native.callInt(symbols.get("ibv_destroy_cq"), cq);
   }
 
   /** Keeps no errno. */
@@ -220,26 +180,26 @@ public final class VerbsLibrary {
   }
 
   public long createQp(long pd, long attributes) {
-    return Native.call(createQp, pd, attributes);
+    return Native.call(symbols.get("ibv_create_qp"), pd, attributes);
   }
 
   public int modifyQp(long qp, long attributes, int mask) {
-    return Native.callInt(modifyQp, qp, attributes, mask);
+    return Native.callInt(symbols.get("ibv_modify_qp"), qp, attributes, mask);
   }
 
   public int queryQp(long qp, long attributes, int mask, long initAttributes) {
-    return Native.callInt(queryQp, qp, attributes, mask, initAttributes);
+    return Native.callInt(symbols.get("ibv_query_qp"), qp, attributes, mask, initAttributes);
   }
 
   public int destroyQp(long qp) {
-    return Native.callInt(destroyQp, qp);
+    return Native.callInt(symbols.get("ibv_destroy_qp"), qp);
   }
 
   public int getAsyncEvent(long context, long event) {
-    return Native.callInt(getAsyncEvent, context, event);
+    return Native.callInt(symbols.get("ibv_get_async_event"), context, event);
   }
 
   public void ackAsyncEvent(long event) {
-    Native.callInt(ackAsyncEvent, event);
+    Native.callInt(symbols.get("ibv_ack_async_event"), event);
   }
 }

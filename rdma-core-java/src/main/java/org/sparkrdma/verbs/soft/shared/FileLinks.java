@@ -2,15 +2,10 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -18,30 +13,24 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps registered files reachable for peers, also after they are unlinked: one hard link for each
- * file, in a private directory on its own file system, and a symbolic link to it in the shared
- * directory, by which peers open it, and by which the next process finds it when this one was
- * killed.
+ * file, beside it, and a symbolic link to that in the shared directory, by which peers open it, and
+ * by which the next process finds it when this one was killed.
  *
  * <pre>
- *  shared directory/f7 ─symbolic─► ancestor of the file/.sparkrdma-soft-UID-BOOT/NAME/f7 ─hard─► file
+ *  shared directory/f7 ─symbolic─► directory of the file/.sparkrdma-soft-NAME-f7 ─hard─► file
  * </pre>
  *
- * <p>Safe for any thread. Owned by the device; closed after its regions.
+ * <p>Safe for any thread. Owned by the device; used until its regions are closed.
  */
-public final class FileLinks implements AutoCloseable {
+public final class FileLinks {
   private static final Logger LOG = LoggerFactory.getLogger(FileLinks.class);
-  private static final String HIDDEN = ".sparkrdma-soft-";
+  private static final String PREFIX = ".sparkrdma-soft-";
 
   private final SharedDirectory shared;
-  private final int userId;
-  private final String hiddenName;
   private final Map<Object, LinkedFile> byFileKey = new HashMap<>();
-  private final Map<Object, Path> directoryByStore = new HashMap<>();
 
-  public FileLinks(SharedDirectory shared, HostIdentity host) {
+  public FileLinks(SharedDirectory shared) {
     this.shared = shared;
-    userId = host.userId();
-    hiddenName = hiddenName(host);
   }
 
   /**
@@ -95,150 +84,35 @@ public final class FileLinks implements AutoCloseable {
       throw new IOException("this process may not read and write the file: path=" + file);
     }
     long fileId = shared.newFileId();
-    Path hardLink = hardLink(file, Files.getAttribute(file, "unix:dev"), "f" + fileId);
+    Path real = file.toRealPath();
+    Path hardLink = real.resolveSibling(PREFIX + shared.name() + "-f" + fileId);
+    Path symbolicLink = SharedDirectory.file(shared.path(), fileId);
+    // First, so that the next process finds the hard link when this one is killed.
+    Files.createSymbolicLink(symbolicLink, hardLink);
     try {
-      Files.createSymbolicLink(SharedDirectory.file(shared.path(), fileId), hardLink);
+      Files.createLink(hardLink, real);
     } catch (IOException e) {
-      remove(hardLink);
+      remove(symbolicLink);
       throw e;
     }
     return new LinkedFile(fileKey, fileId, hardLink);
   }
 
-  private Path hardLink(Path file, Object store, String name) throws IOException {
-    Path known = directoryByStore.get(store);
-    if (known != null) {
-      try {
-        return Files.createLink(known.resolve(name), file);
-      } catch (IOException e) {
-        // Another mount of the same file system, where links are impossible: search again.
-        LOG.debug("The file cannot be linked into this directory: path={}", known, e);
-      }
-    }
-    IOException refused = null;
-    for (Path ancestor : ancestors(file, store)) {
-      try {
-        Path directory = ensureDirectory(ancestor);
-        Path link = Files.createLink(directory.resolve(name), file);
-        directoryByStore.put(store, directory);
-        return link;
-      } catch (IOException e) {
-        refused = e;
-      }
-    }
-    throw refused != null
-        ? refused
-        : new IOException("no directory above the file may be written to: path=" + file);
-  }
-
-  /** Writable directories on the file system of the file, topmost first, without the root. */
-  private static Iterable<Path> ancestors(Path file, Object store) throws IOException {
-    Deque<Path> found = new ArrayDeque<>();
-    Path real = file.toRealPath();
-    for (Path at = real.getParent(); at != null && at.getParent() != null; at = at.getParent()) {
-      if (!Files.getAttribute(at, "unix:dev").equals(store)) {
-        break;
-      }
-      if (Files.isWritable(at)) {
-        found.addFirst(at);
-      }
-    }
-    return found;
-  }
-
-  /** Names user, boot and namespace: only their processes can be found to be dead. */
-  private static String hiddenName(HostIdentity host) {
-    long boot = host.bootId().getMostSignificantBits() ^ host.pidNamespace();
-    return HIDDEN + host.userId() + "-" + Long.toHexString(boot);
-  }
-
-  private Path ensureDirectory(Path ancestor) throws IOException {
-    Path user = ancestor.resolve(hiddenName);
-    PrivateFiles.ensureDirectory(user, userId);
-    removeLeftovers(user, userId);
-    Path directory = user.resolve(shared.name());
-    PrivateFiles.ensureDirectory(directory, userId);
-    return directory;
-  }
-
-  /** Removes the directories of killed processes with their hard links, as far as possible. */
-  private static void removeLeftovers(Path user, int userId) {
-    try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
-      for (Path directory : directories) {
-        ProcessIdentity owner = SharedDirectory.ownerOf(directory.getFileName().toString());
-        if (owner != null && !owner.isAlive()) {
-          PrivateFiles.deleteLeftover(directory, userId);
-        }
-      }
-    } catch (IOException | DirectoryIteratorException e) {
-      // Another process removes them too; what is left is tried again by the next one.
-      LOG.debug("Directories of killed processes not removed: path={}", user, e);
-    }
-  }
-
   /**
-   * Removes the hard links that the symbolic links in a shared directory name, and the directories
-   * that are empty then. Removes only what a device of this user can have created.
+   * Removes the hard links that the symbolic links in a shared directory name. Removes only what
+   * the device of that directory can have created.
    */
-  static void removeTargets(Path sharedDirectory, HostIdentity host) throws IOException {
-    String name = sharedDirectory.getFileName().toString();
+  static void removeTargets(Path sharedDirectory) throws IOException {
+    String prefix = PREFIX + sharedDirectory.getFileName() + "-f";
     try (DirectoryStream<Path> files = Files.newDirectoryStream(sharedDirectory)) {
       for (Path file : files) {
         if (Files.isSymbolicLink(file)) {
-          removeTarget(Files.readSymbolicLink(file), name, host);
+          Path target = Files.readSymbolicLink(file);
+          if (target.getFileName().toString().startsWith(prefix)) {
+            remove(target);
+          }
         }
       }
     }
-  }
-
-  private static void removeTarget(Path target, String name, HostIdentity host) {
-    Path directory = target.getParent();
-    Path user = directory == null ? null : directory.getParent();
-    if (user == null
-        || !directory.getFileName().toString().equals(name)
-        || !user.getFileName().toString().equals(hiddenName(host))) {
-      return;
-    }
-    try {
-      PrivateFiles.checkDirectory(user, host.userId());
-      PrivateFiles.checkDirectory(directory, host.userId());
-      Files.deleteIfExists(target);
-      removeIfEmpty(directory);
-      removeIfEmpty(user);
-    } catch (NoSuchFileException e) {
-      LOG.trace("gone already: path={}", target, e);
-    } catch (IOException e) {
-      LOG.warn("Could not remove link: path={}", target, e);
-    }
-  }
-
-  private static void removeIfEmpty(Path directory) throws IOException {
-    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      return;
-    }
-    boolean empty;
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-      empty = !files.iterator().hasNext();
-    }
-    if (empty) {
-      try {
-        Files.deleteIfExists(directory);
-      } catch (java.nio.file.DirectoryNotEmptyException e) {
-        LOG.trace("in use again: path={}", directory, e);
-      }
-    }
-  }
-
-  @Override
-  public synchronized void close() {
-    for (Path directory : directoryByStore.values()) {
-      try {
-        removeIfEmpty(directory);
-        removeIfEmpty(directory.getParent());
-      } catch (IOException e) {
-        LOG.warn("Could not remove directory: path={}", directory, e);
-      }
-    }
-    directoryByStore.clear();
   }
 }

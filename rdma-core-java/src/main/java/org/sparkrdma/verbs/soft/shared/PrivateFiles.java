@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.soft.shared;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -16,8 +15,6 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Files and directories that only this user can access: modes 0600 and 0700, checked before use.
@@ -26,7 +23,6 @@ public final class PrivateFiles {
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
   private static final Set<PosixFilePermission> DIRECTORY =
       PosixFilePermissions.fromString("rwx------");
-  private static final Logger LOG = LoggerFactory.getLogger(PrivateFiles.class);
   private static final int ZEROS_BYTES = 1 << 16;
 
   private PrivateFiles() {}
@@ -91,16 +87,6 @@ public final class PrivateFiles {
               + (" userId=" + facts.get("uid") + " expected=" + userId)
               + (" mode=" + PosixFilePermissions.toString(permissions))
               + (" expected=" + PosixFilePermissions.toString(mode)));
-    }
-  }
-
-  /** Deletes a flat directory of a process that was killed, which others may be deleting too. */
-  static void deleteLeftover(Path directory, int userId) {
-    try {
-      checkDirectory(directory, userId);
-      deleteDirectory(directory);
-    } catch (IOException | DirectoryIteratorException e) {
-      LOG.debug("Directory of a killed process not removed: path={}", directory, e);
     }
   }
 

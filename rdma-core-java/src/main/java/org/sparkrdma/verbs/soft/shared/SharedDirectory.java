@@ -54,7 +54,7 @@ public final class SharedDirectory implements AutoCloseable {
       throws IOException {
     Path user = base.resolve("sparkrdma-soft-" + host.userId());
     PrivateFiles.ensureDirectory(user, host.userId());
-    removeLeftovers(user, host);
+    removeLeftovers(user);
     var shared = new SharedDirectory(user, newName(self), host);
     PrivateFiles.ensureDirectory(shared.directory, host.userId());
     Runtime.getRuntime().addShutdownHook(shared.hook);
@@ -149,19 +149,19 @@ public final class SharedDirectory implements AutoCloseable {
 
   private void remove() {
     try {
-      removeDirectory(directory, host);
+      removeDirectory(directory);
     } catch (IOException e) {
       LOG.warn("Could not remove shared directory: path={}", directory, e);
     }
   }
 
   /** Best effort: processes that start together do the same. */
-  private static void removeLeftovers(Path user, HostIdentity host) {
+  private static void removeLeftovers(Path user) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
         ProcessIdentity owner = ownerOf(directory.getFileName().toString());
         if (owner != null && !owner.isAlive()) {
-          removeLeftover(directory, host);
+          removeLeftover(directory);
         }
       }
     } catch (IOException | DirectoryIteratorException e) {
@@ -169,21 +169,21 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  private static void removeLeftover(Path directory, HostIdentity host) {
+  private static void removeLeftover(Path directory) {
     LOG.info("Removing the shared directory of a process that was killed: path={}", directory);
     try {
-      removeDirectory(directory, host);
+      removeDirectory(directory);
     } catch (IOException | DirectoryIteratorException e) {
       LOG.debug("Shared directory of a killed process not removed: path={}", directory, e);
     }
   }
 
   /** Removes first the hard links that its symbolic links name, then all its files. */
-  private static void removeDirectory(Path directory, HostIdentity host) throws IOException {
+  private static void removeDirectory(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return;
     }
-    FileLinks.removeTargets(directory, host);
+    FileLinks.removeTargets(directory);
     PrivateFiles.deleteDirectory(directory);
   }
 }

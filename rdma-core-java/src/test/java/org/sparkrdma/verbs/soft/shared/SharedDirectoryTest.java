@@ -196,31 +196,6 @@ class SharedDirectoryTest {
     }
   }
 
-  @Test
-  void shouldRemoveLinksOfKilledProcessesWhoseSharedDirectoryIsGone() throws Exception {
-    Path file = Files.write(data.resolve("map.data"), new byte[1000]);
-    try (VerbsEngine engine = load();
-        Device device = engine.open("soft0");
-        Device next = engine.open("soft0");
-        var domain = device.allocateProtectionDomain();
-        var nextDomain = next.allocateProtectionDomain()) {
-      try (var region = domain.registerFile(file, 0, 1000, REMOTE_READ)) {
-        Path links = directoryOfLinks();
-        Path ofKilled = privateDirectory(links, new ProcessIdentity(NO_PROCESS, 1));
-        Files.createLink(ofKilled.resolve("f7"), file);
-        Path ofLiving = privateDirectory(links, ProcessIdentity.self());
-
-        try (var later = nextDomain.registerFile(file, 0, 1000, REMOTE_READ)) {
-          assertThat(later.lengthBytes()).isEqualTo(region.lengthBytes());
-          assertThat(Files.exists(ofKilled)).isFalse();
-          assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(3);
-          assertThat(Files.exists(ofLiving)).isTrue();
-        }
-        Files.delete(ofLiving);
-      }
-    }
-  }
-
   /** Devices that are opened together find the same leftovers, and each of them opens. */
   @Test
   void shouldOpenWhileOthersRemoveTheSameLeftovers() throws Exception {
@@ -245,18 +220,6 @@ class SharedDirectoryTest {
       threads.shutdown();
       assertThat(list(user)).hasSize(1);
     }
-  }
-
-  /** The directory that has the hard links of the only shared directory with a link. */
-  private Path directoryOfLinks() throws IOException {
-    for (Path directory : list(user)) {
-      for (Path file : list(directory)) {
-        if (Files.isSymbolicLink(file)) {
-          return Files.readSymbolicLink(file).getParent().getParent();
-        }
-      }
-    }
-    throw new IOException("no symbolic link in " + user);
   }
 
   private static Path privateDirectory(Path parent, ProcessIdentity owner) throws IOException {
