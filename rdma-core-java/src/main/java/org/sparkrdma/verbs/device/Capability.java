@@ -47,7 +47,5 @@ public enum Capability {
    * A thread may post to a queue pair while another polls its completion queue; the callers let
    * only one thread at a time post to, or destroy, the queue pair.
    */
-  POST_BESIDE_POLL,
-  /** The engine itself detects a peer that ended without a message. */
-  DETECTS_DEAD_PEER
+  POST_BESIDE_POLL
 }

@@ -55,7 +55,6 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
             ? null
             : new Watcher(
                 "rdma-disni-completions",
-                device.threads(),
                 this::watch,
                 () -> device.offerDown("events of completions have ended; the log has the cause"));
   }
@@ -77,9 +76,7 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
           new DisniCompletionQueue(
               device, capacity, channel, events, cq, taken, pollCall, notifyCall);
       acquired.keep();
-      acquired.add(queue::destroy);
       queue.start();
-      acquired.keep();
       return queue;
     } catch (IOException e) {
       throw Failures.of("ibv_create_cq", e, "capacity=" + capacity);

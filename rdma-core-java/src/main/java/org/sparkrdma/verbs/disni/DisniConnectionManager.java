@@ -35,8 +35,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
     super(device, wakeups);
     this.device = device;
     this.channel = channel;
-    watcher =
-        new Watcher("rdma-disni-connections", device.threads(), this::watch, this::onWatchFailed);
+    watcher = new Watcher("rdma-disni-connections", this::watch, this::onWatchFailed);
   }
 
   static DisniConnectionManager create(DisniDevice device, EngineChannel wakeups)
@@ -45,7 +44,6 @@ final class DisniConnectionManager extends EngineConnectionManager {
       EventChannel channel = EventChannel.create();
       acquired.add(() -> EventChannel.destroy(channel));
       var manager = new DisniConnectionManager(device, wakeups, channel);
-      acquired.add(manager::stopEvents);
       manager.watcher.start();
       acquired.keep();
       return manager;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
@@ -26,14 +25,9 @@ final class DisniDevice extends EngineDevice {
   private static final long FLUSH_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final DeviceContext context;
-  private final ThreadFactory threads;
 
-  /**
-   * Takes over the context.
-   *
-   * @param threads makes the watchers' threads; differs in tests only
-   */
-  DisniDevice(DeviceContext context, ThreadFactory threads, Consumer<Device> onClosed) {
+  /** Takes over the context. */
+  DisniDevice(DeviceContext context, Consumer<Device> onClosed) {
     super(
         context.info(),
         // DiSNI cannot query the vendor.
@@ -41,15 +35,10 @@ final class DisniDevice extends EngineDevice {
         FLUSH_TIMEOUT_NS,
         onClosed);
     this.context = context;
-    this.threads = threads;
   }
 
   DeviceContext context() {
     return context;
-  }
-
-  ThreadFactory threads() {
-    return threads;
   }
 
   @Override

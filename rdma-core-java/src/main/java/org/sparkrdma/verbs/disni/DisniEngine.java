@@ -33,7 +33,7 @@ final class DisniEngine extends EngineBase {
             throw noSuchDevice(deviceName);
           }
           DeviceContext context = DeviceContext.open(devices, devices.info(deviceName));
-          return new DisniDevice(context, Thread::new, onClosed);
+          return new DisniDevice(context, onClosed);
         });
   }
 }

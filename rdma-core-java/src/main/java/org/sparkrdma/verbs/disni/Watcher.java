@@ -2,11 +2,10 @@
 package org.sparkrdma.verbs.disni;
 
 import java.io.IOException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.engine.ThreadEnd;
 
 /**
  * A thread that waits for events of the kernel, in turns of {@value #TURN_MS} ms because DiSNI's
@@ -25,7 +24,6 @@ final class Watcher implements AutoCloseable {
   /** Held during a turn. Fair, so that a task between two turns does not wait for several. */
   private final ReentrantLock turns = new ReentrantLock(true);
 
-  private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean closing;
 
   /** Waits once, at most {@link Watcher#TURN_MS}, and handles the events that arrived. */
@@ -37,11 +35,10 @@ final class Watcher implements AutoCloseable {
   /**
    * @param onFailure called once when the thread ends without a close, after an Error too
    */
-  Watcher(String name, ThreadFactory threads, Turn turn, Runnable onFailure) {
+  Watcher(String name, Turn turn, Runnable onFailure) {
     this.turn = turn;
     this.onFailure = onFailure;
-    thread = threads.newThread(this::run);
-    thread.setName(name);
+    thread = new Thread(this::run, name);
     thread.setDaemon(true);
   }
 
@@ -62,7 +59,6 @@ final class Watcher implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.error("{} has ended: its device cannot be used any more", thread.getName(), e);
     } finally {
-      ended.countDown();
       if (!closing) {
         onFailure.run();
       }
@@ -79,23 +75,11 @@ final class Watcher implements AutoCloseable {
     }
   }
 
-  /** Waits for no turn when the thread could not be started. */
   @Override
   public void close() {
     closing = true;
-    if (Thread.currentThread() == thread || thread.getState() == Thread.State.NEW) {
-      return;
-    }
-    boolean interrupted = false;
-    while (ended.getCount() > 0) {
-      try {
-        ended.await();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    if (Thread.currentThread() != thread) {
+      ThreadEnd.await(thread);
     }
   }
 }

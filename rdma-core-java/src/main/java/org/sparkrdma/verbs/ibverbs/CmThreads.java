@@ -6,7 +6,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,27 +32,12 @@ final class CmThreads {
 
   private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);
 
-  /**
-   * Duration of a route's call from which on it is reported; a subnet manager takes milliseconds.
-   */
-  static final long SLOW_NS = TimeUnit.SECONDS.toNanos(5);
-
   private final String name;
-  private final LongSupplier nanoClock;
   private final ThreadPoolExecutor calls;
   private volatile Runnable atEnd = () -> {};
 
-  /** Beginning of the last call; valid while {@link #running}. */
-  private volatile long startNs;
-
-  private volatile boolean running;
-
-  /** Whether a slow call was reported and none was in time since. */
-  private volatile boolean reported;
-
-  private CmThreads(String name, int threads, LongSupplier nanoClock) {
+  private CmThreads(String name, int threads) {
     this.name = name;
-    this.nanoClock = nanoClock;
     var number = new AtomicInteger();
     calls =
         new ThreadPoolExecutor(
@@ -73,20 +57,16 @@ final class CmThreads {
   }
 
   static CmThreads forRoutes(String device) {
-    return start("rdma-routes-" + device, 1, System::nanoTime);
+    return start("rdma-routes-" + device, 1);
   }
 
   static CmThreads forConnects(String device) {
-    return start("rdma-connects-" + device, CONNECT_THREADS, System::nanoTime);
+    return start("rdma-connects-" + device, CONNECT_THREADS);
   }
 
-  /**
-   * Starts all threads.
-   *
-   * @param nanoClock as {@link System#nanoTime}
-   */
-  static CmThreads start(String name, int threads, LongSupplier nanoClock) {
-    var started = new CmThreads(name, threads, nanoClock);
+  /** Starts all threads. */
+  static CmThreads start(String name, int threads) {
+    var started = new CmThreads(name, threads);
     started.calls.prestartAllCoreThreads();
     return started;
   }
@@ -106,40 +86,11 @@ final class CmThreads {
   }
 
   private void guarded(Runnable call) {
-    startNs = nanoClock.getAsLong();
-    running = true;
     try {
       call.run();
     } catch (RuntimeException e) {
       // The next call is another connection's.
       LOG.warn("Unexpected failure: thread={}; the attempt ends at its time-out", name, e);
-    } finally {
-      running = false;
-    }
-    if (nanoClock.getAsLong() - startNs < SLOW_NS) {
-      reported = false;
-    }
-  }
-
-  /**
-   * Logs a route's call that has not returned in time: once, and again only after one that was in
-   * time. Called by the owner of the connection manager when it polls, because the thread for
-   * routes waits inside of the call.
-   */
-  void reportSlowCall() {
-    if (!running || reported) {
-      return;
-    }
-    long elapsedNs = nanoClock.getAsLong() - startNs;
-    if (elapsedNs >= SLOW_NS) {
-      reported = true;
-      LOG.warn(
-          "rdma_resolve_route does not return; new connections wait for it and end at their"
-              + " time-outs, and their blocks use TCP: thread={} seconds={}: look at the daemon"
-              + " ibacm of this host, which librdmacm asks first; without it librdmacm asks the"
-              + " kernel",
-          name,
-          TimeUnit.NANOSECONDS.toSeconds(elapsedNs));
     }
   }
 

@@ -138,16 +138,8 @@ final class IbverbsConnection extends EngineConnection {
   protected IbverbsQueuePair newQueuePair(
       EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
     var own = (IbverbsProtectionDomain) domain;
-    IbverbsQueuePair created = null;
-    try {
-      long qp = identifier.createQueuePair(own.pd(), settings);
-      created = new IbverbsQueuePair(device, own, this, name, qp, settings);
-      return created;
-    } finally {
-      if (created == null) {
-        identifier.destroyQueuePair();
-      }
-    }
+    long qp = identifier.createQueuePair(own.pd(), settings);
+    return new IbverbsQueuePair(device, own, this, name, qp, settings);
   }
 
   @Override

@@ -90,40 +90,14 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
       throws VerbsException {
-    CmThreads routes = CmThreads.forRoutes(device.info().name());
-    CmLibrary cm = device.libraries().cm();
-    CmThreads connects = null;
-    long channel = 0;
-    IbverbsConnectionManager created = null;
-    try {
-      if (device.rules().connectMayWait()) {
-        connects = CmThreads.forConnects(device.info().name());
-      }
-      channel = cm.createEventChannel();
-      if (channel == 0) {
-        throw Libraries.failure("rdma_create_event_channel", "");
-      }
-      created = new IbverbsConnectionManager(device, wakeups, routes, connects, channel);
-      return created;
-    } finally {
-      if (created == null) {
-        close(connects);
-        long unused = channel;
-        routes.close(() -> destroyIfCreated(cm, unused));
-      }
+    long channel = device.libraries().cm().createEventChannel();
+    if (channel == 0) {
+      throw Libraries.failure("rdma_create_event_channel", "");
     }
-  }
-
-  private static void close(CmThreads connects) {
-    if (connects != null) {
-      connects.close(() -> {});
-    }
-  }
-
-  private static void destroyIfCreated(CmLibrary cm, long channel) {
-    if (channel != 0) {
-      cm.destroyEventChannel(channel);
-    }
+    String name = device.info().name();
+    CmThreads connects = device.rules().connectMayWait() ? CmThreads.forConnects(name) : null;
+    return new IbverbsConnectionManager(
+        device, wakeups, CmThreads.forRoutes(name), connects, channel);
   }
 
   @Override
@@ -166,7 +140,6 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   /** The owner's turn ends with the null that it gets when the limit is reached. */
   @Override
   protected void takeEvents() {
-    routes.reportSlowCall();
     endRequests();
     addresses.recheckWhenDue();
     synchronized (this) {
@@ -386,7 +359,9 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   @Override
   protected void destroy() {
-    close(connects);
+    if (connects != null) {
+      connects.close(() -> {});
+    }
     // The channel outlives the identifiers whose routes are still being resolved.
     routes.close(() -> cm.destroyEventChannel(channel));
     arena.close();

@@ -61,18 +61,9 @@ final class IbverbsQueuePair extends EngineQueuePair {
     postReceiveFunction = Native.getLong(device.context() + IbvContext.OPS_POST_RECV);
     int maxSge = settings.maxSge();
     int batch = Math.min(BATCH, settings.sendDepth());
-    boolean complete = false;
-    try {
-      sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
-      receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
-      device.asyncEvents().listen(qp, this::fail);
-      complete = true;
-    } finally {
-      if (!complete) {
-        device.asyncEvents().forget(qp);
-        arena.close();
-      }
-    }
+    sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
+    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
+    device.asyncEvents().listen(qp, this::fail);
   }
 
   /** A struct ibv_qp_init_attr for these settings, see ibv_create_qp(3), in the arena's memory. */

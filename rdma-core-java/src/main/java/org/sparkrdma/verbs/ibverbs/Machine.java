@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.SystemGid;
 import org.sparkrdma.verbs.ibverbs.ffi.Architecture;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -40,20 +41,17 @@ record Machine(Path root) {
   /** The reason found in system files; null when there is none. */
   private String reason() {
     Path nodes = root.resolve("dev/infiniband");
-    List<Path> devices = list(root.resolve("sys/class/infiniband"));
-    if (devices.isEmpty()) {
+    if (devices().isEmpty()) {
       return "no RDMA device: the kernel lists none in /sys/class/infiniband, so there is no card,"
           + " or its driver is not loaded";
     }
-    List<Path> verbs =
-        list(nodes).stream()
-            .filter(node -> node.getFileName().toString().startsWith("uverbs"))
-            .toList();
+    List<String> verbs =
+        SystemGid.children(nodes).stream().filter(node -> node.startsWith("uverbs")).toList();
     if (verbs.isEmpty()) {
       return "the kernel has RDMA devices, but /dev/infiniband is not there: start the container"
           + " with --device=/dev/infiniband, or load the module ib_uverbs";
     }
-    if (verbs.stream().noneMatch(Machine::mayUse)) {
+    if (verbs.stream().noneMatch(node -> mayUse(nodes.resolve(node)))) {
       return "no permission: user="
           + System.getProperty("user.name")
           + " may not read and write /dev/infiniband/uverbs*";
@@ -71,6 +69,11 @@ record Machine(Path root) {
     return null;
   }
 
+  /** Names of the devices in the kernel. */
+  private List<String> devices() {
+    return SystemGid.children(root.resolve("sys/class/infiniband"));
+  }
+
   private static boolean mayUse(Path node) {
     return Files.isReadable(node) && Files.isWritable(node);
   }
@@ -78,7 +81,7 @@ record Machine(Path root) {
   /** The reason why the libraries found no device although {@link #checkDevices} passed. */
   String whyNoDevice(String failure) {
     return "the libraries cannot open the RDMA devices "
-        + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
+        + devices()
         + ": install their part for this card (apt install ibverbs-providers, or dnf install"
         + " libibverbs): "
         + failure;
@@ -92,7 +95,7 @@ record Machine(Path root) {
     if (devices.isEmpty()) {
       throw new EngineUnavailableException(
           "no RDMA device with reliable connections; there are "
-              + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
+              + devices()
               + " (EFA, for one, has none)");
     }
   }
@@ -108,17 +111,6 @@ record Machine(Path root) {
           .orElse(NO_LIMIT);
     } catch (IOException e) {
       return "unknown";
-    }
-  }
-
-  private static List<Path> list(Path directory) {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (Stream<Path> files = Files.list(directory)) {
-      return files.sorted().toList();
-    } catch (IOException e) {
-      return List.of();
     }
   }
 }

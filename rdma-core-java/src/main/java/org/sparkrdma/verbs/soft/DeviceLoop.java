@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.engine.ThreadEnd;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
@@ -100,21 +101,7 @@ final class DeviceLoop {
   void stop() {
     call(() -> ended = true);
     LockSupport.unpark(helper);
-    boolean interrupted = false;
-    while (helper.isAlive()) {
-      try {
-        helper.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    closeSelector();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void closeSelector() {
+    ThreadEnd.await(helper);
     try {
       selector.close();
     } catch (IOException e) {

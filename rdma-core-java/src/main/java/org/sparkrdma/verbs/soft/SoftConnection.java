@@ -136,18 +136,8 @@ final class SoftConnection extends EngineConnection {
         endpoint.onConnected();
       }
     } catch (IOException | RuntimeException e) {
-      closeQuietly(socket, e);
+      SoftConnectionManager.closeQuietly(socket, e);
       endpoint.onEnded("could not connect: " + e.getMessage());
-    }
-  }
-
-  private static void closeQuietly(SocketChannel socket, Exception cause) {
-    if (socket != null) {
-      try {
-        socket.close();
-      } catch (IOException e) {
-        cause.addSuppressed(e);
-      }
     }
   }
 

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.Channel;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.Queue;
@@ -82,7 +83,8 @@ final class SoftConnectionManager extends EngineConnectionManager {
     }
   }
 
-  private static void closeQuietly(ServerSocketChannel socket, Exception cause) {
+  /** Closes a socket that may be null, after a failure. */
+  static void closeQuietly(Channel socket, Exception cause) {
     if (socket != null) {
       try {
         socket.close();

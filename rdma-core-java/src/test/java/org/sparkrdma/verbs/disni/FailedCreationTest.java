@@ -20,29 +20,13 @@ class FailedCreationTest {
   @TempDir private Path root;
   private FakeDisni disni;
   private DisniDevice device;
-  private boolean threadsStart;
 
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
     device =
-        new DisniDevice(
-            FakeDisni.context(root), this::newThread, closed -> disni.calls().add("closed"));
+        new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
     disni.clear();
-  }
-
-  /** A machine without memory for another thread fails in the start. */
-  private Thread newThread(Runnable work) {
-    return new Thread(work) {
-      @Override
-      public synchronized void start() {
-        if (!threadsStart) {
-          disni.calls().add("no thread");
-          throw new OutOfMemoryError("unable to create native thread");
-        }
-        super.start();
-      }
-    };
   }
 
   @AfterEach
@@ -108,14 +92,6 @@ class FailedCreationTest {
   }
 
   @Test
-  void shouldDestroyQueueAndChannelWhenTheWatcherCannotStart() {
-    assertThatThrownBy(this::createQueue).isInstanceOf(OutOfMemoryError.class);
-    assertThat(disni.calls())
-        .endsWith("no thread", "free poll", "destroy queue", "destroy completion channel");
-    assertNothingButChannels();
-  }
-
-  @Test
   void shouldDestroyAnEventChannelThatDisniCannotWrap() {
     disni.fail("wrap event channel");
     assertThatThrownBy(this::createManager)
@@ -123,14 +99,6 @@ class FailedCreationTest {
         .hasMessageContaining("cannot wrap event channel");
     assertThat(disni.calls())
         .containsExactly("create event channel", "wrap event channel", "destroy event channel");
-    assertNothingButChannels();
-  }
-
-  @Test
-  void shouldDestroyTheEventChannelWhenTheWatcherCannotStart() {
-    assertThatThrownBy(this::createManager).isInstanceOf(OutOfMemoryError.class);
-    assertThat(disni.calls())
-        .containsExactly("create event channel", "no thread", "destroy event channel");
     assertNothingButChannels();
   }
 
@@ -148,7 +116,6 @@ class FailedCreationTest {
 
   @Test
   void shouldDestroyOnceWhatWasCreated() throws Exception {
-    threadsStart = true;
     ConnectionManager manager = device.createConnectionManager(device.createCompletionChannel());
     assertThat(disni.calls()).containsExactly("create event channel");
     manager.close();

@@ -33,8 +33,7 @@ class FailedEventsTest {
   void open() throws Exception {
     disni = FakeDisni.install();
     device =
-        new DisniDevice(
-            FakeDisni.context(root), Thread::new, closed -> disni.calls().add("closed"));
+        new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
     channel = device.createCompletionChannel();
     manager = device.createConnectionManager(channel);
   }

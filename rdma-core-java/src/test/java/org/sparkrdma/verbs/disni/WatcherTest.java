@@ -2,10 +2,8 @@
 package org.sparkrdma.verbs.disni;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,7 +29,7 @@ class WatcherTest {
   }
 
   private static Watcher start(Watcher.Turn turn) {
-    var watcher = new Watcher(NAME, Thread::new, turn, FAILURES::incrementAndGet);
+    var watcher = new Watcher(NAME, turn, FAILURES::incrementAndGet);
     watcher.start();
     return watcher;
   }
@@ -55,29 +53,6 @@ class WatcherTest {
   }
 
   @Test
-  void shouldThrowTheFailureOfATaskInItsCallerAndGoOn() {
-    try (Watcher watcher = start(WatcherTest::pause)) {
-      assertThatThrownBy(
-              () ->
-                  watcher.runBetweenTurns(
-                      () -> {
-                        throw new IllegalStateException("refused by the test");
-                      }))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessage("refused by the test");
-      assertThatThrownBy(
-              () ->
-                  watcher.runBetweenTurns(
-                      () -> {
-                        throw new OutOfMemoryError("no memory");
-                      }))
-          .isInstanceOf(OutOfMemoryError.class);
-      watcher.runBetweenTurns(this::run);
-      assertThat(ranOn).hasValue(Thread.currentThread().getName());
-    }
-  }
-
-  @Test
   void shouldReportItsFailureOnceAndNotItsClose() {
     FAILURES.set(0);
     start(WatcherTest::pause).close();
@@ -92,46 +67,5 @@ class WatcherTest {
     }
     failing.close();
     assertThat(FAILURES).hasValue(1);
-  }
-
-  @Test
-  void shouldEndWhenTasksFailAfterItsLastTurn() throws Exception {
-    var failing = new AtomicReference<Throwable>();
-    var asked = new CountDownLatch(1);
-    var caller = new AtomicReference<Thread>();
-    Watcher watcher =
-        start(
-            () -> {
-              awaitBlocked(asked, caller);
-              throw new IOException("the device is gone");
-            });
-    caller.set(
-        new Thread(
-            () ->
-                watcher.runBetweenTurns(
-                    () -> {
-                      throw new IllegalStateException("refused by the test");
-                    }),
-            "caller"));
-    caller.get().setUncaughtExceptionHandler((thread, failure) -> failing.set(failure));
-    caller.get().start();
-    asked.countDown();
-    caller.get().join();
-    watcher.close();
-    assertThat(failing.get()).hasMessage("refused by the test");
-    watcher.runBetweenTurns(this::run);
-    assertThat(ranOn).hasValue(Thread.currentThread().getName());
-  }
-
-  /** Returns when the caller waits for its task. */
-  private static void awaitBlocked(CountDownLatch asked, AtomicReference<Thread> caller) {
-    try {
-      asked.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    while (caller.get().getState() != Thread.State.WAITING) {
-      Thread.onSpinWait();
-    }
   }
 }

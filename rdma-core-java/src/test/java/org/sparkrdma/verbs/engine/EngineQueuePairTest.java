@@ -95,45 +95,10 @@ class EngineQueuePairTest {
   }
 
   @Test
-  void shouldConnectThenBreakThenBeDestroyed() {
-    assertThat(queuePair.state()).isEqualTo(QueuePairState.INIT);
-    assertThat(queuePair.setReady()).isTrue();
-    assertThat(queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
-    assertThat(queuePair.setReady()).isTrue();
-    assertThat(queuePair.markBroken()).isTrue();
-    assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
-    queuePair.close();
-    assertThat(queuePair.state()).isEqualTo(QueuePairState.DESTROYED);
-  }
-
-  @Test
   void shouldStayBrokenWhenItBreaksBeforeItIsConnected() {
     assertThat(queuePair.markBroken()).isTrue();
     assertThat(queuePair.setReady()).isFalse();
     assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
-  }
-
-  @Test
-  void shouldStayDestroyed() {
-    queuePair.close();
-    queuePair.close();
-    assertThat(queuePair.setReady()).isFalse();
-    assertThat(queuePair.markBroken()).isFalse();
-    assertThat(queuePair.state()).isEqualTo(QueuePairState.DESTROYED);
-    assertThat(queuePair.posted).isEmpty();
-  }
-
-  @Test
-  void shouldSendFromItsConnectionToItsClose() {
-    WorkRequest send = request().send(5);
-    refusesInState(() -> queuePair.postSend(send), "not connected: state=INIT");
-    queuePair.setReady();
-    queuePair.postSend(send);
-    queuePair.markBroken();
-    queuePair.postSend(send);
-    queuePair.close();
-    refusesInState(() -> queuePair.postSend(send), "not connected: state=DESTROYED");
-    assertThat(queuePair.posted).containsExactly("send 5", "send 5");
   }
 
   @Test
@@ -183,30 +148,6 @@ class EngineQueuePairTest {
   }
 
   @Test
-  void shouldReadIntoAsFewElementsAsItsSettingsAllow() throws VerbsException {
-    FakeQueuePair narrow = queuePair(objects, 1);
-    narrow.setReady();
-    narrow.postSend(withElements(request().read(1, 2, 3), region));
-    refuses(
-        () -> narrow.postSend(withElements(request().read(1, 2, 3), region, region)),
-        "elements=2 limit=1");
-  }
-
-  @Test
-  void shouldAcceptMessagesUpToTheLimitOfTheDevice() {
-    queuePair.setReady();
-    queuePair.postSend(request().send(1).local(region, 0, MAX_MESSAGE_BYTES));
-    queuePair.postReceive(request().receive(2).local(region, 0, MAX_MESSAGE_BYTES));
-    assertThat(queuePair.posted).containsExactly("send 1", "receive 2");
-    refusesSend(
-        request().send(1).local(region, 0, MAX_MESSAGE_BYTES).local(region, 0, 1),
-        "lengthBytes=1001 limit=1000");
-    refuses(
-        () -> queuePair.postReceive(request().receive(1).local(region, 0, MAX_MESSAGE_BYTES + 1)),
-        "lengthBytes=1001 limit=1000");
-  }
-
-  @Test
   void shouldCarryOnlyShortDataOfMemoryInline() {
     queuePair.setReady();
     queuePair.postSend(request().send(1).local(region, 0, MAX_INLINE_BYTES).inline());
@@ -250,15 +191,6 @@ class EngineQueuePairTest {
   }
 
   @Test
-  void shouldPostOnlyRequestsOfTheQueue() {
-    queuePair.setReady();
-    refusesSend(request(), "not a send, read or write: opcode=null");
-    refusesSend(request().receive(1), "not a send, read or write: opcode=RECEIVE");
-    refuses(() -> queuePair.postReceive(request()), "not a receive: opcode=null");
-    refuses(() -> queuePair.postReceive(request().send(1)), "not a receive: opcode=SEND");
-  }
-
-  @Test
   void shouldSendImmediateDataOnlyWhereTheDeviceDoes() throws VerbsException {
     WorkRequest send = request().sendWithImmediate(1, 2);
     WorkRequest write = request().writeWithImmediate(2, 3, 4, 5);
@@ -283,16 +215,5 @@ class EngineQueuePairTest {
     refuses(() -> queuePair.setRemoteAccess(SINK), "not an access of peers");
     queuePair.setRemoteAccess(Set.of(AccessFlag.REMOTE_WRITE));
     assertThat(queuePair.posted).containsExactly("access [REMOTE_WRITE]");
-  }
-
-  @Test
-  void shouldKeepItsDomainOpenUntilItIsClosed() throws VerbsException {
-    region.close();
-    readOnly.close();
-    file.close();
-    assertThatThrownBy(domain::close).hasMessageContaining("regions=0 queuePairs=1");
-    queuePair.close();
-    queuePair.close();
-    domain.close();
   }
 }

@@ -4,10 +4,7 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,16 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
-/**
- * Objects of the device that were closed, that two threads close at the same time, or whose
- * creation ends with an Error.
- */
+/** Objects of the device that were closed, or that two threads close at the same time. */
 @Tag("slow")
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ScriptedDeviceClosingTest {
@@ -78,58 +71,6 @@ class ScriptedDeviceClosingTest {
       }
       first.join();
       second.join();
-    }
-  }
-
-  /** Its work requests would need half a terabyte of native memory. */
-  @Test
-  void shouldCloseTheQueueOfAQueuePairWhoseCreationEndsWithAnError() throws Exception {
-    library.limit("sge", 1 << 30);
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      Connection initiator = exchange.resolve(Duration.ofSeconds(1));
-      exchange.expect(ConnectionEvent.Type.RESOLVED);
-      var settings =
-          new QueuePairSettings(
-              exchange.completions, exchange.completions, 32, 1, 1 << 30, 0, Set.of());
-      ProtectionDomain domain = exchange.device.allocateProtectionDomain();
-
-      assertThatThrownBy(() -> initiator.createQueuePair(domain, settings))
-          .isInstanceOf(OutOfMemoryError.class);
-
-      exchange.completions.close();
-    }
-  }
-
-  @Test
-  void shouldFreeTheContextsWhenTheOpeningOfADeviceEndsWithAnError() {
-    assertThatThrownBy(
-            () ->
-                ((IbverbsEngine) engine)
-                    .open(
-                        ScriptedEngine.DEVICE,
-                        context -> {
-                          throw new OutOfMemoryError("no memory");
-                        }))
-        .isInstanceOf(OutOfMemoryError.class);
-  }
-
-  @Test
-  void shouldDestroyTheIdentifierOfAListenerThatEndsWithAnError() throws Exception {
-    var address =
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0) {
-          private static final long serialVersionUID = 1;
-
-          /** Called for the message of the failure. */
-          @Override
-          public String toString() {
-            throw new OutOfMemoryError("no memory");
-          }
-        };
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.listenAt(InetAddress.getLoopbackAddress());
-      library.fail("rdma_bind_addr", 98, 1, 1);
-      assertThatThrownBy(() -> exchange.manager.listen(address, 1))
-          .isInstanceOf(OutOfMemoryError.class);
     }
   }
 

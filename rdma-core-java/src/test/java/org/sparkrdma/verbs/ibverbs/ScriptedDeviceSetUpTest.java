@@ -4,9 +4,6 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -32,7 +29,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int TIMEWAIT_EXIT = 15;
 
   private static final int SLOW_MS = 1_000;
-  private static final int HANGING_MS = 6_000;
 
   /** Until the test ends it. */
   private static final int ENDLESS_MS = 600_000;
@@ -156,27 +152,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     } finally {
       library.endDelays();
     }
-  }
-
-  @Test
-  @DisplayName("the resolution of a route takes more than 5 s")
-  void shouldLogTheNameOfACallThatDoesNotReturnInTime() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
-    library.delay("rdma_resolve_route", HANGING_MS);
-    ScriptedExchange exchange = open();
-    PrintStream before = System.err;
-    var bytes = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-    try {
-      exchange.resolve(Duration.ofSeconds(10));
-      exchange.expect(ConnectionEvent.Type.RESOLVED);
-    } finally {
-      System.setErr(before);
-    }
-
-    assertThat(bytes.toString(StandardCharsets.UTF_8))
-        .containsOnlyOnce("rdma_resolve_route does not return;")
-        .contains("thread=rdma-routes-scripted0 seconds=", "ibacm");
   }
 
   @Test
