@@ -216,9 +216,7 @@ public final class RegisteredPool implements AutoCloseable {
       return 0;
     }
     long slabsMore =
-        isPaused()
-            ? 0
-            : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
+        isPaused() ? 0 : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
     return (long) free.size() * chunkBytes + slabsMore * slabBytes();
   }
 

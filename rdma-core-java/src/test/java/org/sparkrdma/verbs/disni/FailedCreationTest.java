@@ -24,8 +24,7 @@ class FailedCreationTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device =
-        new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
+    device = new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
     disni.clear();
   }
 

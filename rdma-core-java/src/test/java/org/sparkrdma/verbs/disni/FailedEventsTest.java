@@ -32,8 +32,7 @@ class FailedEventsTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device =
-        new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
+    device = new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
     channel = device.createCompletionChannel();
     manager = device.createConnectionManager(channel);
   }

@@ -114,7 +114,9 @@ public final class CmLibrary {
     try (NativeArena one = new NativeArena()) {
       long at = one.allocate(1);
       Native.putByte(at, value);
-      return Native.callInt(symbols.get("rdma_set_option"), id, OPTION_ID, option, at, 1) == 0 ? 0 : Native.errno();
+      return Native.callInt(symbols.get("rdma_set_option"), id, OPTION_ID, option, at, 1) == 0
+          ? 0
+          : Native.errno();
     }
   }
 }

@@ -89,7 +89,8 @@ public final class Libc {
   }
 
   private static long mapAnonymous(long lengthBytes, int flags) {
-    return Native.call(LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
+    return Native.call(
+        LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
   }
 
   private static long mapHuge(long lengthBytes) {

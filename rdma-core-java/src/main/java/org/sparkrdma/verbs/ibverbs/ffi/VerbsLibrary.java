@@ -3,8 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail, see {@link Native#errno}, those that return an int return C's result. Each throws a
- * LinkageError when the library lacks the function.
+ * when they fail, see {@link Native#errno}, those that return an int return C's result. Each throws
+ * a LinkageError when the library lacks the function.
  */
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
@@ -130,7 +130,8 @@ public final class VerbsLibrary {
   }
 
   public long queryGidTable(long context, long entries, int max) {
-    return Native.call(symbols.get("_ibv_query_gid_table"), context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
+    return Native.call(
+        symbols.get("_ibv_query_gid_table"), context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
   }
 
   public long allocPd(long context) {
