@@ -12,6 +12,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -157,25 +159,34 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Returns false, without the grant, when the device refuses. */
   private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
-    var slab = new Slab(grant);
+    HostMemory memory = null;
+    MemoryRegion region = null;
     try {
-      slab.onAllocated(device.allocate(lengthBytes));
-      slab.onRegistered(domain.register(slab.memory(), 0, lengthBytes, access));
+      memory = device.allocate(lengthBytes);
+      region = domain.register(memory, 0, lengthBytes, access);
     } catch (VerbsException e) {
       refused = true;
       refusedNs = nanoClock.getAsLong();
       return false;
     } finally {
-      if (slab.region() == null) {
-        slab.close();
+      if (region == null) {
+        undo(memory, grant);
       }
     }
     refused = false;
+    var slab = new Slab(memory, region, grant);
     slabs.add(slab);
     for (int i = chunksPerSlab - 1; i >= 0; i--) {
       free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
     }
     return true;
+  }
+
+  private static void undo(HostMemory memory, PinnedBudget.Grant grant) {
+    if (memory != null) {
+      memory.close();
+    }
+    grant.close();
   }
 
   synchronized void release(RegisteredChunk chunk) {

@@ -9,12 +9,9 @@ import org.sparkrdma.verbs.MemoryRegion;
  * the pool, which closes it.
  */
 final class Slab {
+  private final HostMemory memory;
+  private final MemoryRegion region;
   private final PinnedBudget.Grant grant;
-
-  /** Null while it is being made, as the next one. */
-  private HostMemory memory;
-
-  private MemoryRegion region;
 
   /** Number of its chunks that are in use. */
   private int chunksOut;
@@ -27,16 +24,10 @@ final class Slab {
 
   private boolean closed;
 
-  Slab(PinnedBudget.Grant grant) {
+  Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
+    this.memory = memory;
+    this.region = region;
     this.grant = grant;
-  }
-
-  void onAllocated(HostMemory allocated) {
-    memory = allocated;
-  }
-
-  void onRegistered(MemoryRegion registered) {
-    region = registered;
   }
 
   HostMemory memory() {
@@ -79,13 +70,9 @@ final class Slab {
 
   void close() {
     closed = true;
-    if (region != null) {
-      region.close();
-    }
+    region.close();
     try {
-      if (memory != null) {
-        memory.close();
-      }
+      memory.close();
     } finally {
       // Nothing is registered any more.
       grant.close();

@@ -25,12 +25,6 @@ final class IbverbsEngine extends EngineBase {
   private final NetworkLinks links;
   private final Set<String> skipped = ConcurrentHashMap.newKeySet();
 
-  /** Queries the facts of the device of a context. */
-  @FunctionalInterface
-  interface Facts {
-    DeviceInfo of(long context) throws VerbsException;
-  }
-
   /**
    * @param links network interfaces of the host; others in tests
    */
@@ -82,27 +76,23 @@ final class IbverbsEngine extends EngineBase {
 
   @Override
   public Device open(String deviceName) throws VerbsException {
-    return open(deviceName, this::facts);
+    return open(onClosed -> open(deviceName, null, onClosed));
   }
 
   @Override
   public Device open(DeviceInfo device) throws VerbsException {
-    return open(device.name(), context -> device);
+    return open(onClosed -> open(device.name(), device, onClosed));
   }
 
-  Device open(String deviceName, Facts facts) throws VerbsException {
-    return open(onClosed -> open(deviceName, facts, onClosed));
-  }
-
-  /** Opens the device of that name, with the facts that the query gives. */
-  private Device open(String deviceName, Facts facts, Consumer<Device> onClosed)
+  /** Opens the device of that name, with these facts, or if they are null with those of today. */
+  private Device open(String deviceName, DeviceInfo known, Consumer<Device> onClosed)
       throws VerbsException {
     Contexts contexts = Contexts.open(libraries);
     Device opened = null;
     try {
       for (long context : contexts.all()) {
         if (Contexts.name(context).equals(deviceName)) {
-          DeviceInfo info = facts.of(context);
+          DeviceInfo info = known == null ? facts(context) : known;
           Driver driver = driver(context);
           opened = new IbverbsDevice(libraries, contexts, context, links, driver, info, onClosed);
           return opened;

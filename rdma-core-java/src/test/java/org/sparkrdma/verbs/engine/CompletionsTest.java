@@ -120,25 +120,6 @@ class CompletionsTest {
   }
 
   @Test
-  void shouldNotAskTheDeviceAgainWhenItHadFewerThanWanted() throws VerbsException {
-    FakeConnection connection = connected(1, 2);
-    complete(connection, 0, 0);
-    complete(connection, 1, 0);
-    assertThat(poll(8)).isEqualTo(2);
-    assertThat(queue.takes).isEqualTo(1);
-  }
-
-  @Test
-  void shouldTakeAtMostABatchAtOnce() throws VerbsException {
-    connected(1);
-    for (int i = 0; i < FakeQueue.BATCH; i++) {
-      queue.onDevice.add(new long[] {UNKNOWN, 0});
-    }
-    assertThat(poll(10 * FakeQueue.BATCH)).isZero();
-    assertThat(queue.takes).isEqualTo(2);
-  }
-
-  @Test
   void shouldShowEachCompletionOnceWhenAHandlerThrows() throws VerbsException {
     FakeConnection connection = connected(1, 2);
     complete(connection, 0, 0);
@@ -272,44 +253,6 @@ class CompletionsTest {
     closed.pair().close();
     assertThat(poll(8)).isEqualTo(1);
     assertThat(shown).containsExactly("2 FLUSH_ERROR");
-  }
-
-  @Test
-  void shouldStayOpenUntilItsLastQueuePairIsClosed() throws VerbsException {
-    FakeConnection first = connected();
-    FakeConnection second = connected();
-    assertThatThrownBy(queue::close).hasMessage("queue pairs complete in it: queuePairs=4");
-    first.pair().close();
-    first.pair().close();
-    assertThatThrownBy(queue::close).hasMessage("queue pairs complete in it: queuePairs=2");
-    second.pair().close();
-    queue.close();
-    assertThat(objects.device.calls).containsOnlyOnce("destroy queue");
-    assertThatThrownBy(() -> poll(8)).hasMessage("completion queue is closed");
-  }
-
-  @Test
-  void shouldNotWakeItsOwnerAfterItsClose() throws VerbsException {
-    FakeConnection connection = connected(1);
-    connection.disconnect();
-    // The queue pair releases the queue, but stays in it: only the close can drop the deadline.
-    queue.release(null);
-    queue.release(null);
-    assertThat(waitNs(objects.channel)).isLessThan(10 * HOUR_NS);
-    queue.close();
-    assertThat(waitNs(objects.channel)).isEqualTo(10 * HOUR_NS);
-  }
-
-  @Test
-  void shouldFlushWithoutAChannel() throws VerbsException {
-    queue = (FakeQueue) objects.device.createCompletionQueue(8, null);
-    FakeConnection connection = connected(queue, queue);
-    connection.disconnect();
-    send(connection, 1);
-    assertThat(poll(8)).isEqualTo(1);
-    connection.pair().close();
-    queue.close();
-    assertThat(shown).containsExactly("1 FLUSH_ERROR");
   }
 
   @Test

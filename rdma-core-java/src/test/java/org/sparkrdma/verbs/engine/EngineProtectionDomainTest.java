@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.VerbsException;
 
 /** A protection domain, its regions and the memory under them. */
@@ -26,20 +24,6 @@ class EngineProtectionDomainTest {
   @BeforeEach
   void open() throws VerbsException {
     objects = new FakeDevice.Objects();
-  }
-
-  @Test
-  void shouldKeepMemoryAndDomainOpenUnderARegion() throws VerbsException {
-    MemoryRegion region = objects.domain.register(objects.memory, 64, 64, SINK);
-    assertThat(region.address()).isEqualTo(objects.memory.address() + 64);
-    assertThatThrownBy(objects.memory::close).hasMessageContaining("regions=1");
-    assertThatThrownBy(objects.domain::close).hasMessageContaining("regions=1 queuePairs=0");
-    region.close();
-    region.close();
-    objects.memory.close();
-    objects.domain.close();
-    assertThat(objects.device.calls)
-        .containsExactly("deregister", "free memory", "deallocate domain");
   }
 
   @Test
@@ -68,23 +52,6 @@ class EngineProtectionDomainTest {
 
   @Test
   @Timeout(60)
-  void shouldWaitForARegistrationOfAFileThatFailsInTheDevice() throws Exception {
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringRegistration =
-        () -> {
-          closing.set(FakeDevice.startUntilItWaits(objects.domain::close));
-          assertThat(closing.get().isAlive()).isTrue();
-          throw new IllegalArgumentException("refused by the test");
-        };
-    assertThatThrownBy(
-            () -> objects.domain.registerFile(Path.of("x"), 0, 64, Set.of(AccessFlag.REMOTE_READ)))
-        .hasMessage("refused by the test");
-    closing.get().join();
-    assertThat(objects.device.calls).containsExactly("deallocate domain");
-  }
-
-  @Test
-  @Timeout(60)
   void shouldBeDeallocatedOnceWhenTwoThreadsCloseItDuringARegistration() throws Exception {
     var closing = new ArrayList<Thread>();
     objects.device.duringRegistration =
@@ -98,22 +65,6 @@ class EngineProtectionDomainTest {
     for (Thread thread : closing) {
       thread.join();
     }
-    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
-  }
-
-  @Test
-  @Timeout(60)
-  void shouldNotCloseDuringARegistrationThatDoesNotEnd() throws Exception {
-    objects.device.closeTimeout = Duration.ofMillis(1);
-    var domain = objects.device.allocateProtectionDomain();
-    objects.device.duringRegistration =
-        () ->
-            assertThatThrownBy(domain::close)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("protection domain is in use: unfinishedCalls=1");
-    assertThatThrownBy(() -> domain.register(objects.memory, 0, 64, SINK))
-        .hasMessage("protection domain is closed");
-    domain.close();
     assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
   }
 
@@ -149,13 +100,6 @@ class EngineProtectionDomainTest {
             () -> objects.domain.registerFile(Path.of("x"), 0, 64, Set.of(AccessFlag.REMOTE_READ)))
         .isInstanceOf(IllegalStateException.class);
     assertThat(objects.device.calls).containsExactly("deallocate domain");
-  }
-
-  @Test
-  void shouldAcceptOnlyMemoryOfItsDevice() throws VerbsException {
-    var other = new FakeDevice.Objects();
-    assertThatThrownBy(() -> objects.domain.register(other.memory, 0, 64, SINK))
-        .hasMessageContaining("another device");
   }
 
   @Test

@@ -58,9 +58,6 @@ public final class FakeDevice extends EngineDevice {
   /** Runs in the middle of each creation of a queue pair. */
   Runnable duringCreation = () -> {};
 
-  /** Runs at the end of the constructor of each queue pair. */
-  Runnable duringConstruction = () -> {};
-
   /** Runs at the beginning of each destruction of a queue pair. */
   Runnable duringDestruction = () -> {};
 
@@ -72,9 +69,6 @@ public final class FakeDevice extends EngineDevice {
 
   /** Runs in the middle of each deregistration. */
   Runnable duringDeregistration = () -> {};
-
-  /** Whether memory of the closed device is abandoned; else it is freed, as by default. */
-  boolean abandonsMemory = true;
 
   /** Time at which completion queues flush, in nanoseconds. */
   LongSupplier clock = System::nanoTime;
@@ -115,11 +109,7 @@ public final class FakeDevice extends EngineDevice {
 
       @Override
       protected void abandon() {
-        if (abandonsMemory) {
-          calls.add("abandon memory");
-        } else {
-          super.abandon();
-        }
+        calls.add("abandon memory");
       }
     };
   }

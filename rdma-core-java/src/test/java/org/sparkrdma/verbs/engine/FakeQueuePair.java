@@ -23,7 +23,6 @@ final class FakeQueuePair extends EngineQueuePair {
       QueuePairSettings settings) {
     super(device, domain, connection, name, 17, settings);
     this.device = device;
-    device.duringConstruction.run();
   }
 
   /** The request number of the send at that position. */

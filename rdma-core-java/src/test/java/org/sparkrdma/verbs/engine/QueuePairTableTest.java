@@ -51,18 +51,6 @@ class QueuePairTableTest {
   }
 
   @Test
-  void shouldFindNothingUnderAnUnknownNumber() throws VerbsException {
-    assertThat(table.find(0)).isNull();
-    long known = create().sendNumber(5);
-    assertThat(table.find(known)).isNotNull();
-    long generation = 1L << 48;
-    long index = 1L << 32;
-    assertThat(table.find(known + generation)).isNull();
-    assertThat(table.find(known + index)).isNull();
-    assertThat(table.find(known + 0xff00 * index)).as("beyond the table").isNull();
-  }
-
-  @Test
   void shouldNotFindAQueuePairThatWasDestroyed() throws VerbsException {
     FakeQueuePair destroyed = create();
     long old = destroyed.sendNumber(3);
@@ -100,34 +88,10 @@ class QueuePairTableTest {
   }
 
   @Test
-  void shouldNotMistakeANameOfTheLastIndexForAFullTable() {
-    List<Integer> names = takeAll(table);
-    int name = names.get(MAX_QUEUE_PAIRS - 1);
-    for (int generation = 0; generation < 1 << 16; generation++) {
-      table.release(name);
-      name = table.take();
-      assertThat(name).as("generation=%d", generation).isNotEqualTo(-1);
-    }
-  }
-
-  @Test
   void shouldKeepQueuePairsWhenItGrows() throws VerbsException {
     FakeQueuePair before = create();
     takeAll(table);
     assertThat(table.find(before.sendNumber(1))).isSameAs(before);
     assertThat(table.find((long) before.name() << 32)).isSameAs(before);
-  }
-
-  @Test
-  void shouldVisitEachQueuePairThatIsInIt() throws VerbsException {
-    FakeQueuePair first = create();
-    FakeQueuePair destroyed = create();
-    FakeQueuePair last = create();
-    int withoutQueuePair = table.take();
-    destroyed.close();
-    List<EngineQueuePair> visited = new ArrayList<>();
-    table.forEach(visited::add);
-    assertThat(visited).containsExactlyInAnyOrder(first, last);
-    table.release(withoutQueuePair);
   }
 }
