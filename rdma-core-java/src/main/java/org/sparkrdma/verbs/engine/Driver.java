@@ -71,11 +71,20 @@ public enum Driver {
   }
 
   private final int vendorId;
-  private final Set<Quirk> quirks;
+  private final boolean completesSendsBeforeReads;
+  private final boolean requiresElement;
+  private final boolean failsSilently;
+  private final boolean ignoresTrafficClass;
+  private final boolean keepsAccess;
 
   Driver(int vendorId, Quirk... quirks) {
     this.vendorId = vendorId;
-    this.quirks = Set.of(quirks);
+    Set<Quirk> all = Set.of(quirks);
+    completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
+    requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
+    failsSilently = all.contains(Quirk.FAILS_SILENTLY);
+    ignoresTrafficClass = all.contains(Quirk.IGNORES_TRAFFIC_CLASS);
+    keepsAccess = all.contains(Quirk.KEEPS_ACCESS);
   }
 
   /** The driver whose devices report this vendor id. */
@@ -98,15 +107,13 @@ public enum Driver {
 
   /** Whether a send or write needs a fence to stay behind READs that were posted earlier. */
   public boolean completesSendsBeforeReads() {
-    return quirks.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
+    return completesSendsBeforeReads;
   }
 
   /** Elements of a request as the device requires: one of length 0 where it has none. */
   public int elementCount(WorkRequest request) {
     int count = request.elementCount();
-    boolean missing =
-        count == 0 && quirks.contains(Quirk.REQUIRES_ELEMENT) && isIntoMemory(request.opcode());
-    return missing ? 1 : count;
+    return count == 0 && requiresElement && isIntoMemory(request.opcode()) ? 1 : count;
   }
 
   private static boolean isIntoMemory(Opcode opcode) {
@@ -115,16 +122,16 @@ public enum Driver {
 
   /** Whether unsignalled work may fail without a completion. */
   public boolean mayFailSilently() {
-    return quirks.contains(Quirk.FAILS_SILENTLY);
+    return failsSilently;
   }
 
   /** Whether the traffic class of a connection has no effect. */
   public boolean ignoresTrafficClass() {
-    return quirks.contains(Quirk.IGNORES_TRAFFIC_CLASS);
+    return ignoresTrafficClass;
   }
 
   /** Whether peers may keep remote access that was removed from a connected queue pair. */
   public boolean keepsAccess() {
-    return quirks.contains(Quirk.KEEPS_ACCESS);
+    return keepsAccess;
   }
 }

@@ -18,7 +18,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 /** Attributes of a device in C, each with a value of its own. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DeviceAttributesTest {
-  private static final int EIO = 5;
 
   private static ScriptedLibrary library;
   private static DeviceInfo device;
