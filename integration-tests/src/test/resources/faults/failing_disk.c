@@ -4,8 +4,8 @@
 // variable FAILING_DISK exists, every function that reads a map output that is not newer than that file fails with
 // EIO. Each failure appends one byte to the file with the suffix ".hits".
 //
-// A map output is a file shuffle_*.data of Spark, or a hard link to one, which the loopback engine makes in a
-// directory .sparkrdma-soft-UID. The functions call the kernel directly, so they also work before this library is
+// A map output is a file shuffle_*.data of Spark, or a hard link to one, which the loopback engine makes beside it
+// as .sparkrdma-soft-NAME. The functions call the kernel directly, so they also work before this library is
 // initialized.
 
 #define _GNU_SOURCE

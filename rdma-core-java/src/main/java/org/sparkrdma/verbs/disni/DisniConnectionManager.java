@@ -12,10 +12,9 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineListener;
 
@@ -57,9 +56,8 @@ final class DisniConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
-    checkOpen();
-    checkBacklog(backlog);
+  protected EngineListener newListener(InetSocketAddress address, int backlog)
+      throws VerbsException {
     checkAddress("rdma_bind_addr", address);
     RdmaCmId id = createId();
     try {
@@ -82,15 +80,10 @@ final class DisniConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
+  protected EngineConnection newConnection(InetSocketAddress remote, Duration timeout)
       throws VerbsException {
-    checkOpen();
     checkAddress("rdma_resolve_addr", remote);
-    RdmaCmId id = createId();
-    var connection = new DisniConnection(device, this, id, remote, timeout);
-    add(id, connection);
-    connection.resolve(local);
-    return connection;
+    return new DisniConnection(device, this, createId(), remote, timeout);
   }
 
   private RdmaCmId createId() throws VerbsException {
@@ -101,8 +94,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
     }
   }
 
-  private void checkAddress(String call, InetSocketAddress address) throws VerbsException {
-    checkResolved(address);
+  private static void checkAddress(String call, InetSocketAddress address) throws VerbsException {
     if (!(address.getAddress() instanceof Inet4Address)) {
       throw new VerbsException(
           call, call + " failed: DiSNI has IPv4 addresses only: address=" + address);
@@ -157,7 +149,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
         return;
       }
       DisniConnection connection = DisniConnection.requested(device, this, id);
-      offerRequest(id, connection, listener, new byte[0]);
+      offerRequest(connection, listener, NO_DATA);
     }
   }
 

@@ -209,7 +209,7 @@ public abstract class EngineConnection implements Connection {
   // Resolving.
 
   /** Begins to resolve the address; the route follows on an event. */
-  public final synchronized void resolve(InetSocketAddress local) {
+  final synchronized void resolve(InetSocketAddress local) {
     // The kernel limits address and route to this time each; its events normally arrive earlier.
     beginAttempt(Duration.ofMillis(3L * resolveTimeoutMs));
     try {
@@ -246,7 +246,9 @@ public abstract class EngineConnection implements Connection {
   }
 
   /** The device that the kernel chose, when it is not this one; else null. */
-  protected abstract String otherDevice() throws VerbsException;
+  protected String otherDevice() throws VerbsException {
+    return null;
+  }
 
   /** See rdma_resolve_route(3). */
   protected abstract void resolveRoute(int timeoutMs) throws VerbsException;

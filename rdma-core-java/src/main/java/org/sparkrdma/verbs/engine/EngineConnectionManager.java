@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -10,9 +11,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
+import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 
 /**
@@ -66,10 +70,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return trafficClass;
   }
 
-  /**
-   * @throws IllegalStateException after close
-   */
-  protected final void checkOpen() {
+  private void checkOpen() {
     if (closed) {
       throw new IllegalStateException("connection manager is closed");
     }
@@ -79,13 +80,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return closed;
   }
 
-  protected static void checkBacklog(int backlog) {
-    if (backlog < 1) {
-      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
-    }
-  }
-
-  protected final void checkResolved(InetSocketAddress address) {
+  private void checkResolved(InetSocketAddress address) {
     if (address.isUnresolved()) {
       throw new IllegalArgumentException("an unresolved address: address=" + address);
     }
@@ -93,6 +88,35 @@ public abstract class EngineConnectionManager implements ConnectionManager {
       throw new IllegalArgumentException("no GID is an address here: address=" + address);
     }
   }
+
+  @Override
+  public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
+    checkOpen();
+    if (backlog < 1) {
+      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
+    }
+    checkResolved(address);
+    return newListener(address, backlog);
+  }
+
+  /** Listens, and adds the listener before its first request is taken. */
+  protected abstract EngineListener newListener(InetSocketAddress address, int backlog)
+      throws VerbsException;
+
+  @Override
+  public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
+      throws VerbsException {
+    checkOpen();
+    checkResolved(remote);
+    EngineConnection connection = newConnection(remote, timeout);
+    connections.put(connection.id(), connection);
+    connection.resolve(local);
+    return connection;
+  }
+
+  /** Creates a connection with its identifier, of which nothing is resolved yet. */
+  protected abstract EngineConnection newConnection(InetSocketAddress remote, Duration timeout)
+      throws VerbsException;
 
   @Override
   public final ConnectionEvent pollEvent() {
@@ -176,15 +200,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
 
   /** Offers a peer's request to the owner. */
   protected final void offerRequest(
-      Object id, EngineConnection connection, EngineListener listener, byte[] privateData) {
-    connections.put(id, connection);
+      EngineConnection connection, EngineListener listener, byte[] privateData) {
+    connections.put(connection.id(), connection);
     offer(
         new ConnectionEvent(
             ConnectionEvent.Type.CONNECT_REQUEST, connection, listener, privateData, ""));
-  }
-
-  protected final void add(Object id, EngineConnection connection) {
-    connections.put(id, connection);
   }
 
   protected final void add(EngineListener listener) {

@@ -7,9 +7,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
@@ -101,10 +100,8 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
-    checkOpen();
-    checkBacklog(backlog);
-    checkResolved(address);
+  protected EngineListener newListener(InetSocketAddress address, int backlog)
+      throws VerbsException {
     CmIdentifier identifier = CmIdentifier.create(device, channel, trafficClass());
     boolean listening = false;
     try {
@@ -126,15 +123,10 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
+  protected EngineConnection newConnection(InetSocketAddress remote, Duration timeout)
       throws VerbsException {
-    checkOpen();
-    checkResolved(remote);
     CmIdentifier identifier = CmIdentifier.create(device, channel, trafficClass());
-    var connection = IbverbsConnection.resolving(device, this, identifier, remote, timeout);
-    add(identifier.id(), connection);
-    connection.resolve(local);
-    return connection;
+    return IbverbsConnection.resolving(device, this, identifier, remote, timeout);
   }
 
   /** The owner's turn ends with the null that it gets when the limit is reached. */
@@ -328,7 +320,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
       connection.close();
       return;
     }
-    offerRequest(event.id(), connection, listener, identifier.requestData(event.privateData()));
+    offerRequest(connection, listener, identifier.requestData(event.privateData()));
   }
 
   @Override

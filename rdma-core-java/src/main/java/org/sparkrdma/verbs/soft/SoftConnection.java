@@ -86,11 +86,6 @@ final class SoftConnection extends EngineConnection {
   }
 
   @Override
-  protected String otherDevice() {
-    return null;
-  }
-
-  @Override
   protected void resolveRoute(int timeoutMs) {
     onRouteResolved();
   }
@@ -195,7 +190,7 @@ final class SoftConnection extends EngineConnection {
   }
 
   void onRequested(SoftListener listener, byte[] privateData) {
-    manager.offerRequest(this, listener, privateData);
+    manager.onRequest(this, listener, privateData);
   }
 
   /** Keeps an event of the endpoint for the owner. */

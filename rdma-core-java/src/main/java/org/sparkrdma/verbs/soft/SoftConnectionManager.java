@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineListener;
 
 /** Connections over TCP sockets of the loopback device. */
 final class SoftConnectionManager extends EngineConnectionManager {
@@ -62,10 +62,8 @@ final class SoftConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
-    checkOpen();
-    checkBacklog(backlog);
-    checkResolved(address);
+  protected EngineListener newListener(InetSocketAddress address, int backlog)
+      throws VerbsException {
     ServerSocketChannel socket = null;
     try {
       socket = ServerSocketChannel.open();
@@ -95,19 +93,13 @@ final class SoftConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
-      throws VerbsException {
-    checkOpen();
-    checkResolved(remote);
-    var connection = new SoftConnection(context, this, remote, timeout);
-    add(connection, connection);
-    connection.resolve(local);
-    return connection;
+  protected EngineConnection newConnection(InetSocketAddress remote, Duration timeout) {
+    return new SoftConnection(context, this, remote, timeout);
   }
 
   /** Offers a peer's request to the owner. */
-  void offerRequest(SoftConnection connection, SoftListener listener, byte[] privateData) {
-    offerRequest(connection, connection, listener, privateData);
+  void onRequest(SoftConnection connection, SoftListener listener, byte[] privateData) {
+    offerRequest(connection, listener, privateData);
   }
 
   @Override

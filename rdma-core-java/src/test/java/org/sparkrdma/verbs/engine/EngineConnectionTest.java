@@ -57,7 +57,7 @@ class EngineConnectionTest {
   }
 
   @Test
-  void shouldNotUseARouteThroughAnotherDevice() {
+  void shouldNotUseARouteThroughAnotherDevice() throws VerbsException {
     FakeConnection connection =
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
     connection.otherDevice = "fake1";
@@ -211,7 +211,7 @@ class EngineConnectionTest {
   }
 
   @Test
-  void shouldCloseUnpolledRequestsWithTheirListener() {
+  void shouldCloseUnpolledRequestsWithTheirListener() throws VerbsException {
     var listener = objects.manager.listen(FakeDevice.ADDRESS, 1);
     objects.manager.request();
     listener.close();

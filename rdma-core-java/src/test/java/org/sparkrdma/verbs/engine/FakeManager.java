@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.VerbsException;
 
 /** A connection manager whose events come from the test. */
 final class FakeManager extends EngineConnectionManager {
@@ -15,29 +15,27 @@ final class FakeManager extends EngineConnectionManager {
   }
 
   @Override
-  public Listener listen(InetSocketAddress address, int backlog) {
-    checkOpen();
-    checkBacklog(backlog);
+  protected EngineListener newListener(InetSocketAddress address, int backlog) {
     var listener = new EngineListener(this, "listener", address);
     add(listener);
     return listener;
   }
 
   @Override
-  public FakeConnection resolve(
-      InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
-    checkOpen();
-    checkResolved(remote);
-    var connection = new FakeConnection(device, this, timeout);
-    add(connection, connection);
-    connection.resolve(local);
-    return connection;
+  public FakeConnection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
+      throws VerbsException {
+    return (FakeConnection) super.resolve(remote, local, timeout);
+  }
+
+  @Override
+  protected EngineConnection newConnection(InetSocketAddress remote, Duration timeout) {
+    return new FakeConnection(device, this, timeout);
   }
 
   /** A connection request of a peer. */
   FakeConnection request() {
     var connection = new FakeConnection(device, this, null);
-    offerRequest(connection, connection, listener("listener"), new byte[] {1});
+    offerRequest(connection, listener("listener"), new byte[] {1});
     return connection;
   }
 
