@@ -74,7 +74,7 @@ final class DisniQueuePair extends EngineQueuePair {
     }
   }
 
-  /** With a call of its own: the fields of a prepared one cannot be changed. */
+  /** Uses a call of its own, because the fields of a prepared call cannot be changed. */
   @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
   private void postReceiveOnce(WorkRequest request, long requestNumber) throws IOException {
     var elements = new LinkedList<IbvSge>();
