@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -218,15 +217,11 @@ final class SoftEndpoint implements FrameHandler {
   }
 
   private int initiatorPort() throws IOException {
-    return port(listener == null ? link.localAddress() : link.remoteAddress());
+    return (listener == null ? link.localAddress() : link.remoteAddress()).getPort();
   }
 
   private int listenerPort() throws IOException {
-    return port(listener == null ? link.remoteAddress() : link.localAddress());
-  }
-
-  private static int port(InetSocketAddress address) {
-    return address.getPort();
+    return (listener == null ? link.remoteAddress() : link.localAddress()).getPort();
   }
 
   private void sendHello(byte type) {
@@ -349,7 +344,7 @@ final class SoftEndpoint implements FrameHandler {
   private void onQueuePairFailed() {
     if (state == State.ESTABLISHED) {
       sendDisconnect();
-      endConnection("the queue pair is in error");
+      post(ConnectionEvent.Type.DISCONNECTED, "the queue pair is in error");
     } else if (state == State.ACCEPTED || state == State.REQUESTING) {
       fail(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair was closed");
     }
@@ -359,14 +354,10 @@ final class SoftEndpoint implements FrameHandler {
     if (state == State.ESTABLISHED) {
       sendDisconnect();
       queuePair.fail();
-      endConnection("the peer disconnected");
+      post(ConnectionEvent.Type.DISCONNECTED, "the peer disconnected");
     } else {
       onEnded("the peer disconnected");
     }
-  }
-
-  private void endConnection(String reason) {
-    post(ConnectionEvent.Type.DISCONNECTED, reason);
   }
 
   @Override
@@ -383,7 +374,7 @@ final class SoftEndpoint implements FrameHandler {
     switch (before) {
       case ESTABLISHED -> {
         queuePair.fail();
-        endConnection(reason);
+        post(ConnectionEvent.Type.DISCONNECTED, reason);
       }
       case CONNECTING, REQUESTING, ACCEPTED -> {
         queuePair.fail();

@@ -11,7 +11,6 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.shared.KeyAllocator;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
@@ -60,15 +59,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
   }
 
   private int takeKey() throws VerbsException {
-    return take("ibv_reg_mr", context.regionKeys());
-  }
-
-  private static int take(String call, KeyAllocator keys) throws VerbsException {
-    try {
-      return keys.take();
-    } catch (IllegalStateException e) {
-      throw outOfMemory(call, e.getMessage(), e);
-    }
+    return context.regionKeys().take("ibv_reg_mr");
   }
 
   private void failIfPlanned(long lengthBytes) throws VerbsException {
@@ -79,7 +70,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
 
   SoftQueuePair createQueuePair(SoftConnection connection, int name, QueuePairSettings settings)
       throws VerbsException {
-    int number = take("ibv_create_qp", context.queuePairNumbers());
+    int number = context.queuePairNumbers().take("ibv_create_qp");
     try {
       return new SoftQueuePair(device, this, connection, name, number, settings);
     } catch (IOException | VerbsException e) {

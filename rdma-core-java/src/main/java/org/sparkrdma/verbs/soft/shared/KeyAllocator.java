@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.util.SplittableRandom;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Gives regions their remote keys of 32 bits, or queue pairs their numbers of 24 bits: an index in
@@ -48,11 +49,16 @@ public final class KeyAllocator {
   /**
    * Takes a key that is not in use.
    *
-   * @throws IllegalStateException when there is none
+   * @param call that needs it, for the message of the failure
+   * @throws VerbsException when there is none
    */
-  public synchronized int take() {
+  public synchronized int take(String call) throws VerbsException {
     if (count == 0) {
-      throw new IllegalStateException("too many objects: limit=" + free.length);
+      throw new VerbsException(
+          call,
+          VerbsException.ENOMEM,
+          call + " failed: too many objects: limit=" + free.length,
+          null);
     }
     int index = free[head];
     head = (head + 1) % free.length;
