@@ -123,7 +123,7 @@ class FullExecutorsTest extends TransportFixture {
     requireRead(other, one);
   }
 
-  /** With free memory a block is read again. */
+  /** Requires that a block is read by RDMA again. */
   private void requireRead(TestExecutor reader, TestExecutor server) throws Exception {
     int before = byRead.get();
     long deadlineNs = System.nanoTime() + MAX_WAIT.toNanos();
