@@ -53,7 +53,7 @@ public final class FaultTableFile {
           "scripted-device-calls.json", 94,
           "scripted-device-limits.json", 12,
           "scripted-device-access.json", 11,
-          "scripted-device-set-up.json", 17,
+          "scripted-device-set-up.json", 16,
           "scripted-device-changes.json", 41,
           "scripted-device-gids.json", 3,
           "scripted-device-iwarp.json", 11);
