@@ -14,11 +14,6 @@ public interface FetchHandler {
   /** A block was delivered; the request releases its reference afterwards. */
   void onFetched(int index, ManagedBuffer buffer);
 
-  /** The same with the bytes that the server took from its copy pool. */
-  default void onFetched(int index, ManagedBuffer buffer, long copiedBytes) {
-    onFetched(index, buffer);
-  }
-
   /** A block was handed to TCP. */
   void onFailed(int index, FallbackReason reason, String detail);
 
@@ -61,8 +56,7 @@ public interface FetchHandler {
         new BlockFetchingListener() {
           @Override
           public void onBlockFetchSuccess(String name, ManagedBuffer buffer) {
-            handler.onFetched(
-                Integer.parseInt(name), buffer, ((FetchedBlock) buffer).copiedBytes());
+            handler.onFetched(Integer.parseInt(name), buffer);
           }
 
           @Override

@@ -79,6 +79,7 @@ class FetchedBlockTest {
     InputStream late = block.createInputStream();
     block.release();
     assertThatThrownBy(late::read).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(block::createInputStream).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(block::nioByteBuffer).isInstanceOf(IllegalStateException.class);
     small.release();
   }

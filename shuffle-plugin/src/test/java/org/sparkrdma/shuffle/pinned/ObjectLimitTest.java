@@ -17,7 +17,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.Device;
@@ -63,7 +62,6 @@ class ObjectLimitTest {
 
   @ParameterizedTest(name = "the control group allows {0} objects of the device")
   @ValueSource(ints = {3, 5, 10, 19})
-  @ScriptedCase("none in this test: RDMA does not start")
   void shouldNameTheLimitAndTheRemedyWhenNotAllObjectsFitAtOnce(int objects) {
     library.limit("objects", objects);
 
@@ -80,7 +78,6 @@ class ObjectLimitTest {
 
   @Test
   @DisplayName("the control group allows as many objects as an executor needs")
-  @ScriptedCase("none in this test: RDMA starts")
   void shouldPassWithExactlyWhatAnExecutorNeeds() throws Exception {
     library.limit("objects", NEEDS.objects());
 
@@ -89,7 +86,6 @@ class ObjectLimitTest {
 
   @ParameterizedTest(name = "the device has room for too few memory regions ({0})")
   @ValueSource(ints = {1, REGIONS - 1})
-  @ScriptedCase("none in this test: RDMA does not start")
   void shouldRefuseADeviceWithFewerRegions(int regions) {
     library.limit("mr", regions);
 
@@ -99,7 +95,6 @@ class ObjectLimitTest {
 
   @Test
   @DisplayName("the device has room for the regions and queue pairs that an executor needs")
-  @ScriptedCase("none in this test: RDMA starts")
   void shouldPassWithExactlyTheRegionsAndQueuePairsThatAnExecutorNeeds() throws Exception {
     library.limit("mr", REGIONS);
     library.limit("qp", 1);
@@ -109,7 +104,6 @@ class ObjectLimitTest {
 
   @Test
   @DisplayName("ibv_create_qp fails for ever with errno 12")
-  @ScriptedCase("none in this test: RDMA does not start")
   void shouldRefuseADeviceWithoutAQueuePair() {
     library.fail("ibv_create_qp", 12, 1, ScriptedLibrary.FOR_EVER);
 

@@ -12,14 +12,12 @@ import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -37,36 +35,6 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_12_4_9", "shuffle_0_11_3");
     assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(2);
     assertThat(spark.calls()).isEmpty();
-  }
-
-  @Test
-  void shouldMakeNoFutureForARequestToAKnownPeer() {
-    CountedFuture<BlockTransport> started = new CountedFuture<>();
-    CountedFuture<Optional<Endpoint>> found = new CountedFuture<>();
-    RdmaBlockClient client =
-        new RdmaBlockClient(context, started, id -> found).forReader(new ReaderBlocks(null));
-    started.complete(transport);
-    String[] blocks = {"shuffle_0_1_0"};
-    client.fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
-    assertThat(transport.requests).as("waits for the endpoint").isEmpty();
-    assertThat(started.dependents + found.dependents).isPositive();
-    found.complete(Optional.of(PEER));
-    assertThat(transport.requests).hasSize(1);
-    int before = started.dependents + found.dependents;
-    client.fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
-    assertThat(transport.requests).hasSize(2);
-    assertThat(started.dependents + found.dependents).isEqualTo(before);
-  }
-
-  /** Counts the futures that are made from it. */
-  private static final class CountedFuture<T> extends CompletableFuture<T> {
-    private int dependents;
-
-    @Override
-    public <U> CompletableFuture<U> newIncompleteFuture() {
-      dependents++;
-      return new CompletableFuture<>();
-    }
   }
 
   @Test
@@ -171,15 +139,6 @@ class RdmaBlockClientTest extends BlockClientFixture {
         .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
     assertThat(transport.requests).isEmpty();
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
-  }
-
-  @Test
-  void shouldFetchOnTheTasksThreadWhenThePeerHasNoEndpoint() throws InterruptedException {
-    up.complete(transport);
-    directory.put("7", CompletableFuture.completedFuture(Optional.empty()));
-    fetch("shuffle_0_1_0");
-    listener.awaitAnswers(1);
-    assertThat(spark.threads).containsExactly(Thread.currentThread());
   }
 
   @Test

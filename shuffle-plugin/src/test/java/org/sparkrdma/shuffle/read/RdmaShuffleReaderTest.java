@@ -19,7 +19,6 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
-import org.apache.spark.serializer.KryoSerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,16 +37,6 @@ class RdmaShuffleReaderTest {
   void shouldReturnTheSameRecordsAndMetricsAsSparksReader() {
     Map<String, Object> sparks = answers(conf().set("spark.shuffle.rdma.mode", "off"));
     assertThat(answers(conf())).isEqualTo(sparks);
-  }
-
-  @Test
-  void shouldReturnTheSameRecordsWithKryoAndSpills() {
-    SparkConf conf =
-        conf()
-            .set("spark.serializer", KryoSerializer.class.getName())
-            .set("spark.shuffle.spill.numElementsForceSpillThreshold", "200");
-    Map<String, Object> sparks = answers(conf.clone().set("spark.shuffle.rdma.mode", "off"));
-    assertThat(answers(conf)).isEqualTo(sparks);
   }
 
   @Test

@@ -8,7 +8,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -22,7 +21,6 @@ class DeviceReturnTest extends TwoRuntimesFixture {
 
   @Test
   @DisplayName("the device is removed with READs in flight, and is there again later")
-  @ScriptedCase("READ before the loss, TCP (lost-peer, stopped, connect-failed) at it, READ later")
   void shouldReadBlocksAgainWhenARemovedDeviceHasReturned() throws Exception {
     assertThat(fetch().join()).isEqualTo(content);
     long before = library.hits();
@@ -60,7 +58,6 @@ class DeviceReturnTest extends TwoRuntimesFixture {
   /** The address may not be there yet, or the port may be used by another process. */
   @ParameterizedTest(name = "the device fails, and {0} fails 3 times with errno {1} at the restart")
   @CsvSource({"rdma_bind_addr, 99", "rdma_bind_addr, 19", "rdma_listen, 98"})
-  @ScriptedCase("READ before the loss, and after the return")
   void shouldReadBlocksAgainWhenAnExecutorListensAgain(String call, int errno) throws Exception {
     assertThat(fetch().join()).isEqualTo(content);
     long before = library.calls(call);

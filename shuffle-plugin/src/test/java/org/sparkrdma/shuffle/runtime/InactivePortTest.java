@@ -18,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -66,7 +65,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("no port is active at the first start, and one becomes active later")
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenAPortThatWasDownAtTheStartBecomesActive() throws Exception {
     DEVICE.library().limit("port_state", INIT);
 
@@ -78,7 +76,6 @@ class InactivePortTest extends RuntimeFixture {
    */
   @Test
   @DisplayName("a port is not active at the first start, the other one has no address")
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenAPortBecomesActiveBesideOneWithoutAnAddress() throws Exception {
     DEVICE.library().limit("ports", 2);
     DEVICE.library().limit("port_state", INIT);
@@ -90,7 +87,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the only port has no IP address at the first start, and gets one later")
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenAnActivePortGetsItsAddress() throws Exception {
     DEVICE.library().gid(LINK_LOCAL, 0);
 
@@ -104,7 +100,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the only port has a GID and no IP address")
-  @ScriptedCase("none in this test: RDMA starts")
   void shouldStartAtTheGidOfAPortWithoutAnIpAddress() throws Exception {
     scriptGidWithoutIpAddress();
     try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
@@ -124,7 +119,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the only port has a GID and no IP address, and the kernel has no AF_IB")
-  @ScriptedCase("TCP, until the port has an IP address")
   void shouldNameTheMissingFamilyUntilThePortHasAnIpAddress() throws Exception {
     scriptGidWithoutIpAddress();
     DEVICE.library().limit("without_af_ib", 1);
@@ -151,7 +145,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the only device is being reset at the first start: calls fail with EIO")
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartWhenADeviceThatFailedAtTheStartAnswersAgain() throws Exception {
     DEVICE.library().fail("ibv_query_device", EIO, 1, ScriptedLibrary.FOR_EVER);
 
@@ -160,7 +153,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the device cannot be opened twice; librdmacm drops for ever what it cannot open")
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartOnADeviceThatCouldNotBeOpenedAtFirst() throws Exception {
     firstRestart = Duration.ofMillis(1);
     DEVICE.library().limit("failing_opens", 2);
@@ -179,7 +171,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @ParameterizedTest(name = "ibv_open_device fails twice with errno {0} at the first start")
   @ValueSource(ints = {5, 11, 16, 19, 24})
-  @ScriptedCase("none in this test: RDMA starts later")
   void shouldStartOnADeviceThatDidNotOpenAtFirst(int errno) throws Exception {
     firstRestart = Duration.ofMillis(1);
     DEVICE.library().fail("ibv_open_device", errno, 1, 2);
@@ -204,7 +195,6 @@ class InactivePortTest extends RuntimeFixture {
     "ibv_open_device, 13, no RDMA device with reliable connections",
     "ibv_get_device_list, 38, rdma_get_devices failed: errno=19"
   })
-  @ScriptedCase("TCP (unavailable)")
   void shouldStayOffWithTheReasonWhereNoDeviceCanBeUsed(String call, int errno, String reason)
       throws Exception {
     DEVICE.library().fail(call, errno, 1, ScriptedLibrary.FOR_EVER);
@@ -214,7 +204,6 @@ class InactivePortTest extends RuntimeFixture {
 
   @Test
   @DisplayName("the device answers 256 READs at once, of which librdmacm keeps 0")
-  @ScriptedCase("TCP (unavailable)")
   void shouldStayOffWithTheReasonWhereTheLibraryKeepsNoReads() throws Exception {
     DEVICE.library().limit("rd_atom", 256);
 

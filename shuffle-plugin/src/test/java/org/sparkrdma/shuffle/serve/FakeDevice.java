@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.UnsupportedDevice;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
@@ -16,21 +15,11 @@ import org.sparkrdma.verbs.device.Transport;
 /** Has memory and facts, and nothing else of a device. */
 final class FakeDevice extends UnsupportedDevice {
   private final DeviceInfo info;
-  private boolean refusesMemory;
 
   FakeDevice(int maxMemoryRegions, Set<Capability> capabilities) {
-    this(Transport.LOOPBACK, maxMemoryRegions, capabilities);
-  }
-
-  FakeDevice(Transport transport, int maxMemoryRegions, Set<Capability> capabilities) {
     DeviceLimits limits =
         new DeviceLimits(1, 1, 1, 1, 1, maxMemoryRegions, Long.MAX_VALUE, 1, 1, 0, 0, 1);
-    info = new DeviceInfo("fake0", "fake", transport, 1, limits, capabilities, List.of());
-  }
-
-  /** Makes every later allocation fail. */
-  void refuseMemory() {
-    refusesMemory = true;
+    info = new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of());
   }
 
   @Override
@@ -39,10 +28,7 @@ final class FakeDevice extends UnsupportedDevice {
   }
 
   @Override
-  public HostMemory allocate(long lengthBytes) throws VerbsException {
-    if (refusesMemory) {
-      throw new VerbsException("mmap", "refused on purpose");
-    }
+  public HostMemory allocate(long lengthBytes) {
     return new FakeMemory(ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes)));
   }
 

@@ -7,12 +7,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -23,23 +20,19 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * Registers without a device, counts registered memory in whole pages, and reads like a peer: only
  * registered memory, with the right key. Every region has unique addresses and a unique key. For
- * one thread, but for registrations while another thread deregisters.
+ * one thread.
  */
 final class FakeDomain implements ProtectionDomain {
   static final long PAGE = 4096;
 
   private final Map<Integer, FakeRegion> regions = new HashMap<>();
-  private final List<Long> deregistered = new ArrayList<>();
   private long nextAddress = 1L << 40;
   private int nextKey = 7;
   private long registeredBytes;
   private long maxRegisteredBytes;
   private boolean refusesFiles;
   private int maxRegions = Integer.MAX_VALUE;
-  private boolean breaks;
   private int fileCalls;
-  private Consumer<Path> beforeRegistration = file -> {};
-  private Runnable onDeregistration = () -> {};
 
   /** Sets whether registration of files is refused. */
   void refuseFiles(boolean refuse) {
@@ -49,25 +42,6 @@ final class FakeDomain implements ProtectionDomain {
   /** The device has no room for more regions than this. */
   void maxRegions(int count) {
     maxRegions = count;
-  }
-
-  boolean refusesFiles() {
-    return refusesFiles;
-  }
-
-  /** Makes each registration of a file throw an unexpected exception. */
-  void breakDown() {
-    breaks = true;
-  }
-
-  /** Called with each file before it is registered. */
-  void beforeRegistration(Consumer<Path> hook) {
-    beforeRegistration = hook;
-  }
-
-  /** Called after each deregistration. */
-  void onDeregistration(Runnable hook) {
-    onDeregistration = hook;
   }
 
   /** Number of attempts to register a file. */
@@ -80,19 +54,9 @@ final class FakeDomain implements ProtectionDomain {
     return regions.size();
   }
 
-  /** Registered bytes in whole pages. */
-  long registeredBytes() {
-    return registeredBytes;
-  }
-
-  /** Maximum of {@link #registeredBytes}. */
+  /** The most bytes that were registered at a time, in whole pages. */
   long maxRegisteredBytes() {
     return maxRegisteredBytes;
-  }
-
-  /** First addresses of the regions deregistered so far, in that order. */
-  List<Long> deregistered() {
-    return deregistered;
   }
 
   /** Whether a READ would succeed. */
@@ -135,10 +99,6 @@ final class FakeDomain implements ProtectionDomain {
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     fileCalls++;
-    beforeRegistration.accept(file);
-    if (breaks) {
-      throw new IllegalStateException("broken by the test");
-    }
     if (refusesFiles) {
       throw new VerbsException("ibv_reg_mr", "refused by the test");
     }
@@ -159,19 +119,18 @@ final class FakeDomain implements ProtectionDomain {
     }
   }
 
-  private synchronized FakeRegion add(FakeRegion region) {
+  private FakeRegion add(FakeRegion region) {
     regions.put(region.key, region);
     registeredBytes += region.pinnedBytes();
     maxRegisteredBytes = Math.max(maxRegisteredBytes, registeredBytes);
     return region;
   }
 
-  private synchronized void remove(FakeRegion region) {
+  private void remove(FakeRegion region) {
     if (regions.remove(region.key) == null) {
       throw new IllegalStateException("closed twice");
     }
     registeredBytes -= region.pinnedBytes();
-    deregistered.add(region.address);
   }
 
   @Override
@@ -232,7 +191,6 @@ final class FakeDomain implements ProtectionDomain {
     @Override
     public void close() {
       remove(this);
-      onDeregistration.run();
       if (channel != null) {
         try {
           channel.close();

@@ -4,13 +4,11 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.function.IntConsumer;
 import java.util.zip.Adler32;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -20,11 +18,6 @@ final class FakeMapOutputs implements MapOutputs {
   private final Path folder;
   private final Map<String, MapOutput> known = new HashMap<>();
   private final Map<String, byte[]> contents = new HashMap<>();
-  private List<Path> directories = List.of();
-  private final Map<Integer, Integer> indexDisks = new HashMap<>();
-  private IntConsumer beforeOpen = shuffleId -> {};
-  private final List<String> loaded = new ArrayList<>();
-  private LoadStep onLoad = () -> {};
   private int opened;
   private int disks = 1;
 
@@ -32,51 +25,9 @@ final class FakeMapOutputs implements MapOutputs {
     this.folder = folder;
   }
 
-  /** Step of a disk at each read of pages. */
-  @FunctionalInterface
-  interface LoadStep {
-    void run() throws IOException;
-  }
-
-  /**
-   * @param step runs when pages are read
-   */
-  void onLoad(LoadStep step) {
-    onLoad = step;
-  }
-
-  /** Offsets and lengths of the ranges whose pages were read, in their order. */
-  List<String> loaded() {
-    return loaded;
-  }
-
-  @Override
-  public void loadPages(MapOutput mapOutput, long fileOffset, long lengthBytes) throws IOException {
-    loaded.add(fileOffset + "+" + lengthBytes);
-    onLoad.run();
-    MapOutputs.super.loadPages(mapOutput, fileOffset, lengthBytes);
-  }
-
-  /** Makes it report its directory, so that registration is tested there. */
-  void reportDirectory() {
-    directories = List.of(folder);
-  }
-
   /** Spreads shuffles over disks: with two, odd shuffles are on disk 0, even ones on disk 1. */
   void spreadOver(int count) {
     disks = count;
-  }
-
-  /** Puts the index files of a shuffle on another disk than its data files. */
-  void indexOn(int shuffleId, int disk) {
-    indexDisks.put(shuffleId, disk);
-  }
-
-  /**
-   * @param step runs before an index file is read
-   */
-  void beforeOpen(IntConsumer step) {
-    beforeOpen = step;
   }
 
   @Override
@@ -86,7 +37,7 @@ final class FakeMapOutputs implements MapOutputs {
 
   @Override
   public int indexDisk(int shuffleId, long mapId) {
-    return indexDisks.getOrDefault(shuffleId, diskOf(shuffleId));
+    return diskOf(shuffleId);
   }
 
   private int diskOf(int shuffleId) {
@@ -104,7 +55,7 @@ final class FakeMapOutputs implements MapOutputs {
 
   @Override
   public List<Path> directories() {
-    return directories;
+    return List.of();
   }
 
   /** Writes a map output with partitions of these lengths; returns its bytes. */
@@ -172,7 +123,6 @@ final class FakeMapOutputs implements MapOutputs {
 
   @Override
   public MapOutput open(int shuffleId, long mapId) {
-    beforeOpen.accept(shuffleId);
     opened++;
     return known.get(name(shuffleId, mapId));
   }

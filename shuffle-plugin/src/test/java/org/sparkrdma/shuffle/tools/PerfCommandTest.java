@@ -27,7 +27,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
-import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
 
 /** {@code perf}, both sides on the loopback engine. */
@@ -133,16 +132,6 @@ class PerfCommandTest {
   }
 
   @Test
-  void shouldAnswerACheckOfDoctorToo() throws Exception {
-    withServer(
-        port -> {
-          try (OpenDevice own = device()) {
-            assertThat(new PeerCheck("127.0.0.1", port).run(own)).hasSize(2);
-          }
-        });
-  }
-
-  @Test
   void shouldReportThatNoServerRuns() throws Exception {
     int free;
     try (ServerSocket socket = new ServerSocket(0)) {
@@ -152,13 +141,6 @@ class PerfCommandTest {
     assertThat(errors.toString())
         .hasLineCount(1)
         .contains("port " + free + " is not reached by TCP: Connection refused", "perf server");
-  }
-
-  @Test
-  void shouldReportAnUnknownHost() {
-    assertThat(client("no.such.host.invalid")).isEqualTo(Commands.NOT_USABLE);
-    assertThat(errors.toString())
-        .startsWith("Peer no.such.host.invalid is an unknown host: its name has no address here; ");
   }
 
   @Test

@@ -36,7 +36,7 @@ class AgentFailureTest {
   private final AtomicInteger looksLeft = new AtomicInteger(UNARMED);
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 50})
+  @ValueSource(ints = {1, 2, 3, 5, 8, 13, 50})
   void shouldAnswerEveryBlockAndReportTheFailure(int looks) throws Exception {
     LongSupplier clock =
         () -> {

@@ -95,9 +95,6 @@ final class BarePeer implements AutoCloseable {
   private long sent;
   private int attempts;
 
-  /** Those of all peers since {@link #takeAttempts}. Confined to the test's thread. */
-  private static int allAttempts;
-
   BarePeer(long incarnation) throws VerbsException {
     engine = WatchedEngine.watch(TestEngine.load(Map.of()), (object, method) -> {});
     device = TestEngine.open(engine);
@@ -173,18 +170,6 @@ final class BarePeer implements AutoCloseable {
     return attempts;
   }
 
-  /** The same of all peers since the last call. */
-  static int takeAttempts() {
-    int taken = allAttempts;
-    allAttempts = 0;
-    return taken;
-  }
-
-  private void countAttempt() {
-    attempts++;
-    allAttempts++;
-  }
-
   private void prepare() throws VerbsException {
     queuePair =
         connection.createQueuePair(
@@ -198,7 +183,7 @@ final class BarePeer implements AutoCloseable {
     received.clear();
     posted = 0;
     sent = 0;
-    countAttempt();
+    attempts++;
   }
 
   private void postReceive(int i) {
@@ -220,7 +205,10 @@ final class BarePeer implements AutoCloseable {
   }
 
   private ConnectionBinding initiatorBinding() {
-    return TestBinding.ofInitiator(device, connection);
+    return ConnectionBinding.of(
+        requestHasQueuePair() ? connection.queuePair().number() : 0,
+        connection.localAddress(),
+        connection.remoteAddress());
   }
 
   // As a reader.
@@ -308,7 +296,7 @@ final class BarePeer implements AutoCloseable {
 
   /** READs bytes of a piece; whether that succeeded. */
   boolean read(Located.Decoder piece) {
-    countAttempt();
+    attempts++;
     int before = readResults.size();
     work.read(READ_ID, piece.address(), piece.remoteKey()).local(region, 0, 8).signalled();
     if (!queuePair.postSend(work)) {
@@ -384,7 +372,7 @@ final class BarePeer implements AutoCloseable {
     }
     requested.reject(privateData);
     requested.close();
-    countAttempt();
+    attempts++;
   }
 
   private Connection nextRequest() {
@@ -480,7 +468,7 @@ final class BarePeer implements AutoCloseable {
 
   /** Sends bytes without waiting; of the last 16 messages one must have been sent. */
   void post(byte[] message) {
-    countAttempt();
+    attempts++;
     long at = posted % SENDS * BUFFER_BYTES;
     memory.slice(at, message.length).put(message);
     work.send(1).local(region, at, message.length).signalled();

@@ -12,12 +12,10 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
@@ -29,7 +27,6 @@ final class CollectedBlocks implements FetchHandler {
   private final AtomicReferenceArray<Object> results;
   private final CountDownLatch left;
   private final Semaphore answers = new Semaphore(0);
-  private final AtomicLong copiedBytes = new AtomicLong();
   private final List<BlockRange> blocks;
   private final TestExecutor reader;
   private volatile boolean answeredTwice;
@@ -46,17 +43,6 @@ final class CollectedBlocks implements FetchHandler {
     this.reader = reader;
     results = new AtomicReferenceArray<>(blocks.size());
     left = new CountDownLatch(blocks.size());
-  }
-
-  @Override
-  public void onFetched(int index, ManagedBuffer buffer, long copied) {
-    copiedBytes.addAndGet(copied);
-    onFetched(index, buffer);
-  }
-
-  /** Bytes that the server took from its copy pool. */
-  long copiedBytes() {
-    return copiedBytes.get();
   }
 
   @Override
@@ -130,15 +116,13 @@ final class CollectedBlocks implements FetchHandler {
     return reasons;
   }
 
-  /** Compares the blocks that were read with a condition; those by TCP have no bytes here. */
-  Comparison compareRead(Predicate<byte[]> right) {
-    Comparison all = Comparison.NONE;
+  /** Asserts a condition of the blocks that were read; those by TCP have no bytes here. */
+  void assertRead(Predicate<byte[]> right) {
     for (int i = 0; i < results.length(); i++) {
       if (results.get(i) instanceof byte[] bytes) {
-        all = all.plus(Comparison.of(right.test(bytes)));
+        assertThat(right.test(bytes)).as("bytes of block %s", i).isTrue();
       }
     }
-    return all;
   }
 
   FallbackReason reason(int index) {

@@ -11,7 +11,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.transport.DeviceFailure.Effect;
@@ -36,7 +35,6 @@ class DeviceFailureTest extends ScriptedExecutors {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("failures")
-  @ScriptedCase
   void shouldAnswerEveryBlockOnce(DeviceFailure failure) throws Exception {
     library.limit("odp", 1);
     if (failure.when() == When.FROM_THE_START) {
@@ -118,7 +116,7 @@ class DeviceFailureTest extends ScriptedExecutors {
     long quarantines = reader.count(Counter.PEERS_QUARANTINED);
     switch (effect) {
       case GOES_ON, REPEATS -> assertThat(closed + quarantines).isZero();
-      case RECONNECTS, READS_FAIL -> {
+      case RECONNECTS -> {
         // It is destroyed soon after its blocks have failed.
         while (reader.count(Counter.CONNECTIONS_CLOSED) == 0) {
           Thread.onSpinWait();

@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
@@ -115,7 +114,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("losses")
-  @ScriptedCase("READ before the loss, READ or TCP after it")
   void shouldReportTheLossOfTheDevice(Loss loss) throws Exception {
     TestExecutor reader = startWithSlowClock(1);
     TestExecutor server = startWithSlowClock(2);
@@ -135,7 +133,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   @ParameterizedTest(name = "{0}, with READs in flight that complete only when they are flushed")
   @MethodSource("losses")
-  @ScriptedCase("TCP (lost-peer, stopped)")
   void shouldAnswerTheBlocksOfReadsInFlightOnce(Loss loss) throws Exception {
     TestExecutor reader = startWithSlowClock(1);
     TestExecutor server = startWithSlowClock(2);
@@ -161,7 +158,6 @@ class DeviceLossTest extends ScriptedExecutors {
   /** The agent handles the event of the set-up when the engine has taken the removal already. */
   @ParameterizedTest(name = "the device is removed right after the event {1}")
   @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
-  @ScriptedCase("TCP (connect-failed)")
   void shouldReportTheRemovalDuringTheSetUpOfAConnection(int event, String name) throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
@@ -188,7 +184,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   @Test
   @DisplayName("the device is removed, and the kernel destroys nothing")
-  @ScriptedCase("READ before the loss")
   void shouldReleaseObjectsAndDescriptorsOfARemovedDevice() throws Exception {
     long before = eventDescriptors();
     try (CapturedLog log = new CapturedLog()) {
@@ -202,7 +197,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   @ParameterizedTest(name = "the device is removed, and {0} fails for ever with errno 16")
   @ValueSource(strings = {"ibv_dereg_mr", "rdma_destroy_id"})
-  @ScriptedCase("READ before the loss")
   void shouldLogOneErrorForEachDeviceThatReleasesNothing(String call) throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       connectAndClose(() -> library.fail(call, EBUSY, 1, ScriptedLibrary.FOR_EVER));

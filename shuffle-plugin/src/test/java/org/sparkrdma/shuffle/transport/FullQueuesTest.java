@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -25,7 +24,6 @@ class FullQueuesTest extends ScriptedExecutors {
   @ParameterizedTest(
       name = "ibv_create_cq fails for ever with errno {0} when further peers need another queue")
   @ValueSource(ints = {12, 22})
-  @ScriptedCase("READ of the first peer, TCP (pool-empty) of the others")
   void shouldReadFromTheFirstPeerMeanwhile(int errno) throws Exception {
     TestExecutor reader = start(1, options -> options.maxCompletionQueueDepth(ONE_CONNECTION));
     List<TestExecutor> servers = new ArrayList<>();

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -67,7 +66,6 @@ class GidAddressesTest extends ScriptedHosts {
 
   @ParameterizedTest(name = "ports have no IP address, and GIDs of one subnet that begin with {0}")
   @ValueSource(strings = {"fe80::", "fec0:0:0:7:"})
-  @ScriptedCase("READ")
   void shouldConnectByGid(String prefix) throws Exception {
     TestExecutor reader = executor(5, prefix);
     TestExecutor server = executor(7, prefix);
@@ -79,7 +77,6 @@ class GidAddressesTest extends ScriptedHosts {
 
   @Test
   @DisplayName("two ports have no IP address, and GIDs with different subnet prefixes")
-  @ScriptedCase("TCP (connect-failed)")
   void shouldNotConnectToAGidOfAnotherSubnet() throws Exception {
     TestExecutor reader = executor(5, "fe80::");
     TestExecutor server = executor(7, "fec0:0:0:7:");
@@ -90,7 +87,6 @@ class GidAddressesTest extends ScriptedHosts {
 
   @Test
   @DisplayName("ports have an IP address and a GID")
-  @ScriptedCase("READ")
   void shouldConnectByTheIpAddress() throws Exception {
     TestExecutor reader = executor(5, "fe80::", "10.1.0.5");
     TestExecutor server = executor(7, "fe80::", "10.1.0.7");
@@ -98,16 +94,5 @@ class GidAddressesTest extends ScriptedHosts {
     assertThat(published(reader)).containsExactly("10.1.0.5/16");
     assertThat(published(server)).containsExactly("10.1.0.7/16");
     assertRead(reader, server);
-  }
-
-  @Test
-  @DisplayName("a port has an IP address and a GID, its peer a GID only")
-  @ScriptedCase("TCP (connect-failed)")
-  void shouldNotConnectAnIpAddressWithAGid() throws Exception {
-    TestExecutor reader = executor(5, "fe80::", "10.1.0.5");
-    TestExecutor server = executor(7, "fe80::");
-
-    assertByTcpWithTheReason(reader, server);
-    assertByTcpWithTheReason(server, reader);
   }
 }

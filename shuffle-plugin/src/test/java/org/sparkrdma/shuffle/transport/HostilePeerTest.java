@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -13,16 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.faults.Comparison;
-import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -36,29 +30,21 @@ import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
  * Effects on a server of strangers, and of members of the application that break the protocol: they
- * get nothing or lose their own connection, and an honest reader reads as before. Each fault is a
- * row of the fault table.
+ * get nothing or lose their own connection, and an honest reader reads as before.
  */
 @Timeout(60)
 class HostilePeerTest extends TransportFixture {
   private static final int MAPS = 32;
   private static final byte[] NO_SECRET = {};
   private static final Duration BRIEF = Duration.ofSeconds(1);
-  private static final HostilityRows ROWS = new HostilityRows("hostile-peer.json");
 
   private TestExecutor server;
   private TestExecutor honest;
   private BarePeer peer;
-  private Comparison honestReads = Comparison.NONE;
-  private long beginNs;
-
-  /** Bound of the time of the fault. */
-  private int boundSeconds = FaultBound.BRIEF;
 
   @BeforeEach
   void openADevice() throws Exception {
     peer = new BarePeer(9);
-    BarePeer.takeAttempts();
   }
 
   private void start() throws Exception {
@@ -73,9 +59,6 @@ class HostilePeerTest extends TransportFixture {
       server.outputs().write(map, random, 200_000, 1_000);
     }
     assertHonestPeerReads(0);
-    honestReads = Comparison.NONE;
-    ROWS.begin();
-    beginNs = System.nanoTime();
   }
 
   private void startAndProve(Options options) throws Exception {
@@ -84,29 +67,11 @@ class HostilePeerTest extends TransportFixture {
   }
 
   @AfterEach
-  void addRowAndCloseThePeer(TestInfo test) {
-    try {
-      if (honestReads.compared() > 0) {
-        assertThat(server.outOfService()).isEmpty();
-        ROWS.add(
-            test,
-            boundSeconds,
-            BarePeer.takeAttempts(),
-            honestReads,
-            Comparison.NONE,
-            (System.nanoTime() - beginNs) / 1e9,
-            Map.of(),
-            server.counters().snapshot());
-      }
-    } finally {
-      ROWS.end();
-      peer.close();
+  void closeThePeer() {
+    peer.close();
+    if (server != null) {
+      assertThat(server.outOfService()).isEmpty();
     }
-  }
-
-  @AfterAll
-  static void writeRows() throws IOException {
-    ROWS.write();
   }
 
   private static BlockRange block(long map) {
@@ -123,7 +88,6 @@ class HostilePeerTest extends TransportFixture {
     List<BlockRange> blocks = List.of(block(map));
     byte[] expected = server.outputs().expected(blocks.get(0));
     byte[] bytes = fetch(reader, server, blocks).bytes(0);
-    honestReads = honestReads.plus(Comparison.of(Arrays.equals(bytes, expected)));
     assertThat(bytes).isEqualTo(expected);
   }
 
@@ -361,7 +325,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new Options(2).connectTimeout(BRIEF));
     assertThat(peer.connect(server.endpoint())).isTrue();
     peer.awaitEnd();
@@ -371,7 +334,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverConfirms() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new Options(2).connectTimeout(BRIEF));
     peer.requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
     peer.awaitEnd();
@@ -381,7 +343,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfARefusedPeerThatStays() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new Options(2).connectTimeout(BRIEF));
     sendRequest(server.endpoint(), (byte) 1);
     assertRefused(Refusal.PROOF);
@@ -391,7 +352,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldLimitUnprovenConnectionsAndAcceptANewPeerWhenTheyEnd() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     startServer(new Options(2).maxConnections(32).connectTimeout(Duration.ofSeconds(2)));
     List<BarePeer> flood = new ArrayList<>();
     try {
@@ -415,7 +375,6 @@ class HostilePeerTest extends TransportFixture {
   /** Refusals that strangers do not receive use none of the buffers of other peers' answers. */
   @Test
   void shouldAnswerAPeerWhileManyStrangersReceiveNothing() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     int strangers = MessageSlab.MAX_ANSWERS + 1;
     startServer(
         new Options(2).maxConnections(4 * strangers).connectTimeout(Duration.ofSeconds(20)));
@@ -521,7 +480,6 @@ class HostilePeerTest extends TransportFixture {
   }
 
   private void assertEndOfEachConnection(List<byte[]> messages) throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     start();
     for (byte[] message : messages) {
       peer.prove(server.endpoint());
@@ -630,7 +588,6 @@ class HostilePeerTest extends TransportFixture {
 
   /** Others share its windows, and use TCP for the rest until its connection ends. */
   private void assertOthersAreServedAfter(int hoarded) throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     assertThat(hoarded).isBetween(1, MAPS);
     if (hoarded < MAPS) {
       CollectedBlocks refused = fetch(honest, server, List.of(block(MAPS - 1)));
@@ -647,7 +604,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     startAndProve(new Options(2).lease(Duration.ofMillis(3_500)));
     Located.Decoder piece = peer.locate(block(3));
     assertThat(peer.read(piece)).isTrue();
@@ -659,7 +615,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerThatNeverReceivesItsAnswer() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     peer.receiveOnly(1);
     startServer(new Options(2).requestTimeout(BRIEF));
     peer.prove(server.endpoint());
@@ -671,7 +626,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAPeerWithTooManyOpenRequests() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     peer.receiveOnly(1);
     startServer(new Options(2).requestTimeout(BRIEF));
     assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
@@ -689,7 +643,6 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldRejectMorePeersThanMayConnectUntilOneIsGone() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     startServer(new Options(2).maxConnections(2));
     peer.prove(server.endpoint());
     peer.locate(block(0));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,14 +13,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.faults.Comparison;
-import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -34,28 +29,18 @@ import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
  * Effects of a hostile server on a reader: the server's blocks use TCP in bounded time, each is
- * answered once, nothing leaks, and other servers are read as before. Each fault is a row of the
- * fault table.
+ * answered once, nothing leaks, and other servers are read as before.
  */
 @Timeout(60)
 class HostileServerTest extends TransportFixture {
   private static final int LENGTH = BarePeer.PERIOD;
   private static final byte[] NO_SECRET = {};
   private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
-  private static final HostilityRows ROWS = new HostilityRows("hostile-server.json");
 
   private final AtomicLong passedNs = new AtomicLong();
   private TestExecutor reader;
   private BarePeer server;
   private CollectedBlocks wanted;
-  private long beginNs;
-  private long fetchNs;
-
-  /** Whether the test is of a fault, which is a row. */
-  private boolean isFault = true;
-
-  /** Bound of the time of the fetch. */
-  private int boundSeconds = FaultBound.BRIEF;
 
   @BeforeEach
   void startAReader() throws Exception {
@@ -68,51 +53,39 @@ class HostileServerTest extends TransportFixture {
     reader = start(options.nanoClock(() -> System.nanoTime() + passedNs.get()));
   }
 
-  /** Lets time pass for the reader. */
+  /** Lets time pass for the reader, whose agent has read its clock again when this returns. */
   private void pass(Duration time) {
     passedNs.addAndGet(time.toNanos());
+    long turns = reader.transport().agent().turns();
+    while (reader.transport().agent().turns() < turns + 2) {
+      Thread.onSpinWait();
+    }
   }
 
   @AfterEach
-  void addRowAndCloseTheServer(TestInfo test) throws Exception {
+  void readFromAnotherServerAndClose() throws Exception {
     try {
       assertThat(reader.outOfService()).isEmpty();
-      if (isFault && wanted != null) {
-        ROWS.add(
-            test,
-            boundSeconds,
-            server.attempts(),
-            wanted.compareRead(bytes -> Arrays.equals(bytes, BarePeer.content(bytes.length))),
-            readFromAnHonestServer(),
-            fetchNs / 1e9,
-            wanted.reasons(),
-            reader.counters().snapshot());
+      if (wanted != null) {
+        wanted.assertRead(bytes -> Arrays.equals(bytes, BarePeer.content(bytes.length)));
+        readFromAnHonestServer();
       }
     } finally {
-      ROWS.end();
       server.close();
     }
   }
 
-  @AfterAll
-  static void writeRows() throws IOException {
-    ROWS.write();
-  }
-
-  /** The same reader goes on: compares a block of another server. */
-  private Comparison readFromAnHonestServer() throws Exception {
+  /** The same reader goes on. */
+  private void readFromAnHonestServer() throws Exception {
     TestExecutor honest = start(3);
     honest.outputs().write(0, random, LENGTH);
     List<BlockRange> block = List.of(block(0, 0, 1));
-    byte[] expected = honest.outputs().expected(block.get(0));
-    return fetch(reader, honest, block).compareRead(bytes -> Arrays.equals(bytes, expected));
+    assertRight(honest, block, fetch(reader, honest, block));
   }
 
   // Steps.
 
   private void fetch(int blocks) {
-    ROWS.begin();
-    beginNs = System.nanoTime();
     List<BlockRange> ranges =
         LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
     wanted = reader.fetch(server.endpoint(), ranges);
@@ -129,13 +102,8 @@ class HostileServerTest extends TransportFixture {
     return server.answer(to.requestId());
   }
 
-  private void await() throws Exception {
-    wanted.await();
-    fetchNs = System.nanoTime() - beginNs;
-  }
-
   private void assertReasons(FallbackReason reason) throws Exception {
-    await();
+    wanted.await();
     for (int i = 0; i < wanted.blocks().size(); i++) {
       assertThat(wanted.reason(i)).as("block %s", i).isEqualTo(reason);
     }
@@ -152,10 +120,9 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadFromAServerByBareVerbs() throws Exception {
-    isFault = false;
     long id = fetchAndAwaitLocate(2);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1);
-    await();
+    wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
     assertThat(wanted.bytes(1)).isEmpty();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
@@ -163,10 +130,9 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadAnEmptyBlockWithoutALease() throws Exception {
-    isFault = false;
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, 0, 0).send(0);
-    await();
+    wanted.await();
     assertThat(wanted.bytes(0)).isEmpty();
   }
 
@@ -212,7 +178,7 @@ class HostileServerTest extends TransportFixture {
     fetch(1);
     server.accept();
     server.send(server.answer(0).piece(0, 0, LENGTH, LENGTH).encode(1, 60_000));
-    await();
+    wanted.await();
     assertThat(wanted.failed(0)).isTrue();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
@@ -261,7 +227,6 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpWhenTheServerIsAlwaysBusy() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     fetch(1);
     while (wanted.answered() == 0) {
       if (server.acceptIfRequested() && server.nextMessage() != null) {
@@ -273,7 +238,6 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpWhenTheServerIsAlwaysFull() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     fetch(1);
     while (wanted.answered() == 0) {
       server.rejectIfRequested(full());
@@ -300,16 +264,12 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpWhenTheServerNeverAccepts() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     fetch(1);
     assertReasons(FallbackReason.CONNECT_FAILED);
-    // It is not counted as an attempt of this server.
-    isFault = false;
   }
 
   @Test
   void shouldUseTcpWhenTheServerNeverProvesItself() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     fetch(1);
     server.accept();
     assertReasons(FallbackReason.CONNECT_FAILED);
@@ -319,7 +279,6 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpWhenTheServerNeverReceivesTheRequest() throws Exception {
     assumeFalse(server.isOnIwarp(), "there a message without a receive ends the connection");
-    boundSeconds = FaultBound.OF_A_WAIT;
     server.receiveOnly(0);
     fetch(1);
     server.accept();
@@ -336,7 +295,6 @@ class HostileServerTest extends TransportFixture {
     try (BarePeer member = new BarePeer(10)) {
       member.prove(victim.endpoint());
       Located.Decoder piece = member.locate(block(0, 0, 1));
-      ROWS.begin();
       wanted = victim.fetch(server.endpoint(), List.of(block(0, 0, 1)));
       server.acceptAndProve();
       assertThat(server.read(piece)).isFalse();
@@ -372,7 +330,7 @@ class HostileServerTest extends TransportFixture {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).byTcp(0, Located.Kind.BUSY).send(0);
-    await();
+    wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
   }
 
@@ -385,7 +343,7 @@ class HostileServerTest extends TransportFixture {
         .byTcp(0, Located.Kind.BUSY)
         .piece(1, 0, LENGTH, LENGTH)
         .send(1);
-    await();
+    wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
   }
@@ -394,7 +352,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionWhenABlockIsBusyAndThenLocated() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).byTcp(0, Located.Kind.BUSY).piece(0, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
@@ -427,7 +385,7 @@ class HostileServerTest extends TransportFixture {
   void shouldUseTcpForABlockOfAnAbsurdLength() throws Exception {
     long id = fetchAndAwaitLocate(2);
     server.answer(id).piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
     assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
   }
@@ -501,7 +459,7 @@ class HostileServerTest extends TransportFixture {
   void shouldUseTcpForBlocksThatCannotBeRead() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).unreadable(0, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(wanted.failed(0)).isTrue();
     server.awaitEnd();
   }
@@ -540,7 +498,6 @@ class HostileServerTest extends TransportFixture {
 
   /** Sends each message on a connection of its own, in place of the answer to the first LOCATE. */
   private void assertEndOfEachConnection(List<byte[]> messages) throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     int errors = 0;
     for (byte[] message : messages) {
       if (errors > 0) {
@@ -559,7 +516,7 @@ class HostileServerTest extends TransportFixture {
       server.awaitEnd();
       assertThat(reader.count(Counter.PROTOCOL_ERRORS)).as("message %s", errors).isEqualTo(errors);
     }
-    await();
+    wanted.await();
   }
 
   @Test
@@ -597,7 +554,7 @@ class HostileServerTest extends TransportFixture {
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(2);
     // Its block may have been read before.
-    await();
+    wanted.await();
     server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
@@ -606,7 +563,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithLocated() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
     server.answer(id + 1).piece(0, 0, LENGTH, LENGTH).send(2);
     server.awaitEnd();
@@ -617,7 +574,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseTwice() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
     server.sendReleased();
     server.sendReleased();
@@ -629,7 +586,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionOfAServerThatNeverAnswersARelease() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
     pass(REQUEST_TIMEOUT.plusMillis(1));
     server.awaitEnd();
@@ -650,7 +607,6 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpWhenTheServerNeverAnswers() throws Exception {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     fetchAndAwaitLocate(1);
     assertReasons(FallbackReason.TIMEOUT);
     server.awaitEnd();
@@ -659,7 +615,6 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpWhenTheServerNeverReceives() throws Exception {
     assumeFalse(server.isOnIwarp(), "there a message without a receive ends the connection");
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
     // For REQUEST and CONFIRM.
     server.receiveOnly(2);
     fetch(1_000);
@@ -692,7 +647,6 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadALargeBlockThatComesSlowlyButFasterThanTheLowestRate() throws Exception {
-    isFault = false;
     int pieces = 100;
     int length = 60 * LENGTH;
     long id = fetchAndAwaitLocate(1);
@@ -702,14 +656,13 @@ class HostileServerTest extends TransportFixture {
       Locate next = server.awaitLocate(wanted);
       answer(next).piece(0, next.startOffset(0), length, (long) pieces * length).send(i);
     }
-    await();
+    wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(pieces * length));
   }
 
   /** More blocks than LOCATEs hold, so that most are never requested. */
   @Test
   void shouldUseTcpForBlocksThatAnswersLeaveOutAgainAndAgain() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     int blocks = 2_000;
     long id = fetchAndAwaitLocate(blocks);
     long beforeNs = passedNs.get();
@@ -720,7 +673,7 @@ class HostileServerTest extends TransportFixture {
       answer(next).piece(0, 0, LENGTH, LENGTH).send(i);
       next = server.awaitLocate(wanted);
     }
-    await();
+    wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
     assertThat(wanted.reason(blocks - 1)).isEqualTo(FallbackReason.TIMEOUT);
     assertThat(passedNs.get() - beforeNs).isLessThan(REQUEST_TIMEOUT.multipliedBy(4).toNanos());
@@ -741,7 +694,7 @@ class HostileServerTest extends TransportFixture {
     pass(Duration.ofMillis(200));
     long id = fetchAndAwaitLocate(1);
     server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
-    await();
+    wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
   }
 }

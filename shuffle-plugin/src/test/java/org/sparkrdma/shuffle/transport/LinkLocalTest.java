@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -50,7 +49,6 @@ class LinkLocalTest extends ScriptedHosts {
   /** The peer's scope means nothing here, so the directory does not have it. */
   @Test
   @DisplayName("ports have link-local addresses only, which listen.address selects")
-  @ScriptedCase("READ")
   void shouldConnectWithTheScopeOfItsOwnInterface() throws Exception {
     TestExecutor reader = executor(5, 3);
     TestExecutor server = executor(7, 2);
@@ -63,7 +61,6 @@ class LinkLocalTest extends ScriptedHosts {
 
   @Test
   @DisplayName("a port has a link-local address only")
-  @ScriptedCase("none in this test: RDMA does not start")
   void shouldSayWhyADeviceIsNotUsedAndHowItCouldBe() throws Exception {
     try (VerbsEngine engine = engine(5, 2)) {
       assertThatThrownBy(() -> choose(5, engine, Optional.empty(), 64))

@@ -71,19 +71,6 @@ class LostSetUpTest {
     assertThat(server.connections()).as(what).isEqualTo(1);
   }
 
-  @Test
-  void shouldUseOneConnectionInEachDirection() {
-    VirtualFetch one = fetch();
-    VirtualFetch other = new VirtualFetch(server, reader.endpoint());
-    fabric.run(100 * MS);
-    assertThat(one.isRead()).isTrue();
-    assertThat(other.isRead()).isTrue();
-    for (VirtualExecutor executor : fabric.executors()) {
-      assertThat(executor.requests()).isEqualTo(1);
-      assertThat(executor.connections()).isEqualTo(2);
-    }
-  }
-
   @ParameterizedTest
   @ValueSource(
       ints = {

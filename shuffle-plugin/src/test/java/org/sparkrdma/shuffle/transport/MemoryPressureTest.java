@@ -91,6 +91,8 @@ class MemoryPressureTest extends TransportFixture {
     for (TestExecutor executor : pair) {
       assertThat(executor.budget().highestBytes()).isBetween(1L, executor.budget().limitBytes());
       assertThat(executor.budget().limitBytes()).isLessThanOrEqualTo(limit);
+      assertThat(executor.count(Counter.LEASES_EXPIRED)).isZero();
+      assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).isZero();
     }
   }
 

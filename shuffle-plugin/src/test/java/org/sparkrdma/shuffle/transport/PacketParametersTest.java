@@ -8,7 +8,6 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -54,7 +53,6 @@ class PacketParametersTest extends ScriptedExecutors {
 
   @Test
   @DisplayName("rdma_set_option fails for ever with errno 38, for several connections")
-  @ScriptedCase("READ")
   void shouldLogThatTheKernelLacksTheOptionOnceForEachExecutor() throws Exception {
     library.fail("rdma_set_option", ENOSYS, 1, ScriptedLibrary.FOR_EVER);
     try (CapturedLog log = new CapturedLog()) {

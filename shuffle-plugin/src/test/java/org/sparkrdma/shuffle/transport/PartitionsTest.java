@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
@@ -57,7 +56,6 @@ class PartitionsTest extends ScriptedHosts {
 
   @Test
   @DisplayName("a port has an interface in each of two partitions")
-  @ScriptedCase("READ")
   void shouldPublishTheAddressesOfBothPartitions() throws Exception {
     TestExecutor reader = executor(5, Optional.empty());
     TestExecutor server = executor(7, Optional.empty());
@@ -76,7 +74,6 @@ class PartitionsTest extends ScriptedHosts {
 
   @ParameterizedTest(name = "a port has interfaces in two partitions, its peer listens in {0} only")
   @CsvSource({DEFAULT_PARTITION + ", 10.1.0.7/16", PARTITION_8001 + ", 10.2.0.7/16"})
-  @ScriptedCase("READ")
   void shouldConnectInThePartitionInWhichThePeerListens(String allowed, String published)
       throws Exception {
     TestExecutor reader = executor(5, Optional.empty());
@@ -94,7 +91,6 @@ class PartitionsTest extends ScriptedHosts {
   @ParameterizedTest(
       name = "two executors have no partition in common, and a neighbour''s answer is {0}")
   @ValueSource(strings = {"missing", "of another interface"})
-  @ScriptedCase("TCP (connect-failed)")
   void shouldGiveUpAPeerOfAnotherPartition(String answer) throws Exception {
     library.limit("foreign_answers", answer.equals("missing") ? 0 : 1);
     TestExecutor reader = executor(5, Optional.of(DEFAULT_PARTITION));

@@ -271,46 +271,4 @@ class RdmaTransportTest {
       assertThat(late.reason(0)).isEqualTo(FallbackReason.STOPPED);
     }
   }
-
-  @Test
-  void shouldUseTcpForAServerWhoseDiskHangsAndFreeNothingBeforeTheQueuePairIsDestroyed()
-      throws Exception {
-    try (TestExecutor server = open(new Options(1));
-        TestExecutor reader = open(new Options(2).requestTimeout(Duration.ofSeconds(1)))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      server.outputs().write(2, new Random(2), 1_000);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      var hang = server.outputs().blockUntil(2);
-      CollectedBlocks result = reader.fetch(server.endpoint(), blocksOf(2, 1)).await();
-      assertThat(result.wasRead(0)).isFalse();
-      hang.countDown();
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-    }
-  }
-
-  @Test
-  void shouldPinAtMost90KibOfAnIdlePeerInBothDirections() throws Exception {
-    long readerBytes =
-        4L * MessageSlab.MESSAGE_BYTES
-            + pages(CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2))
-            + CompletionQueues.ringBytes(ReadConnection.SEND_DEPTH + 2) / 2;
-    long serverBytes =
-        3L * MessageSlab.MESSAGE_BYTES
-            + pages(CompletionQueues.queuePairBytes(ServeConnection.SEND_DEPTH, 3))
-            + CompletionQueues.ringBytes(ServeConnection.SEND_DEPTH + 3) / 2;
-    assertThat(readerBytes + serverBytes).isLessThanOrEqualTo(90 << 10);
-    try (TestExecutor server = open(new Options(1));
-        TestExecutor reader = open(new Options(2))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      long readers = reader.onAgent(() -> reader.transport().slab().registeredBytes());
-      long servers = server.onAgent(() -> server.transport().slab().registeredBytes());
-      assertThat(readers).isEqualTo(64 << 10);
-      assertThat(servers).isEqualTo(64 << 10);
-    }
-  }
-
-  private static long pages(long bytes) {
-    return (bytes + 4095) & -4096L;
-  }
 }

@@ -2,9 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -21,28 +19,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 @Timeout(60)
 class ReadAfterReleaseTest {
   @TempDir private Path directory;
-
-  @Test
-  void shouldThrowWhenABlockIsReadAfterItsLastRelease() throws Exception {
-    try (TestExecutor executor = new TestExecutor(directory, new TestExecutor.Options(1));
-        TestExecutor server = new TestExecutor(directory, new TestExecutor.Options(2))) {
-      server.outputs().write(1, new Random(3), 100_000);
-      ManagedBuffer block = fetch(executor, server);
-      InputStream begun = block.createInputStream();
-      assertThat(begun.readNBytes(10)).hasSize(10);
-      block.release();
-      assertThatThrownBy(begun::read).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(block::createInputStream).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(block::nioByteBuffer).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(block::retain).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(block::release).isInstanceOf(IllegalStateException.class);
-      // The memory serves the next block as if nothing had happened.
-      ManagedBuffer next = fetch(executor, server);
-      assertThat(next.createInputStream().readAllBytes())
-          .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
-      next.release();
-    }
-  }
 
   @Test
   void shouldKeepMemoryThatATaskStillHoldsWhenTheExecutorStops() throws Exception {

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.ScriptedCase;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 
@@ -23,7 +22,6 @@ class SlowDestructionTest extends ScriptedExecutors {
 
   @ParameterizedTest(name = "an executor ends while others fetch, and each {0} takes 30 ms")
   @ValueSource(strings = {"rdma_destroy_qp", "ibv_dereg_mr", "ibv_destroy_cq", "rdma_destroy_id"})
-  @ScriptedCase("READ")
   void shouldReadFromOtherExecutorsMeanwhile(String call) throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);

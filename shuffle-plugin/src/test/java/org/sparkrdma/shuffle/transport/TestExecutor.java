@@ -17,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -71,20 +70,15 @@ final class TestExecutor implements AutoCloseable {
     private long pinnedBytes = 256L << 20;
     private long poolBytes = 64L << 20;
     private int chunkBytes = 64 << 10;
-    private int windowBytes = 1 << 20;
     private Duration requestTimeout = Duration.ofSeconds(5);
     private Duration connectTimeout = Duration.ofSeconds(5);
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
-    private Duration quarantine = Duration.ofMillis(200);
     private int maxConnections = 16;
-    private int maxAttempts = 16;
     private OptionalInt trafficClass = OptionalInt.empty();
     private int peerLeases = 1024;
     private boolean verify = true;
     private boolean watched = true;
-    private BiConsumer<Object, String> onCall = (object, method) -> {};
-    private boolean limited;
     private int maxCompletionQueueDepth = Integer.MAX_VALUE;
     private final Set<Capability> absent = EnumSet.noneOf(Capability.class);
     private LongSupplier nanoClock = System::nanoTime;
@@ -101,21 +95,9 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    Options acknowledgeDelay(String duration) {
-      engine.put("soft.ack.delay", duration);
-      return this;
-    }
-
     /** Sets the engine, which the executor closes. */
     Options on(VerbsEngine engineOfTest) {
       given = engineOfTest;
-      return this;
-    }
-
-    /** Selects an engine without private data, whatever {@link TestEngine} says. */
-    Options limited() {
-      limited = true;
-      fabricTrusted = true;
       return this;
     }
 
@@ -180,12 +162,6 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** The first one; each that follows is twice as long. */
-    Options quarantine(Duration first) {
-      quarantine = first;
-      return this;
-    }
-
     Options idleTimeout(Duration timeout) {
       idleTimeout = timeout;
       return this;
@@ -209,12 +185,6 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** Sets what receives each call of an object of the engine, before the call. */
-    Options onCall(BiConsumer<Object, String> receiver) {
-      onCall = receiver;
-      return this;
-    }
-
     Options nanoClock(LongSupplier clock) {
       nanoClock = clock;
       return this;
@@ -227,11 +197,6 @@ final class TestExecutor implements AutoCloseable {
 
     Options peerLeases(int most) {
       peerLeases = most;
-      return this;
-    }
-
-    Options windows(int bytes) {
-      windowBytes = bytes;
       return this;
     }
 
@@ -255,17 +220,11 @@ final class TestExecutor implements AutoCloseable {
       trafficClass = OptionalInt.of(value);
       return this;
     }
-
-    Options maxAttempts(int most) {
-      maxAttempts = most;
-      return this;
-    }
   }
 
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
     VerbsEngine loaded = options.given == null ? TestEngine.load(options.engine) : options.given;
-    VerbsEngine bare = options.limited ? LimitedEngine.over(loaded) : loaded;
-    engine = options.watched ? WatchedEngine.watch(bare, options.onCall) : bare;
+    engine = options.watched ? WatchedEngine.watch(loaded, (object, method) -> {}) : loaded;
     device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);
     outputs = new TestOutputs(directory, options.secondDirectory);
@@ -302,10 +261,10 @@ final class TestExecutor implements AutoCloseable {
         options.connectTimeout,
         options.requestTimeout,
         options.idleTimeout,
-        options.quarantine,
+        Duration.ofMillis(200),
         Duration.ofMinutes(1),
         options.maxConnections,
-        options.maxAttempts,
+        16,
         new PacketSettings(options.trafficClass, 17, 6),
         false);
   }
@@ -313,7 +272,7 @@ final class TestExecutor implements AutoCloseable {
   private static ServeSettings serveSettings(Options options) {
     return new ServeSettings(
         options.mode,
-        options.windowBytes,
+        1 << 20,
         256 << 10,
         16,
         options.lease,
@@ -393,13 +352,6 @@ final class TestExecutor implements AutoCloseable {
 
   ShuffleCounters counters() {
     return counters;
-  }
-
-  /** Waits until it has quarantined a peer; the test's time limit bounds it. */
-  void awaitQuarantine() {
-    while (count(Counter.PEERS_QUARANTINED) == 0) {
-      Thread.onSpinWait();
-    }
   }
 
   /** Spark's client, which has the bytes of {@link #tcpAnswers}. */

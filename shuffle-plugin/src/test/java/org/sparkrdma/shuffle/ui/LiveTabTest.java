@@ -7,22 +7,16 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.deploy.history.FsHistoryProvider;
-import org.apache.spark.deploy.history.HistoryServer;
-import org.apache.spark.internal.config.package$;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
-import scala.Option;
 import scala.Tuple2;
 
 /** The tab of a real application, live and from its event log in a real History Server. */
@@ -49,71 +43,6 @@ class LiveTabTest {
         JavaSparkContext spark = new JavaSparkContext(conf().set("spark.ui.enabled", "false"))) {
       shuffle(spark);
       assertThat(log.warnings()).isEmpty();
-    }
-  }
-
-  @Test
-  void shouldShowTheTabInAHistoryServer() throws Exception {
-    SparkConf conf =
-        conf()
-            .set("spark.eventLog.enabled", "true")
-            .set("spark.eventLog.rolling.enabled", "false")
-            .set("spark.eventLog.compress", "false")
-            .set("spark.eventLog.dir", logs.toUri().toString());
-    String id;
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      shuffle(spark);
-      id = spark.sc().applicationId();
-    }
-    Path log = logs.resolve(id);
-    assertThat(Files.readString(log)).contains("org.sparkrdma.shuffle.ui.RdmaShuffleEvent");
-    // An event of an earlier schema, and one of a later schema with fields that are not known here.
-    String all = Files.readString(log);
-    String event = "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":";
-    int end = all.lastIndexOf("{\"Event\":\"SparkListenerApplicationEnd\"");
-    Files.writeString(
-        log,
-        all.substring(0, end)
-            + event
-            + "0,\"executors\":[[\"41\",\"engine\",\"early-engine\"]]}\n"
-            + event
-            + "2,\"timeMs\":9,\"shape\":{\"of\":1},\"executors\":[[\"42\",\"engine\",\"late-engine\"]]}\n"
-            + all.substring(end));
-    String page = historyPage(id);
-    assertThat(page)
-        .contains(TAB)
-        .contains("in local mode no block is remote")
-        .contains("early-engine")
-        .contains("late-engine")
-        .contains("a later version of the plug-in wrote this log");
-  }
-
-  private String historyPage(String id) throws Exception {
-    SparkConf conf =
-        new SparkConf(false)
-            .set("spark.history.fs.logDirectory", logs.toUri().toString())
-            .set("spark.history.ui.port", "0");
-    FsHistoryProvider provider = new FsHistoryProvider(conf);
-    HistoryServer server =
-        new HistoryServer(
-            conf,
-            provider,
-            new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()),
-            0);
-    server.initialize();
-    server.bind();
-    try {
-      String url = "http://127.0.0.1:" + server.boundPort() + "/history/" + id + "/rdma-shuffle/";
-      HttpResponse<String> answer = request(url);
-      while (answer.statusCode() == 404) {
-        // Spark does not look for logs by itself when it is tested.
-        provider.checkForLogs();
-        answer = request(url);
-      }
-      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-      return answer.body();
-    } finally {
-      server.stop();
     }
   }
 

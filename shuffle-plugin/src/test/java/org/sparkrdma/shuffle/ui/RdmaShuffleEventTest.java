@@ -15,7 +15,6 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.util.JsonProtocol$;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.CapturedLog;
 
 class RdmaShuffleEventTest {
   private static final String END =
@@ -125,37 +124,6 @@ class RdmaShuffleEventTest {
       assertThat(event.hasLaterSchema()).isFalse();
     }
     assertThat(replayed.ends).containsExactly(4711L);
-  }
-
-  @Test
-  void shouldCostAHistoryServerWithoutTheJarOneWarning() {
-    String event = json(event(99, List.of(), FIGURES, Map.of()));
-    Thread thread = Thread.currentThread();
-    ClassLoader before = thread.getContextClassLoader();
-    thread.setContextClassLoader(new WithoutPlugin(before));
-    try (CapturedLog log = new CapturedLog("org.apache.spark.scheduler")) {
-      Replayed replayed = replay(event, event, event, END);
-      assertThat(replayed.ours).isEmpty();
-      assertThat(replayed.ends).containsExactly(4711L);
-      assertThat(log.warnings()).singleElement().asString().contains("RdmaShuffleEvent");
-    } finally {
-      thread.setContextClassLoader(before);
-    }
-  }
-
-  /** Finds no class of the plug-in. */
-  private static final class WithoutPlugin extends ClassLoader {
-    WithoutPlugin(ClassLoader parent) {
-      super(parent);
-    }
-
-    @Override
-    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-      if (name.startsWith("org.sparkrdma.")) {
-        throw new ClassNotFoundException(name);
-      }
-      return super.loadClass(name, resolve);
-    }
   }
 
   private static RdmaShuffleEvent event(
