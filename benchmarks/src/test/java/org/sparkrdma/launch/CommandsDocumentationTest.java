@@ -58,10 +58,6 @@ class CommandsDocumentationTest {
               "< <(./dev/guest packages)"),
           by("\\./dev/guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
           by("\\./dev/guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
-          by(
-              "\\./dev/guest run --nodes 2 -- bash -c .*rping.*",
-              "GuestToolIT.java",
-              "\"rping -s -C 3"),
           by("\\./dev/guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
           by("\\./dev/guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
           by("\\./dev/guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(LostMessage.REQ)"),

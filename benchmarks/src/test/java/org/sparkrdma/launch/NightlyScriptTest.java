@@ -96,7 +96,7 @@ class NightlyScriptTest {
 
   @Test
   void shouldKnowThatGuestTestsNeedTheirProfile() {
-    NightlyTag tag = new NightlyTag("integration-tests", "ReadBwIT", null, true);
+    NightlyTag tag = new NightlyTag("integration-tests", "LinkLocalIT", null, true);
 
     assertThat(NightlyCommand.parse("./mvnw verify -Pguest,nightly").selects(tag)).isTrue();
     assertThat(NightlyCommand.parse("./mvnw verify -Pguest").selects(tag)).isFalse();

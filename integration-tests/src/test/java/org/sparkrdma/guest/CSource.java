@@ -11,9 +11,6 @@ import java.util.List;
 
 /** Compiles a C source of the tests' resources by the C compiler of this machine. */
 final class CSource {
-  /** Sources may include it. */
-  private static final String HEADER = "loop.h";
-
   private CSource() {}
 
   /**
@@ -27,7 +24,6 @@ final class CSource {
    */
   static Path compile(String name, Path directory, String... options)
       throws IOException, InterruptedException {
-    copy(HEADER, directory);
     Path source = copy(name + ".c", directory);
     Path result = directory.resolve(name);
     List<String> command =

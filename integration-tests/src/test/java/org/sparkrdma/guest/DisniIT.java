@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -44,15 +43,6 @@ final class DisniIT {
             Disni.options(),
             ENGINE + tests);
     int passed = summary.path("passed").asInt();
-    GuestReport.add(
-        "disni",
-        transport,
-        result ->
-            result
-                .put("kernel", summary.path("kernel").asText())
-                .put("contractTests", passed + summary.path("failed").asInt())
-                .put("contractPassed", passed)
-                .put("contractSkipped", summary.path("skipped").asInt()));
     assertThat(passed).isEqualTo(passing);
   }
 
@@ -79,17 +69,6 @@ final class DisniIT {
       assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
       assertThat(step.tcpBytes()).as("%s", step).isZero();
       assertThat(step.failedTasks()).as("%s", step).isZero();
-    }
-    for (String transport : List.of("rocev2", "iwarp")) {
-      StepResult tera = steps.get(transport + "-disni/tera");
-      GuestReport.add(
-          "disni",
-          transport,
-          result ->
-              result
-                  .put("nodes", 2)
-                  .put("jobRight", tera.right())
-                  .put("jobRdmaBytes", tera.rdmaBytes()));
     }
   }
 }

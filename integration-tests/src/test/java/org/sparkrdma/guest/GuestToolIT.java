@@ -12,11 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Behaviour of {@code ./dev/guest} on the machine of the test. */
 @Isolated("It takes both processors.")
@@ -25,30 +21,12 @@ final class GuestToolIT {
   private static final Guest ONE = Guest.nodes(1);
   private static final Guest TWO = Guest.nodes(2);
 
-  /**
-   * Tries of rping, which can hang over siw: docs/dev/testing.md. No code of this project takes
-   * part. Only a hang is tried again.
-   */
-  private static final int RPING_TRIES = 3;
-
-  /** Exit code of {@code ./dev/guest run} when its time limit ends it. */
-  private static final int TIMED_OUT = 124;
-
   /** A command that prints a line when it runs and does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
   /** Words before a command on the host; it runs as the user nobody, whose home folder is /. */
   private static final String AS_USER_OF_HOST =
       "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";
-
-  @Test
-  void shouldRunOnAKernelOfItsOwn() throws Exception {
-    GuestResult result = ONE.run("cat", "/proc/version");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(1).out())
-        .startsWith("Linux version 6.")
-        .isNotEqualTo(Files.readString(Path.of("/proc/version")));
-  }
 
   @Test
   void shouldHandOverExitCodeAndBothOutputsByteForByte() throws Exception {
@@ -97,76 +75,6 @@ final class GuestToolIT {
     assertThat(result.node(1).lines()).filteredOn(line -> line.contains("PORT_ACTIVE")).hasSize(2);
   }
 
-  @ParameterizedTest
-  @CsvSource({"rocev2, rxe0, 10.99.1.1", "iwarp, siw0, 10.99.2.1"})
-  void shouldHaveTheDeviceOfTheTransportAlone(String transport, String device, String address)
-      throws Exception {
-    GuestResult result =
-        ONE.with("--transport", transport).bash("ls /sys/class/infiniband; echo $GUEST_ADDRESS");
-    assertThat(result.node(1).lines()).as(result.output()).containsExactly(device, address);
-  }
-
-  @Test
-  void shouldReachThePeerByBothAddressFamiliesOnBothWires() throws Exception {
-    GuestResult result =
-        TWO.bash(
-            "for peer in $GUEST_ROCEV2_PEER_ADDRESS $GUEST_ROCEV2_PEER_ADDRESS6"
-                + " $GUEST_IWARP_PEER_ADDRESS $GUEST_IWARP_PEER_ADDRESS6;"
-                + " do ping -c 1 -W 5 $peer || exit; done");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-  }
-
-  @Timeout(240)
-  @ParameterizedTest
-  @ValueSource(strings = {"ROCEV2", "IWARP"})
-  void shouldCarryRpingBetweenTheNodes(String transport) throws Exception {
-    GuestResult result = rping(transport);
-    for (int hangs = 1; result.exitCode() == TIMED_OUT && hangs < RPING_TRIES; hangs++) {
-      result = rping(transport);
-    }
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(2).lines()).filteredOn(line -> line.startsWith("ping data")).hasSize(3);
-  }
-
-  private static GuestResult rping(String transport) throws Exception {
-    return converse(
-        TWO.timeout(Duration.ofSeconds(60)),
-        "rping -s -C 3 -a $GUEST_%s_ADDRESS".formatted(transport),
-        "rdma resource show cm_id | grep LISTEN",
-        "rping -c -v -V -C 3 -a $GUEST_%s_PEER_ADDRESS".formatted(transport));
-  }
-
-  @Test
-  void shouldCaptureRoceOnTheWire(@TempDir Path directory) throws Exception {
-    Path capture = directory.resolve("wire.pcap");
-    String pingpong = "ibv_rc_pingpong -d rxe0 -g 1 -n 100 -s 1000";
-    GuestResult result =
-        converse(
-            TWO.with("--capture", capture.toString()),
-            pingpong,
-            "ss --listening --tcp --numeric | grep 18515",
-            pingpong + " $GUEST_PEER_ADDRESS");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(packets(capture, "udp and dst port 4791 and src 10.99.1.1"))
-        .hasSizeGreaterThanOrEqualTo(100);
-    assertThat(packets(capture, "udp and dst port 4791 and src 10.99.1.2"))
-        .hasSizeGreaterThanOrEqualTo(100);
-  }
-
-  @Test
-  void shouldJoinTwoRailsByASwitch() throws Exception {
-    GuestResult result =
-        TWO.with("--rails", "2")
-            .bash(
-                "ls -1 /sys/class/infiniband; ping -c 1 -W 5 $GUEST_RAIL2_PEER_ADDRESS >&2 || exit;"
-                    + " ip addr add 10.99.1.$((GUEST_NODE + 10))/32 dev wire3;"
-                    + " other_rail=10.99.1.$((3 - GUEST_NODE + 10));"
-                    + " until ping -c 1 -W 1 -I wire1 $other_rail >&2; do sleep 0.1; done");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(1).lines()).containsExactly("rxe0", "rxe1", "siw0");
-    assertThat(result.node(2).lines()).containsExactly("rxe0", "rxe1", "siw0");
-  }
-
   @Test
   void shouldLosePacketsWhileTheLinkIsDown() throws Exception {
     try (RunningGuest running = TWO.start(UP_FOR_LONG)) {
@@ -213,49 +121,6 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldLimitTheLockedMemoryOfAnOrdinaryUser() throws Exception {
-    Guest user = ONE.with("--user", "nobody").with("--transport", "rocev2");
-    String register = "id -un; ulimit -l; timeout 2 ibv_rc_pingpong -g 1 -s 16777216";
-    GuestResult limited = user.with("--ulimit-memlock", "8192").bash(register);
-    assertThat(limited.node(1).lines()).containsExactly("nobody", "8192");
-    assertThat(limited.node(1).err()).contains("Couldn't register MR");
-    GuestResult unlimited = user.bash(register);
-    assertThat(unlimited.node(1).lines()).startsWith("nobody", "unlimited");
-    assertThat(unlimited.node(1).err()).doesNotContain("Couldn't register MR");
-  }
-
-  @Test
-  void shouldShareOneDirectoryAndNothingElse(@TempDir Path shared, @TempDir Path other)
-      throws Exception {
-    GuestResult result =
-        TWO.with("--share", shared.toString())
-            .env("OTHER", other.toString())
-            .bash(
-                "echo from $GUEST_NODE >$GUEST_SHARE/$GUEST_NODE; touch $OTHER/file;"
-                    + " until cat $GUEST_SHARE/$((3 - GUEST_NODE)) 2>/dev/null | grep from;"
-                    + " do sleep 0.05; done");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(1).out()).isEqualTo("from 2\n");
-    assertThat(result.node(2).out()).isEqualTo("from 1\n");
-    assertThat(shared.resolve("2")).hasContent("from 2");
-    assertThat(other).isEmptyDirectory();
-  }
-
-  @Test
-  void shouldRunThisJava() throws Exception {
-    GuestResult result =
-        Guest.nodes(1)
-            .memory("1G")
-            .run(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-version");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(1).err()).contains(System.getProperty("java.vm.version"));
-  }
-
-  @Test
   void shouldNeedNoRoot() throws Exception {
     assumeTrue(uid() == 0, "run by an ordinary user, as all the other tests are");
     String mayMakeNamespaces = AS_USER_OF_HOST + "unshare --user --net --pid --fork true";
@@ -285,25 +150,6 @@ final class GuestToolIT {
                 + " --transport, --rails, --mtu, --wire, --name, --share, --env, --user,"
                 + " --ulimit-memlock, --netem,"
                 + " --capture, --output and --help");
-  }
-
-  /** Runs the server on node 1 and, once it listens, the client on node 2. */
-  private static GuestResult converse(Guest guest, String server, String listens, String client)
-      throws IOException, InterruptedException {
-    String go = "until [[ -e /run/go ]]; do sleep 0.05; done; ";
-    String line = "echo up; if ((GUEST_NODE == 1)); then eval $SERVER; else eval $CLIENT; fi";
-    try (RunningGuest running =
-        guest.env("SERVER", server).env("CLIENT", go + client).start("bash", "-c", line)) {
-      running.awaitLine("up");
-      NodeResult listening = running.exec(1, "until " + listens + "; do sleep 0.05; done");
-      assertThat(listening.exitCode()).as(listening.toString()).isZero();
-      assertThat(running.exec(2, "touch /run/go").exitCode()).isZero();
-      return running.await();
-    }
-  }
-
-  private static List<String> packets(Path capture, String filter) throws Exception {
-    return bashOnHost("tcpdump -n -r " + capture + " '" + filter + "'").lines();
   }
 
   private static NodeResult bashOnHost(String line) throws IOException, InterruptedException {

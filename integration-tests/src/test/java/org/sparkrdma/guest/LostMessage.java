@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.guest;
 
-import java.util.Locale;
-
 /** A message of the set-up of a connection that the wire loses once. */
 enum LostMessage {
   REQ("once", "rocev2-lost-req"),
@@ -32,10 +30,5 @@ enum LostMessage {
   /** Bytes of the first job: read, or once, which is by READ or TCP. */
   String expected() {
     return expected;
-  }
-
-  /** The name of its result. */
-  String key() {
-    return "lost " + word().toLowerCase(Locale.ROOT);
   }
 }

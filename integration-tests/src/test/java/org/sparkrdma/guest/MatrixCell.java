@@ -152,13 +152,7 @@ record MatrixCell(
         run.onKernel(kernel)
             .with("--mtu", mtu)
             .with("--env", "SPARK_LOCAL_DIRS=" + LOCAL)
-            .prepared(
-                String.join(
-                    " && ",
-                    "uname -r >" + run.file("release"),
-                    prepareFiles(),
-                    prepareNetwork(),
-                    prepareLimit()));
+            .prepared(String.join(" && ", prepareFiles(), prepareNetwork(), prepareLimit()));
     if (needsMoreOptions()) {
       run = run.onKernelWith("kernel.matrix.config");
     }

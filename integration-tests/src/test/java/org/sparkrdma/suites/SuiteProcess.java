@@ -208,7 +208,6 @@ final class SuiteProcess {
     command.add("-Dit.repository=" + workbench.repository());
     command.add("-Dit.spark.path=" + SparkPath.of(home));
     command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
-    command.add("-Dit.fault.rows=" + FaultTableFile.rowFolder(workbench.directory().getParent()));
     command.add("-Dit.project=" + System.getProperty("it.project"));
     command.add("-Dit.nightly=" + Boolean.getBoolean("it.nightly"));
     command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));

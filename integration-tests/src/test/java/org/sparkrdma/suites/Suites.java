@@ -74,16 +74,10 @@ final class Suites {
               .only("using external shuffle service")
               .withoutRemoteBlocks());
     }
-    runs.add(codecs(nightly));
     runs.add(blockSizes(nightly));
     runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
     SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;
-  }
-
-  private static SuiteRun codecs(boolean whole) {
-    SuiteRun run = SuiteRun.of(SCENARIOS + "CodecsSuite", Setting.OWN);
-    return whole ? run : run.only("by zstd", "not compressed", "with authentication");
   }
 
   private static SuiteRun blockSizes(boolean whole) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.suites;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
@@ -42,30 +41,11 @@ final class SuitesIT {
         new SuiteSelection(
             System.getProperty("it.suites", ""), System.getProperty("it.settings", ""));
     List<SuiteRun> runs = selection.from(Suites.all(Boolean.getBoolean("it.nightly")));
-    FaultTableFile faults = new FaultTableFile(workbench.directory().getParent());
-    if (isEverything()) {
-      faults.deleteRowsOfSuites();
-    }
     ExecutorService runners = Executors.newFixedThreadPool(Integer.getInteger("it.parallel", 2));
     // All are submitted before the first result is awaited.
     List<DynamicNode> nodes = runs.stream().map(run -> node(workbench, run, runners)).toList();
     runners.shutdown();
-    DynamicNode table =
-        dynamicTest("fault-table.json should have every row", () -> checkFaults(faults));
-    return Stream.concat(nodes.stream(), Stream.of(table));
-  }
-
-  /** Runs last, when all suites have written their rows. */
-  private static void checkFaults(FaultTableFile faults) throws IOException {
-    OUT.println(faults.merge());
-    boolean unitTestsRan =
-        !Boolean.getBoolean("it.skipUnitTests") && System.getProperty("test") == null;
-    assertThat(faults.problems(isEverything(), unitTestsRan)).isEmpty();
-  }
-
-  private static boolean isEverything() {
-    return System.getProperty("it.suites", "").isEmpty()
-        && System.getProperty("it.settings", "").isEmpty();
+    return nodes.stream();
   }
 
   private static DynamicNode node(Workbench workbench, SuiteRun run, ExecutorService runners) {

@@ -9,8 +9,6 @@ import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 import org.sparkrdma.scenarios.faults.FaultJob
-import org.sparkrdma.scenarios.faults.FaultResult
-import org.sparkrdma.scenarios.faults.FaultTable
 
 /** Executors that migrate their map outputs before they exit. */
 final class DecommissionSuite extends ScenarioSuite with Eventually {
@@ -84,20 +82,6 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
       assert(again === expected)
       assertAllByRead(after)
       assert(seconds < BoundSeconds)
-      FaultTable.writeRows(
-        "decommission.json",
-        Seq(
-          FaultResult(
-            "an executor is decommissioned while its blocks are read",
-            "another executor replaces it; every block of the next job comes by READ",
-            1,
-            answer == expected && again == expected,
-            seconds,
-            BoundSeconds,
-            traffic.counters
-          )
-        )
-      )
     }
   }
 

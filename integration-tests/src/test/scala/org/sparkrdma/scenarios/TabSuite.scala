@@ -58,7 +58,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(value(scraped, "blocks_without_rdma") > 0, scraped)
       assert(value(scraped, "blocks_fallback") === 0, scraped)
       assert(value(scraped, "bytes_fallback") === 0, scraped)
-      Screenshots.save("live-without-rdma", url(cluster))
       (cluster.sc.applicationId, hosts(cluster))
     }
     withoutRdma = id
@@ -86,7 +85,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       info(s"bytes by stage: $stages")
       assertScraped(cluster)
       hosts(cluster).keys.foreach(assertGauges)
-      Screenshots.save("live", url(cluster))
       hosts(cluster).foreach { case (one, host) =>
         assert(row(busy, one).startsWith(s"<tr><td>$one</td><td>$host</td><td>up</td>"), busy)
       }
@@ -101,7 +99,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val after = await(cluster)(page => row(page, lost).contains("<td>lost: "))
       assert(bytesByRead(after) > 0, after)
       assert(!hasSecret(busy) && !hasSecret(after))
-      Screenshots.save("live-lost-executor", url(cluster))
       (cluster.sc.applicationId, stages)
     }
     assert(events.nonEmpty)
@@ -113,57 +110,10 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(page.contains("<td>soft</td>"), page)
       assert(!hasSecret(page))
       assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
-      Screenshots.save("history", history.url(id))
       val reasons =
         awaitPage(history.url(withoutRdma))(_.contains("Not used in 2 executors:</strong>"))
       assertReasons(reasons, hostsWithoutRdma)
-      Screenshots.save("history-without-rdma", history.url(withoutRdma))
     } finally history.close()
-    val without = HistoryServer.start(logs, jars = Nil)
-    try {
-      val ids = Seq(id, withoutRdma)
-      ids.foreach(one =>
-        awaitPage(without.url(one, "executors"))(_.contains("<title>scenario - Executors"))
-      )
-      val warnings = without.warnings.filter(_.contains("RdmaShuffleEvent"))
-      assert(warnings.size === ids.size, without.warnings)
-      assert(warnings.forall(_.contains("Drop unrecognized event")), warnings)
-    } finally without.close()
-  }
-
-  test("should be drawn by a browser") {
-    if (!Screenshots.available) {
-      cancel("no /usr/bin/chromium")
-    }
-    val drawn = Screenshots.saved
-    assert(
-      drawn.keySet === Set(
-        "live",
-        "live-lost-executor",
-        "live-without-rdma",
-        "history",
-        "history-without-rdma"
-      )
-    )
-    drawn.foreach { case (name, bytes) =>
-      assert(bytes > 20_000, name)
-      val document = Screenshots.document(name)
-      assert(document.contains("<h4>Executors</h4>"), document)
-      assert(document.contains("By READ:"), document)
-      assert(Screenshots.console(name) === Nil, name)
-    }
-    assertFindsErrors()
-  }
-
-  /** Asserts that the log of the browser has errors of scripts. */
-  private def assertFindsErrors(): Unit = {
-    val page = Files.writeString(
-      Files.createTempDirectory("page").resolve("page.html"),
-      "<html><body><script>thisFunctionIsMissing()</script></body></html>"
-    )
-    Screenshots.saveDocument("script-that-fails", page.toUri.toString)
-    val console = Screenshots.console("script-that-fails")
-    assert(console.exists(_.contains("thisFunctionIsMissing is not defined")), console)
   }
 
   private def withUi(conf: SparkConf): SparkConf = conf

@@ -44,15 +44,22 @@ final class VerifiedReadsSuite extends ScenarioSuite {
 
   test("should quarantine no peer for the wrong checksums of encrypted spills") {
     val wanted = expected
-    SparkCluster.run(merging(Clusters.soft().set("spark.io.encryption.enabled", "true"))) {
-      cluster =>
-        val (result, traffic) = cluster.trafficOf(blocks(cluster))
-        assert(result === wanted)
-        assert(traffic.fallbacks.keySet === Set(Unusable), traffic)
-        assert(traffic.counter("verify.unusable-sums") === traffic.fallbacks(Unusable), traffic)
-        assertNoPeerQuarantined(traffic)
-        assertSameAsSpark(traffic)
-        assertNothingRetried(cluster)
+    // Blocks that are encrypted at rest may be read by READ where the network must be encrypted.
+    val conf = Clusters
+      .soft()
+      .set("spark.io.encryption.enabled", "true")
+      .set("spark.authenticate", "true")
+      .set("spark.authenticate.secret", "of this test")
+      .set("spark.network.crypto.enabled", "true")
+    SparkCluster.run(merging(conf)) { cluster =>
+      val (result, traffic) = cluster.trafficOf(blocks(cluster))
+      assert(result === wanted)
+      assert(traffic.rdmaBytes > 0, traffic)
+      assert(traffic.fallbacks.keySet === Set(Unusable), traffic)
+      assert(traffic.counter("verify.unusable-sums") === traffic.fallbacks(Unusable), traffic)
+      assertNoPeerQuarantined(traffic)
+      assertSameAsSpark(traffic)
+      assertNothingRetried(cluster)
     }
   }
 

@@ -25,9 +25,4 @@ public record Comparison(long compared, long right) {
   public boolean hasNoneWrong() {
     return right == compared;
   }
-
-  /** Whether all are right; {@code null} when nothing was compared. */
-  String json() {
-    return compared == 0 ? "null" : Boolean.toString(hasNoneWrong());
-  }
 }

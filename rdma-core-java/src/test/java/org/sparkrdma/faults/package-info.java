@@ -1,5 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Rows of {@code fault-table.json} that unit tests measure: {@link org.sparkrdma.faults.FaultRows}.
- */
+/** Bounds of the times of faults, and comparisons of what was read under them. */
 package org.sparkrdma.faults;

@@ -204,7 +204,6 @@ public final class ClusterNode {
           application.tera("tera");
           application.transfer();
         }
-        case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
     }

@@ -8,8 +8,6 @@ import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Faults while two executors connect. */
 private[faults] object ConnectionFaults {
-  private val WaitingUseTcp =
-    "blocks that wait for it use TCP, as do others while the peer is quarantined"
   private val Quarantined = Set("quarantined")
   private val Failed = Seq(Claim.byTcp("connect-failed"))
 
@@ -17,7 +15,6 @@ private[faults] object ConnectionFaults {
     Seq(
       onNewConnection(
         "the peer's address cannot be resolved",
-        s"the attempt fails; $WaitingUseTcp",
         Step.RESOLVED,
         Act.FAIL,
         claims = Failed,
@@ -25,7 +22,6 @@ private[faults] object ConnectionFaults {
       ),
       onNewConnection(
         "a connection is refused",
-        s"the attempt fails; $WaitingUseTcp",
         Step.CONNECT,
         Act.REFUSE,
         claims = Failed,
@@ -43,7 +39,6 @@ private[faults] object ConnectionFaults {
       wrongRequest("a REQUEST's proof is wrong", garbledAt = 40),
       onNewConnection(
         "an ANSWER has a wrong proof",
-        s"the reader ends the connection; $WaitingUseTcp",
         Step.ANSWER_RECEIVED,
         Act.GARBLE,
         argument = 24,
@@ -59,7 +54,6 @@ private[faults] object ConnectionFaults {
   private def timesOut(name: String, step: Step): FaultPoint =
     onNewConnection(
       name,
-      s"after the connect time-out, $WaitingUseTcp",
       step,
       Act.LOSE,
       claims = Failed,
@@ -69,7 +63,6 @@ private[faults] object ConnectionFaults {
   private def comesLate(what: String, step: Step): FaultPoint =
     onNewConnection(
       s"$what comes late",
-      "blocks wait for it",
       step,
       Act.HOLD,
       argument = FaultPoint.HeldMs,
@@ -83,7 +76,6 @@ private[faults] object ConnectionFaults {
   private def wrongRequest(name: String, garbledAt: Int): FaultPoint =
     onNewConnection(
       name,
-      s"the request is refused; $WaitingUseTcp",
       Step.REQUEST_RECEIVED,
       Act.GARBLE,
       argument = garbledAt,
@@ -97,7 +89,6 @@ private[faults] object ConnectionFaults {
   /** A READ drops the connection, so that a new one is needed. */
   private def onNewConnection(
       name: String,
-      outcome: String,
       step: Step,
       act: Act,
       argument: Any = "",
@@ -105,7 +96,6 @@ private[faults] object ConnectionFaults {
       mayAlso: Set[String] = Set.empty
   ): FaultPoint = FaultPoint(
     name,
-    outcome,
     Seq(
       rule(step, act, argument, chance = 1, maxFires = 1),
       rule(Step.READ, Act.DROP_CONNECTION, chance = 1, maxFires = 1)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import scala.collection.mutable.ArrayBuffer
-
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
@@ -19,14 +17,10 @@ final class FailingDiskSuite extends ScenarioSuite {
   private val AfterReadError = Set("quarantined", "lost-peer")
 
   private lazy val expected = FaultJob.vanillaAnswer(Job)
-  private val results = new ArrayBuffer[FaultResult]
 
   test("should recompute map outputs that cannot be copied any more") {
     run(
       serve = "copy",
-      fault = "the disk of map outputs fails with EIO, and they are served from copies",
-      recovery =
-        "the peer answers \"fetch by TCP\", which fails, too; Spark recomputes the outputs",
       reason = "peer-unknown-block",
       pieces = "serve.pieces.copy"
     )(_.write())
@@ -35,8 +29,6 @@ final class FailingDiskSuite extends ScenarioSuite {
   test("should recompute map outputs whose windows were read before") {
     run(
       serve = "window",
-      fault = "the disk of map outputs fails with EIO after their windows were read",
-      recovery = "READs and TCP fail; Spark recomputes the outputs",
       reason = "read-error",
       pieces = "serve.pieces.window",
       optional = AfterReadError
@@ -46,8 +38,6 @@ final class FailingDiskSuite extends ScenarioSuite {
   test("should recompute map outputs whose windows are read for the first time") {
     run(
       serve = "window",
-      fault = "the disk of map outputs fails with EIO before their windows are read",
-      recovery = "READs and TCP fail; Spark recomputes the outputs",
       reason = "read-error",
       pieces = "serve.pieces.window",
       optional = AfterReadError
@@ -61,8 +51,6 @@ final class FailingDiskSuite extends ScenarioSuite {
     */
   private def run(
       serve: String,
-      fault: String,
-      recovery: String,
       reason: String,
       pieces: String,
       optional: Set[String] = Set.empty
@@ -104,16 +92,6 @@ final class FailingDiskSuite extends ScenarioSuite {
       assertAllByRead(after)
       assert(after.counter("rdma.blocks.read") === shuffle.blocks)
       assert(disk.hits === hits)
-      results += FaultResult(
-        fault,
-        recovery,
-        hits,
-        answer == wanted && again == wanted,
-        seconds,
-        BoundSeconds,
-        traffic.counters
-      )
-      FaultTable.writeRows("failing-disk.json", results.toSeq)
     }
   }
 

@@ -9,12 +9,10 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *
   * @param name
   *   completes a sentence that begins with "when"
-  * @param outcome
-  *   the result, as text
   * @param rules
   *   the first is the fault, the others prepare it; each must fire
   * @param claims
-  *   growth of counters that the outcome promises
+  *   promised growth of counters
   * @param mayAlso
   *   further reasons for which blocks may use TCP
   * @param leastSeconds
@@ -34,12 +32,11 @@ import org.sparkrdma.scenarios.faults.plan.Step
   */
 private[faults] final case class FaultPoint(
     name: String,
-    outcome: String,
     rules: Seq[Rule],
     claims: Seq[Claim],
     mayAlso: Set[String] = Set.empty,
     leastSeconds: Double = 0,
-    boundSeconds: Int = FaultTable.LeastBoundSeconds,
+    boundSeconds: Int = FaultPoint.LeastBoundSeconds,
     job: FaultJob = FaultJob.Usual,
     killsTasks: Boolean = false,
     onOneExecutor: Boolean = false,
@@ -57,6 +54,12 @@ private[faults] final case class FaultPoint(
 }
 
 private[faults] object FaultPoint {
+
+  /** A shorter bound would fail on a busy machine. */
+  val LeastBoundSeconds = 10
+
+  /** An executor that does not run for so long may cause time-outs of its own. */
+  val PauseMs = 200L
 
   /** Blocks use TCP for these reasons when an executor does not run for a while. */
   val OfPauses: Set[String] =
@@ -96,10 +99,6 @@ private[faults] object FaultPoint {
   val HeldMs = 400
   val LeastHeldSeconds = 0.35
 
-  val UsesTcp = "its blocks use TCP"
-  val NewConnection =
-    "the connection ends, its blocks use TCP, and the next request makes a new one"
-
   /** A connection ends. A new one may follow after the job, when the peer is quarantined. */
   val Replaced: Seq[Claim] = Seq(Claim.grows("connections.closed"))
 
@@ -124,7 +123,6 @@ private[faults] object FaultPoint {
   /** A message or READ that is lost or too late. */
   def untimely(name: String, step: Step, act: Act, argument: Any = ""): FaultPoint = FaultPoint(
     name,
-    s"the request times out; $UsesTcp, as do others while the peer is quarantined",
     Seq(rule(step, act, argument, chance = 0.3)),
     claims = Seq(
       Claim.byTcp("timeout"),
@@ -138,7 +136,6 @@ private[faults] object FaultPoint {
   def garbled(name: String, step: Step, argument: Any = "", chance: Double = 0.3): FaultPoint =
     FaultPoint(
       name,
-      "the connection ends; blocks may use TCP while the peer is quarantined",
       Seq(rule(step, Act.GARBLE, argument, chance)),
       // Not that a connection is established: the peer may be quarantined for the rest of the job.
       claims = Seq(Claim.upToHits("protocol.errors"), Claim.grows("connections.closed")),
@@ -148,7 +145,6 @@ private[faults] object FaultPoint {
   /** A message or READ that is slow but arrives in time. */
   def slow(name: String, step: Step): FaultPoint = FaultPoint(
     name,
-    "the request waits for it",
     Seq(rule(step, Act.HOLD, HeldMs, chance = 0.3)),
     claims = Claim.AllByRead,
     leastSeconds = LeastHeldSeconds

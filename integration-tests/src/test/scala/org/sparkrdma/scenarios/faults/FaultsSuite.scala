@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import scala.collection.mutable.ArrayBuffer
-
 import org.apache.spark.SparkEnv
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.concurrent.Eventually
@@ -13,6 +11,7 @@ import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
+import org.sparkrdma.scenarios.Traffic
 import org.sparkrdma.scenarios.VanillaAnswers
 
 /** Each fault fires with blocks in flight; the answer is vanilla Spark's, within the bound. */
@@ -26,7 +25,6 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     VanillaAnswers.of("faults", Clusters.vanilla(coresEach = 2)) { cluster =>
       Seq(FaultJob.Usual).map(job => job -> job.run(cluster.sc)).toMap
     }
-  private val results = new ArrayBuffer[FaultResult]
   private var bench: Option[FaultBench] = None
 
   override def afterAll(): Unit = {
@@ -49,31 +47,16 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(traffic.counter("rdma.blocks.read") === 0)
       assert(mute.asked > 0)
       assert(seconds < MuteDirectoryBound)
-      val fault = "the driver's directory does not answer"
-      results += FaultResult(
-        fault,
-        "blocks use TCP",
-        mute.asked,
-        answer == expected(FaultJob.Usual),
-        seconds,
-        MuteDirectoryBound,
-        traffic.counters
-      )
     }
   }
 
   for (point <- FaultPoints.all) {
     test(s"should give the vanilla answer when ${point.name}") {
-      results += runFault(point)
+      runFault(point)
     }
   }
 
-  test("should have a result of each fault") {
-    FaultTable.writeRows("cluster.json", results.toSeq)
-    assert(results.map(_.name).distinct.size === FaultPoints.all.size + 1)
-  }
-
-  private def runFault(point: FaultPoint): FaultResult = {
+  private def runFault(point: FaultPoint): Unit = {
     // First, because it starts its own cluster and only one can run.
     val wanted = expected(point.job)
     val on = openBench()
@@ -111,22 +94,10 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       grown
     }
     val retriedNow = retried(cluster)
-    val result = FaultResult(
-      point.name,
-      point.outcome,
-      allHits.head,
-      answer == wanted,
-      seconds,
-      point.boundSeconds,
-      grown,
-      retriedNow._1 - retriedBefore._1,
-      retriedNow._2 - retriedBefore._2,
-      if (point.pausesExecutor) 0 else reports.map(_.pauseMs).max
-    )
-    assertRange(point, result)
-    assertRetries(point, result)
+    val pauseMs = if (point.pausesExecutor) 0L else reports.map(_.pauseMs).max
+    assertRange(point, grown, allHits.head, pauseMs)
+    assertRetries(point, retriedNow._1 - retriedBefore._1, retriedNow._2 - retriedBefore._2)
     recover(on, point, executors, first)
-    result
   }
 
   /** Tasks that failed, and stages that were retried. */
@@ -136,29 +107,35 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   }
 
   /** An executor that does not run for a while causes time-outs of its own. */
-  private def assertRange(point: FaultPoint, result: FaultResult): Unit = {
-    val grown = result.counters
-    if (result.pauseMs < FaultTable.PauseMs) {
-      assert(result.reasons.keySet.subsetOf(point.reasons), grown)
+  private def assertRange(
+      point: FaultPoint,
+      grown: Map[String, Long],
+      hits: Int,
+      pauseMs: Long
+  ): Unit = {
+    val reasons = Traffic(grown, 0).fallbacks
+    if (pauseMs < FaultPoint.PauseMs) {
+      assert(reasons.keySet.subsetOf(point.reasons), grown)
       point.claims.foreach { claim =>
-        assert(grown.getOrElse(claim.counter, 0L) <= claim.most(result.hits), s"$claim: $grown")
+        assert(grown.getOrElse(claim.counter, 0L) <= claim.most(hits), s"$claim: $grown")
       }
     } else {
-      assert(result.reasons.keySet.subsetOf(point.reasons ++ FaultPoint.OfPauses), grown)
+      assert(reasons.keySet.subsetOf(point.reasons ++ FaultPoint.OfPauses), grown)
     }
     if (point.retries == FaultPoint.NoRetry) {
-      val blocks = result.reasons.removed("unavailable").values.sum
-      assert(blocks === result.counter("tcp.blocks.read"), grown)
+      val blocks = reasons.removed("unavailable").values.sum
+      assert(blocks === grown.getOrElse("tcp.blocks.read", 0L), grown)
     }
   }
 
-  private def assertRetries(point: FaultPoint, result: FaultResult): Unit = point.retries match {
-    case FaultPoint.NoRetry => assert((result.failedTasks, result.retriedStages) === (0, 0))
-    case FaultPoint.TasksRepeated =>
-      assert(result.failedTasks > 0)
-      assert(result.retriedStages === 0)
-    case FaultPoint.StagesRetried => assert(result.retriedStages > 0)
-  }
+  private def assertRetries(point: FaultPoint, failedTasks: Int, retriedStages: Int): Unit =
+    point.retries match {
+      case FaultPoint.NoRetry => assert((failedTasks, retriedStages) === (0, 0))
+      case FaultPoint.TasksRepeated =>
+        assert(failedTasks > 0)
+        assert(retriedStages === 0)
+      case FaultPoint.StagesRetried => assert(retriedStages > 0)
+    }
 
   private def killing(on: FaultBench, point: FaultPoint): Seq[(Int, Long)] = {
     val killer = new TaskKiller(on.cluster.sc)

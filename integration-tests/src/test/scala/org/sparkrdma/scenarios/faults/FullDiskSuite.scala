@@ -7,7 +7,6 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicInteger
 
-import scala.collection.mutable.ArrayBuffer
 import scala.util.Using
 
 import org.apache.spark.ExceptionFailure
@@ -17,7 +16,6 @@ import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
-import org.scalatest.BeforeAndAfterAll
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
@@ -28,35 +26,20 @@ import org.sparkrdma.scenarios.VanillaAnswers
 /** Executors whose local directories are on a file system without free space (ENOSPC). It gets free
   * space again when the first task has failed.
   */
-final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
+final class FullDiskSuite extends ScenarioSuite {
   import FullDiskSuite._
 
   private val BoundSeconds = 30
-  private val Repeated = "Spark repeats the tasks that failed; "
 
   private lazy val disk = Path.of(sys.props("it.small.disk"))
   private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
-  private val results = new ArrayBuffer[FaultResult]
-
-  override def afterAll(): Unit = {
-    if (results.nonEmpty) {
-      FaultTable.writeRows("full-disk.json", results.toSeq)
-    }
-    super.afterAll()
-  }
 
   test("should give the vanilla answer when the disk is full while map outputs are written") {
     withExecutors(conf()) { cluster =>
       val (full, traffic) = underFullDisk(cluster)(FaultJob.Usual.run(cluster.sc))
       assertAllByRead(traffic)
       assert(cluster.log.retriedStages === 0)
-      add(
-        "the disk is full while map outputs are written",
-        Repeated + "every block comes by READ",
-        full,
-        full.answer == expected,
-        traffic
-      )
+      assertRight(full, full.answer == expected)
     }
   }
 
@@ -70,13 +53,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       // Spark's task metrics lack what failed tasks read.
       assertNothingByTcp(traffic)
       assert(cluster.log.retriedStages === 0)
-      add(
-        "the disk with leased map outputs is full and reducers cannot spill",
-        Repeated + "every block comes by READ",
-        full,
-        full.answer == sorted,
-        traffic
-      )
+      assertRight(full, full.answer == sorted)
     }
   }
 
@@ -95,13 +72,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       assert(filler.refusals > 0)
       assertAllByRead(traffic)
       assertNothingRetried(cluster)
-      add(
-        "the disk with leased map outputs is full",
-        "every block comes by READ",
-        FullDisk(answer, seconds, filler.refusals),
-        first == expected && answer == expected,
-        traffic
-      )
+      assertRight(FullDisk(answer, seconds), first == expected && answer == expected)
     }
   }
 
@@ -114,38 +85,17 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       assert(cluster.log.retriedStages > 0)
       val (again, after) = cluster.trafficOf(FaultJob.answer(shuffled))
       assert(after.counter("fallback.disk") > 0, after)
-      add(
-        "the disk is full while blocks are read to disk",
-        "blocks that Spark wants on disk use TCP; Spark recomputes their map outputs",
-        full,
-        first == expected && full.answer == expected && again == expected,
-        traffic
-      )
+      assertRight(full, first == expected && full.answer == expected && again == expected)
     }
   }
 
-  private def add(
-      name: String,
-      outcome: String,
-      full: FullDisk[_],
-      right: Boolean,
-      traffic: Traffic
-  ): Unit = {
+  private def assertRight(full: FullDisk[_], right: Boolean): Unit = {
     assert(right)
     assert(full.seconds < BoundSeconds)
-    results += FaultResult(
-      name,
-      outcome,
-      full.refusals,
-      right,
-      full.seconds,
-      BoundSeconds,
-      traffic.counters
-    )
   }
 
-  /** An answer that was computed on a full disk, and how often the disk had no space. */
-  private case class FullDisk[T](answer: T, seconds: Double, refusals: Int)
+  /** An answer that was computed on a full disk. */
+  private case class FullDisk[T](answer: T, seconds: Double)
 
   /** Fills the disk, runs work, and frees the disk when a task has failed. */
   private def underFullDisk[T](cluster: SparkCluster)(work: => T): (FullDisk[T], Traffic) = {
@@ -159,7 +109,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       })
       SparkInternals.drainListeners(cluster.sc)
       assert(failures.count > 0, "no task found the disk full")
-      (FullDisk(answer, seconds, failures.count), traffic)
+      (FullDisk(answer, seconds), traffic)
     } finally {
       cluster.sc.removeSparkListener(failures)
       filler.free()

@@ -17,7 +17,6 @@ private[faults] object LastFaults {
     Seq(
       FaultPoint(
         "the completion queue overruns",
-        "connections of this executor end, and blocks use TCP",
         Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, maxFires = 1)),
         claims = Seq(Claim.byTcp("stopped"), Claim.grows("connections.closed")),
         mayAlso = Withdrawn,
@@ -26,7 +25,6 @@ private[faults] object LastFaults {
       ),
       FaultPoint(
         "the device is removed",
-        "connections of this executor end, and blocks use TCP",
         Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, maxFires = 1)),
         claims = Seq(Claim.byTcp("stopped"), Claim.grows("connections.closed")),
         mayAlso = Withdrawn,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import org.sparkrdma.scenarios.faults.FaultPoint.NewConnection
-import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
 import org.sparkrdma.scenarios.faults.FaultPoint.garbled
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
 import org.sparkrdma.scenarios.faults.FaultPoint.seeded
@@ -30,7 +28,6 @@ private[faults] object LocateFaults {
       inPiece("the key of no window", "KEY:20"),
       FaultPoint(
         "a LOCATED has another address of the same window",
-        "the READ brings other bytes and the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "ADDRESS:3", chance = 0.3)),
         claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt")),
         // A block at an end of its window.
@@ -42,7 +39,6 @@ private[faults] object LocateFaults {
       garbled("a LOCATED has a shorter block", Step.LOCATED_RECEIVED, "BLOCK_LENGTH:14"),
       FaultPoint(
         "a LOCATED has a longer block",
-        "the reader asks for the rest, which the peer does not have; the block uses TCP",
         Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "BLOCK_LENGTH:20", chance = 0.3)),
         claims = Seq(
           Claim.upToHits("fallback.peer-unknown-block"),
@@ -51,7 +47,6 @@ private[faults] object LocateFaults {
       ),
       FaultPoint(
         "a LOCATED has another checksum",
-        "the checksum fails; TCP brings the same bytes, so that only the checksum is wrong",
         Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "FIRST_SUM:3", chance = 0.3)),
         claims = Seq(Claim.upToHits("verify.unusable-sums"), Claim.never("verify.corrupt")),
         mayAlso = Set("checksum-unusable")
@@ -64,7 +59,6 @@ private[faults] object LocateFaults {
 
   private def notSent(name: String, status: WorkStatus): FaultPoint = FaultPoint(
     name,
-    NewConnection,
     Seq(rule(Step.LOCATE, Act.FAIL, status)),
     claims = FaultPoint.Replaced,
     mayAlso = FaultPoint.ConnectionEnds
@@ -73,7 +67,6 @@ private[faults] object LocateFaults {
   /** The READ of a piece fails at the peer. */
   private def inPiece(wrong: String, garbled: String): FaultPoint = FaultPoint(
     s"a LOCATED has $wrong",
-    s"the READ fails; $UsesTcp; $NewConnection",
     Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, garbled, chance = 0.3)),
     claims = Claim.byTcp("read-error") +: Claim.never("verify.corrupt") +: FaultPoint.Replaced,
     mayAlso = FaultPoint.ConnectionEnds

@@ -57,20 +57,6 @@ final class MemoryLimitSuite extends ScenarioSuite {
           assertNothingRetried(cluster)
           assert(cluster.processes() === processes, "an executor has died")
           pids.foreach(pid => assert(groups.killed(pid) === 0))
-          FaultTable.writeRows(
-            "memory-limit.json",
-            Seq(
-              FaultResult(
-                s"page cache fills the memory control groups of executors (${LimitBytes >> 20} MiB)",
-                "no process is killed; every block comes by READ",
-                atLimit.sum.toInt,
-                answer == expected,
-                seconds,
-                BoundSeconds,
-                traffic.counters
-              )
-            )
-          )
         } finally files.foreach(Files.delete)
       }
     }

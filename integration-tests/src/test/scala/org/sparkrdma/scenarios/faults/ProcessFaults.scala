@@ -13,7 +13,6 @@ private[faults] object ProcessFaults {
     Seq(
       FaultPoint(
         "a reader sleeps until its lease has run out under a READ",
-        "the lease expires, and the connection ends",
         Seq(
           rule(
             Step.READ,
@@ -33,7 +32,6 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "the peer is stopped with SIGSTOP for 4 s",
-        s"the request times out; TCP delivers the blocks when the peer continues",
         Seq(
           rule(
             Step.LOCATE,
@@ -51,7 +49,6 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "map outputs are deleted while they are leased",
-        "Spark recomputes the outputs; blocks come by READ as well",
         Seq(rule(Step.REGISTER_FILE, Act.DELETE, chance = 1)),
         claims = Seq(Claim.grows("rdma.blocks.read")),
         mayAlso = Set("peer-unknown-block", "read-error", "lost-peer"),
@@ -59,7 +56,6 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "map outputs lose their last bytes while they are leased",
-        "READs and TCP fail; Spark recomputes the outputs",
         Seq(rule(Step.REGISTER_FILE, Act.TRUNCATE, chance = 1, maxFires = 3)),
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
         mayAlso = FaultPoint.ConnectionEnds + "peer-unknown-block",
@@ -70,7 +66,6 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "READs fail and TCP does, too",
-        "Spark recomputes the map outputs",
         Seq(
           rule(Step.READ, Act.FAIL, WorkStatus.REMOTE_ACCESS_ERROR, chance = 1, maxFires = 3),
           // One in each executor: each deleted output may cost an attempt of the stage, of which Spark allows four.
@@ -82,7 +77,6 @@ private[faults] object ProcessFaults {
       ),
       FaultPoint(
         "the peer is killed with SIGKILL",
-        "its connection ends and TCP fails; Spark recomputes its map outputs",
         Seq(rule(Step.READ, Act.RUN, "kill -KILL %peer", chance = 0.2, maxFires = 1)),
         claims = Seq(Claim.grows("connections.closed")),
         mayAlso = Set("no-endpoint", "connect-failed", "quarantined", "lost-peer", "read-error"),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import org.sparkrdma.scenarios.faults.FaultPoint.NewConnection
-import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
 import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.FaultPoint.slow
@@ -18,7 +16,6 @@ private[faults] object ReadFaults {
       status =>
         FaultPoint(
           s"a READ ends with $status",
-          s"$UsesTcp; $NewConnection",
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
           claims = Claim.byTcp("read-error") +: FaultPoint.Replaced,
           mayAlso = FaultPoint.ConnectionEnds
@@ -26,14 +23,12 @@ private[faults] object ReadFaults {
     } ++ Seq(
       FaultPoint(
         "a READ is flushed",
-        NewConnection,
         Seq(rule(Step.READ, Act.FAIL, WorkStatus.FLUSH_ERROR, chance = 0.2)),
         claims = FaultPoint.Replaced,
         mayAlso = FaultPoint.ConnectionEnds
       ),
       FaultPoint(
         "the connection is lost under a READ",
-        NewConnection,
         Seq(rule(Step.READ, Act.DROP_CONNECTION, chance = 0.2)),
         claims = FaultPoint.Replaced,
         mayAlso = FaultPoint.ConnectionEnds
@@ -41,17 +36,9 @@ private[faults] object ReadFaults {
       slow("a READ is slow", Step.READ),
       untimely("a READ hangs", Step.READ, Act.LOSE),
       untimely("a queue pair fails without an event under a READ", Step.READ, Act.FAIL_SILENTLY),
-      untimely(
-        "a READ lands after its deadline",
-        Step.READ,
-        Act.LAND_LATE
-      ).copy(
-        outcome =
-          s"$UsesTcp, as do others while the peer is quarantined; no other READ uses its sink until the queue pair is destroyed"
-      ),
+      untimely("a READ lands after its deadline", Step.READ, Act.LAND_LATE),
       FaultPoint(
         "a READ brings a flipped bit",
-        "the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.READ, Act.FLIP_BIT, chance = 0.2)),
         claims = Seq(Claim.upToHits("fallback.corrupt"), Claim.upToHits("verify.corrupt")),
         mayAlso = FaultPoint.ConnectionEnds

@@ -18,7 +18,6 @@ private[faults] object RegistrationFaults {
     Seq(
       FaultPoint(
         "control buffers are refused with ENOMEM",
-        "no connection is established; all blocks use TCP",
         Seq(rule(Step.REGISTER_CONTROL, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Seq(
           Claim.byTcp("pool-empty"),
@@ -30,7 +29,6 @@ private[faults] object RegistrationFaults {
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
-        "blocks wait for memory for 50 ms, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Seq(
           Claim.byTcp("pool-empty"),
@@ -39,13 +37,11 @@ private[faults] object RegistrationFaults {
       ),
       FaultPoint(
         "a window is refused with ENOMEM",
-        "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1)),
         claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
       ),
       FaultPoint(
         "a window is refused with EFAULT",
-        "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
         claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
       )

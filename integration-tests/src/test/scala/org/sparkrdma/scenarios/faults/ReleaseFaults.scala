@@ -12,7 +12,6 @@ private[faults] object ReleaseFaults {
     Seq(
       FaultPoint(
         "a RELEASE is lost",
-        "the connection ends before the lease expires; every block comes by READ",
         Seq(rule(Step.RELEASE_RECEIVED, Act.LOSE, chance = 1)),
         claims = Claim.AllByRead ++
           Seq(Claim.grows("connections.closed"), Claim.never("serve.leases.expired")),
@@ -20,7 +19,6 @@ private[faults] object ReleaseFaults {
       ),
       FaultPoint(
         "a RELEASE is garbled",
-        "the connection ends before the lease expires",
         Seq(rule(Step.RELEASE_RECEIVED, Act.GARBLE, chance = 1)),
         claims = Seq(
           Claim.upToHits("protocol.errors"),
@@ -32,14 +30,12 @@ private[faults] object ReleaseFaults {
       ),
       FaultPoint(
         "a RELEASED is lost",
-        "the connection ends; every block comes by READ",
         Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
         claims = Claim.AllByRead :+ Claim.grows("connections.closed"),
         runsTwice = true
       ),
       FaultPoint(
         "tasks are killed while their READs run",
-        "no lease expires; the next attempts read every block by READ",
         // A request may be held twice, as LOCATE and as READ, without a time-out.
         Seq(rule(Step.READ, Act.HOLD, FaultPoint.HeldMs, chance = 1, maxFires = 4)),
         claims = Claim.AllByRead :+ Claim.never("serve.leases.expired"),

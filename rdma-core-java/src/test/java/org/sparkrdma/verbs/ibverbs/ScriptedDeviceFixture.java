@@ -3,11 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -15,8 +11,6 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
-import org.sparkrdma.faults.FaultRow;
-import org.sparkrdma.faults.FaultRows;
 import org.sparkrdma.faults.PauseMeter;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
@@ -32,8 +26,6 @@ abstract class ScriptedDeviceFixture {
   /** The device of the class that runs. */
   static ScriptedLibrary library;
 
-  private static FaultRows rows;
-
   private final long beginNs = System.nanoTime();
   private final long idleBeforeNs = ScriptedExchange.idleNs();
   private final PauseMeter pauses = PauseMeter.start();
@@ -48,21 +40,8 @@ abstract class ScriptedDeviceFixture {
   boolean faulty = true;
 
   @BeforeAll
-  static void load(TestInfo test) throws Exception {
-    String file = test.getTestClass().orElseThrow().getSimpleName().replaceFirst("Test$", "");
-    rows =
-        new FaultRows(
-            "stub",
-            "ibverbs",
-            file.replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(Locale.ROOT) + ".json");
+  static void load() throws Exception {
     library = ScriptedLibrary.load();
-  }
-
-  @AfterAll
-  static void writeRows() throws IOException {
-    if (!ScriptedLibrary.isGiven()) {
-      rows.write();
-    }
   }
 
   @AfterEach
@@ -98,18 +77,6 @@ abstract class ScriptedDeviceFixture {
     }
     if (faulty) {
       assertThat(test.getDisplayName()).as("what the device does").doesNotEndWith("()");
-      String outcome = FaultRow.words(test.getTestMethod().orElseThrow().getName());
-      rows.add(
-          new FaultRow(
-              test.getDisplayName(),
-              outcome.replaceFirst("^should ", "") + "; a new exchange transfers the right bytes",
-              hits,
-              during,
-              afterwards,
-              seconds,
-              bound,
-              pausesMs,
-              Map.of()));
     }
   }
 
