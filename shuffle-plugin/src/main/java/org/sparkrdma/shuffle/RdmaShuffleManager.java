@@ -101,8 +101,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /** Spark would replace executors that cannot load this class for ever. */
   private static void requireLoadableByExecutors(SparkConf conf) {
-    ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class)
-        .problem(conf)
+    ExecutorClassPath.problem(conf, RdmaShuffleManager.class)
         .ifPresent(
             problem -> {
               LOG.error(problem);

@@ -137,7 +137,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  private void tick() {
+  /** Sends new figures now, and again after the interval. */
+  void tick() {
     Runnable current = reports;
     if (current != null) {
       current.run();

@@ -7,7 +7,7 @@ import org.HdrHistogram.AtomicHistogram;
 /**
  * Latencies of the READs of one executor, in an HdrHistogram with two significant digits from 1 ns
  * to one hour: 37 KB, which never grow. The thread {@code rdma-agent} records, and the thread
- * {@code rdma-directory} reads; any thread may do both.
+ * {@code rdma-control} reads; any thread may do both.
  *
  * <p>An {@link AtomicHistogram}, because recording must neither allocate nor wait. Its counts only
  * grow, and the total is counted last: a percentile that is read while others record is found in

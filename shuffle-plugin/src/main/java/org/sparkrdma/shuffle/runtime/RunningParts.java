@@ -109,32 +109,29 @@ record RunningParts(
       TransportStart transports,
       Consumer<String> outOfService)
       throws VerbsException {
-    boolean opened = false;
     Device device = engine.open(choice.device());
+    PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     Transport transport = null;
     try {
-      PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
       transport =
           transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
-      String description =
-          String.format(
-              Locale.ROOT,
-              "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s",
-              choice.device().name(),
-              choice.port(),
-              engine.name(),
-              transport.endpoint().addresses(),
-              choice.reason(),
-              limit.bytes() >> 20,
-              limit.derivation());
-      RunningParts parts = new RunningParts(transport, budget, device, engine, description);
-      opened = true;
-      return parts;
     } finally {
-      if (!opened && (transport == null || tryClose("transport", transport.close()))) {
+      if (transport == null) {
         device.close();
       }
     }
+    String description =
+        String.format(
+            Locale.ROOT,
+            "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s",
+            choice.device().name(),
+            choice.port(),
+            engine.name(),
+            transport.endpoint().addresses(),
+            choice.reason(),
+            limit.bytes() >> 20,
+            limit.derivation());
+    return new RunningParts(transport, budget, device, engine, description);
   }
 
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
