@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
@@ -22,7 +21,7 @@ import org.sparkrdma.verbs.VerbsException;
  * nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trim(int)}, {@link #trimUnused()} and {@link #trimIdle} deregister slabs
+ * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister slabs
  * without a chunk in use. Safe for any thread; never blocks on anything but registering a slab.
  * Owned by the runtime, closed before the protection domain.
  *
@@ -258,16 +257,6 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /**
-   * Deregisters slabs without a chunk in use, up to a number; the marks of the others stay.
-   *
-   * @param max maximum number of slabs
-   * @return number of slabs that were deregistered
-   */
-  public synchronized int trim(int max) {
-    return trim(max, Slab::hasNoChunkOut);
-  }
-
-  /**
    * Deregisters slabs without a chunk in use since the last call of this method; called at
    * intervals, it deregisters what was idle for one interval.
    */
@@ -291,16 +280,12 @@ public final class RegisteredPool implements AutoCloseable {
    * @return number of slabs that were deregistered
    */
   public synchronized int trimIdle(int max) {
-    return trim(max, Slab::isIdle);
-  }
-
-  private int trim(int max, Predicate<Slab> unused) {
     int trimmed = 0;
     Iterator<Slab> all = slabs.iterator();
     try {
       while (trimmed < max && all.hasNext()) {
         Slab slab = all.next();
-        if (unused.test(slab)) {
+        if (slab.isIdle()) {
           all.remove();
           trimmed++;
           slab.close();

@@ -50,10 +50,6 @@ final class Slab {
     chunksOut--;
   }
 
-  boolean hasNoChunkOut() {
-    return chunksOut == 0;
-  }
-
   /** Marks it as idle if no chunk was taken since the last call and none is in use. */
   void markIdle() {
     idle = !used && chunksOut == 0;

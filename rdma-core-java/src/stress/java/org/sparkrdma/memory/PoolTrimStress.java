@@ -41,7 +41,8 @@ public class PoolTrimStress {
   /** Trims idle slabs. */
   @Actor
   public void trim() {
-    pool.trim(Integer.MAX_VALUE);
+    pool.markIdle();
+    pool.trimUnused();
   }
 
   /** Open regions, and pinned chunks. */

@@ -186,15 +186,15 @@ class RegisteredPoolTest {
   void shouldTrimOnlyIdleSlabs() {
     List<RegisteredChunk> chunks = take(PER_SLAB + 1);
     RegisteredChunk last = chunks.remove(PER_SLAB);
-    pool.trim(Integer.MAX_VALUE);
+    trimAll();
     assertThat(pool.registeredBytes()).isEqualTo(2 * SLAB);
     release(chunks);
-    pool.trim(Integer.MAX_VALUE);
+    trimAll();
     assertThat(pool.registeredBytes()).isEqualTo(SLAB);
     assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
     last.slice(0, 8).putLong(1);
     last.release();
-    pool.trim(Integer.MAX_VALUE);
+    trimAll();
     assertThat(budget.pinnedBytes()).isZero();
     release(take(PER_SLAB));
   }
@@ -217,28 +217,10 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldNotMarkSlabsAsIdleThatItDoesNotTrim() {
-    RegisteredPool large = pool(3 * SLAB);
-    List<RegisteredChunk> chunks = new ArrayList<>();
-    for (int i = 0; i < 3 * PER_SLAB; i++) {
-      chunks.add(large.tryTake().orElseThrow());
-    }
-    release(chunks.subList(0, 2 * PER_SLAB));
-    assertThat(large.trim(1)).isEqualTo(1);
-    assertThat(large.trimIdle(3)).as("used since the last check").isZero();
-    release(chunks.subList(2 * PER_SLAB, 3 * PER_SLAB));
-    large.trimUnused();
-    assertThat(large.registeredBytes()).as("used since the last check").isEqualTo(2 * SLAB);
-    large.trimUnused();
-    assertThat(large.registeredBytes()).isZero();
-    large.close();
-  }
-
-  @Test
   void shouldLendNoChunkOfASlabWhoseReleaseThrows() {
     release(take(1));
     device.throwOnNextFree();
-    assertThatThrownBy(() -> pool.trim(1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(this::trimAll).isInstanceOf(IllegalStateException.class);
     List<RegisteredChunk> chunks = take(2 * PER_SLAB);
     assertThat(device.registrations()).as("of that slab and two others").isEqualTo(3);
     assertThat(budget.pinnedBytes()).as("bytes of those two").isEqualTo(2 * SLAB);
@@ -320,13 +302,19 @@ class RegisteredPoolTest {
             out.removeFirst().release();
           }
         }
-        default -> pool.trim(Integer.MAX_VALUE);
+        default -> trimAll();
       }
       assertThat(pool.chunksOut()).isEqualTo(out.size());
       assertThat(pool.registeredBytes()).isEqualTo(budget.pinnedBytes());
       assertThat(pool.registeredBytes()).isBetween((long) out.size() * CHUNK, 2L * SLAB);
     }
     out.forEach(RegisteredChunk::release);
+  }
+
+  /** Deregisters all slabs without a chunk in use. */
+  private void trimAll() {
+    pool.markIdle();
+    pool.trimUnused();
   }
 
   private List<RegisteredChunk> take(int count) {

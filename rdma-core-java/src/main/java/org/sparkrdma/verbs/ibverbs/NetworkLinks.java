@@ -49,11 +49,6 @@ record NetworkLinks(Path directory, Source source, boolean inFirstNamespace) {
     List<Link> all() throws SocketException;
   }
 
-  /** Those of the system. */
-  static NetworkLinks ofSystem() {
-    return ofSystem(Path.of("/"));
-  }
-
   /**
    * Interfaces of the system, in the namespace to which the files below a root belong; another root
    * in tests.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.nio.file.Path;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -13,7 +14,7 @@ public final class ScriptedEngine {
 
   /** The caller closes it. */
   public static VerbsEngine over(ScriptedLibrary library) {
-    NetworkLinks system = NetworkLinks.ofSystem();
+    NetworkLinks system = NetworkLinks.ofSystem(Path.of("/"));
     return over(library, new NetworkLinks(system.directory(), system.source(), true));
   }
 

@@ -15,9 +15,6 @@ import java.nio.file.StandardOpenOption;
  * mapping of its own. The collector unmaps it when no slice is reachable any more.
  */
 public final class MappedWindows {
-  /** Maximum length of a {@link #view}. */
-  static final int VIEW_BYTES = 1 << 30;
-
   private static final int STRIDE_SHIFT = 30;
 
   private final Path file;
@@ -70,7 +67,7 @@ public final class MappedWindows {
 
   /**
    * A buffer over the range, without allocation. It is valid until the next call of the same user,
-   * and has at most {@link #VIEW_BYTES}.
+   * and has at most 1 GiB.
    *
    * @param copies whether the user copies without the device's lock; else it has the lock
    */
