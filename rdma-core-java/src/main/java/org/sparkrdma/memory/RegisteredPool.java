@@ -21,9 +21,9 @@ import org.sparkrdma.verbs.VerbsException;
  * nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister slabs
- * without a chunk in use. Safe for any thread; never blocks on anything but registering a slab.
- * Owned by the runtime, closed before the protection domain.
+ * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister slabs without a chunk in
+ * use. Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
+ * closed before the protection domain.
  *
  * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
  * refusal the pool counts no more slabs as available, and registers none, for {@value #PAUSE_MS}
