@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
- * What an executor reports to the driver for the tab and the log, as a list of JDK types, see
+ * The report of an executor to the driver for the tab and the log, as a list of JDK types, see
  * {@link RecordCodec}:
  *
  * <pre>
