@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkEnv
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
@@ -13,6 +19,9 @@ import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
 import org.sparkrdma.scenarios.Traffic
 import org.sparkrdma.scenarios.VanillaAnswers
+import org.sparkrdma.scenarios.faults.plan.Act
+import org.sparkrdma.scenarios.faults.plan.Faults
+import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Each fault fires with blocks in flight; the answer is vanilla Spark's, within the bound. */
 final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
@@ -47,6 +56,25 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(traffic.counter("rdma.blocks.read") === 0)
       assert(mute.asked > 0)
       assert(seconds < MuteDirectoryBound)
+    }
+  }
+
+  test("should end the executor and give the vanilla answer when its agent has no heap left") {
+    val wanted = expected(FaultJob.Usual)
+    SparkCluster.run(FaultBench.conf()) { cluster =>
+      val ends = new ConcurrentLinkedQueue[String]
+      cluster.sc.addSparkListener(new SparkListener {
+        override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
+          ends.add(event.reason): Unit
+      })
+      val first = cluster.processes().keys.min
+      val rules = Seq(FaultPoint.rule(Step.READ, Act.EXHAUST_HEAP, chance = 1, maxFires = 1))
+      cluster.onEveryExecutor { () =>
+        if (SparkEnv.get.executorId == first) Faults.here().arm(rules.asJava)
+      }: Unit
+      assert(FaultJob.Usual.run(cluster.sc) === wanted)
+      // Spark's own handler has ended it: SparkExitCode.OOM.
+      eventually(assert(ends.asScala.exists(_.contains("52")), ends))
     }
   }
 

@@ -50,18 +50,15 @@ public final class FetchRequest {
   private volatile Endpoint endpoint;
   private volatile BlockTransport transport;
 
-  /** Guarded by this object, as the next five. */
+  /** Guarded by this object, as the next four. */
   private final BitSet settled;
 
   private int settledBlocks;
   private long readBytes;
   private long copiedBytes;
 
-  /** Failed blocks that the next request by TCP takes. */
-  private final BitSet failed;
-
-  /** Whether that request is on its way. */
-  private boolean tcpRequested;
+  /** Failed blocks that the request by TCP takes that is on its way; null without one. */
+  private BitSet failed;
 
   /**
    * @param names of the blocks in Spark; belong to this object from now on
@@ -82,7 +79,6 @@ public final class FetchRequest {
     this.listener = listener;
     this.reader = reader;
     this.settled = new BitSet(names.length);
-    this.failed = new BitSet(names.length);
   }
 
   /** Fetches all blocks by RDMA. */
@@ -218,16 +214,17 @@ public final class FetchRequest {
 
   /** Adds failed blocks; true when the caller must queue the request. */
   synchronized boolean addFailed(BitSet blocks) {
+    boolean first = failed == null;
+    if (first) {
+      failed = new BitSet(names.length);
+    }
     failed.or(blocks);
-    boolean first = !tcpRequested;
-    tcpRequested = true;
     return first;
   }
 
   private synchronized String[] takeFailed() {
     String[] taken = failed.stream().mapToObj(i -> names[i]).toArray(String[]::new);
-    failed.clear();
-    tcpRequested = false;
+    failed = null;
     return taken;
   }
 

@@ -44,7 +44,9 @@ public final class FetchedBlock extends ManagedBuffer {
 
   private long copiedBytes;
   private int checksumKind;
-  private PartitionChecksums sums = new PartitionChecksums();
+
+  /** Null for none. */
+  private PartitionChecksums sums;
 
   /** Null before the block is fetched. */
   private FetchRequest request;
@@ -130,6 +132,7 @@ public final class FetchedBlock extends ManagedBuffer {
    * Sets what the block is verified with.
    *
    * @param kind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its companions
+   * @param ofPartitions null with that one only
    */
   public void checksums(int kind, PartitionChecksums ofPartitions) {
     checksumKind = kind;

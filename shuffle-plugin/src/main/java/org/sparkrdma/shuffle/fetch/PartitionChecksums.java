@@ -20,15 +20,8 @@ public final class PartitionChecksums {
     count++;
   }
 
-  /** Removes the checksums of partitions that end after this offset. */
-  public void removeAfter(long end) {
-    while (count > 0 && end(count - 1) > end) {
-      count--;
-    }
-  }
-
   /** Number of checksums. */
-  public int count() {
+  int count() {
     return count;
   }
 

@@ -43,6 +43,8 @@ final class BlockRead extends ReceivePool.Waiter {
 
   private long copiedBytes;
   private int checksumKind = Located.NO_CHECKSUM;
+
+  /** Null without checksums. */
   private PartitionChecksums sums;
 
   /** Null before it has memory, and after that was handed on or released. */
@@ -123,7 +125,6 @@ final class BlockRead extends ReceivePool.Waiter {
   /** The first piece says how long it is. */
   void setLength(long bytes) {
     blockBytes = bytes;
-    sums = new PartitionChecksums();
   }
 
   /** Adds the piece at which an answer stands; it is read by {@link #read}. */
@@ -140,7 +141,10 @@ final class BlockRead extends ReceivePool.Waiter {
     locatedBytes += length;
     copiedBytes += located.isCopied() ? length : 0;
     for (int i = 0; i < located.sumCount(); i++) {
-      checksumKind = located.checksumKind();
+      if (sums == null) {
+        checksumKind = located.checksumKind();
+        sums = new PartitionChecksums();
+      }
       sums.add(located.sumEnd(i), located.sum(i));
     }
   }

@@ -68,6 +68,9 @@ abstract class RdmaConnection {
   /** First those of receives. */
   private RegisteredChunk[] buffers = {};
 
+  /** Views of the buffers of receives. */
+  private ByteBuffer[] messages = {};
+
   private final WorkRequest receive = new WorkRequest(1);
   private CompletionQueues.Rings rings;
   private volatile State state;
@@ -133,7 +136,9 @@ abstract class RdmaConnection {
                 0,
                 access));
     sends = new SendQueue(queuePair, sendDepth, index);
+    messages = new ByteBuffer[receives];
     for (int i = 0; i < receives; i++) {
+      messages[i] = buffers[i].slice(0, buffers[i].lengthBytes());
       postReceive(i);
     }
     return !hasEnded();
@@ -212,7 +217,7 @@ abstract class RdmaConnection {
 
   private void receive(int buffer, int lengthBytes, long nowNs) {
     try {
-      onMessage(buffer, buffers[buffer].slice(0, lengthBytes), nowNs);
+      onMessage(buffer, messages[buffer].clear().limit(lengthBytes), nowNs);
     } catch (MalformedMessageException e) {
       onProtocolError(e.getMessage());
     } catch (VerbsException e) {

@@ -77,7 +77,9 @@ final class ReadBatch {
   /** Number of {@link #blocks} that are delivered or wanted again. */
   private int passedOn;
 
-  private final List<BlockRead> waiting = new ArrayList<>(0);
+  /** Blocks that wait for memory. */
+  private List<BlockRead> waiting = List.of();
+
   private int posted;
   private long postedNs;
   private int done;
@@ -126,6 +128,9 @@ final class ReadBatch {
 
   /** A block waits for memory. */
   void addWaiting(BlockRead block) {
+    if (waiting.isEmpty()) {
+      waiting = new ArrayList<>();
+    }
     waiting.add(block);
   }
 

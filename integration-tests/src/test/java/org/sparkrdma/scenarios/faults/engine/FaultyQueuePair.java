@@ -160,6 +160,7 @@ final class FaultyQueuePair implements QueuePair {
         stalled = true;
         connection.manager().removeDevice();
       }
+      case EXHAUST_HEAP -> throw new OutOfMemoryError("Java heap space");
       default ->
           throw new IllegalArgumentException("act not allowed at this step: rule=" + one.rule());
     }

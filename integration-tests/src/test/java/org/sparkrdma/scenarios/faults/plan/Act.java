@@ -29,6 +29,8 @@ public enum Act {
   OVERRUN,
   /** The device is removed. */
   REMOVE_DEVICE,
+  /** The thread of the step gets no heap. */
+  EXHAUST_HEAP,
   /** The shell commands in the argument are run first. */
   RUN,
   /** The file is deleted once it is registered. */
