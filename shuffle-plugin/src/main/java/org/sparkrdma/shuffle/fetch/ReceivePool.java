@@ -123,6 +123,10 @@ public final class ReceivePool {
     while (enough && !waiting.isEmpty()) {
       Waiter first = waiting.peek();
       FetchedBlock memory = take(first.bytes);
+      if (memory == null) {
+        // Blocks hold what they use of it.
+        closeOpenChunk();
+      }
       boolean over = memory == null && nowNs - first.sinceNs >= maxWaitNs();
       enough = memory != null || over;
       if (enough) {

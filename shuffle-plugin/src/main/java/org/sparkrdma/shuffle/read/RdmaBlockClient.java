@@ -136,32 +136,31 @@ public final class RdmaBlockClient extends BlockStoreClient {
       return;
     }
     if (transport.isDone() && found.isDone() && !found.isCompletedExceptionally()) {
-      BlockTransport started = transport.join();
-      Optional<Endpoint> endpoint = found.join();
-      if (started == BlockTransport.UNAVAILABLE) {
-        request.fetchByTcpNow(FallbackReason.UNAVAILABLE, "RDMA did not come up");
-      } else if (endpoint.isEmpty()) {
-        request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
-      } else {
-        request.begin(started, endpoint.get());
-      }
+      begin(request, transport.join(), found.join(), true);
       return;
     }
     var unused =
         transport.thenAcceptBoth(
             found.exceptionally(failure -> Optional.empty()),
-            (started, endpoint) -> beginLater(request, started, endpoint));
+            (started, endpoint) -> begin(request, started, endpoint, false));
   }
 
-  /** Same as {@link #begin}, on a thread that must not connect. */
-  private static void beginLater(
-      FetchRequest request, BlockTransport started, Optional<Endpoint> endpoint) {
-    if (started == BlockTransport.UNAVAILABLE) {
-      request.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
-    } else if (endpoint.isEmpty()) {
-      request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
+  /**
+   * @param isTask whether this is the task's thread, which may connect
+   */
+  private static void begin(
+      FetchRequest request, BlockTransport by, Optional<Endpoint> endpoint, boolean isTask) {
+    boolean isUp = by != BlockTransport.UNAVAILABLE;
+    if (isUp && endpoint.isPresent()) {
+      request.begin(by, endpoint.get());
+      return;
+    }
+    FallbackReason reason = isUp ? FallbackReason.NO_ENDPOINT : FallbackReason.UNAVAILABLE;
+    String detail = isUp ? "not in the directory" : "RDMA did not come up";
+    if (isTask) {
+      request.fetchByTcpNow(reason, detail);
     } else {
-      request.begin(started, endpoint.get());
+      request.failRest(reason, detail);
     }
   }
 

@@ -155,7 +155,7 @@ record RunningParts(
       return new Transport(
           transport,
           transport.endpoint(),
-          shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
+          transport::unregisterShuffle,
           transport::check,
           transport::close);
     };

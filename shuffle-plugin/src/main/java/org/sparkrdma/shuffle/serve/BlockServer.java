@@ -299,17 +299,9 @@ public final class BlockServer implements AutoCloseable {
    * Unregisters a shuffle: its windows that nothing holds are deregistered at once, the others when
    * their leases end. Any thread. To be called after the shuffle's files are gone, so that a late
    * LOCATE finds nothing to register again.
-   *
-   * @param done run on the agent when the last window is deregistered, at the latest when the last
-   *     lease has ended
    */
-  public void unregisterShuffle(int shuffleId, Runnable done) {
-    agent.accept(
-        () -> {
-          PendingUnregistration pending = new PendingUnregistration(done);
-          outputs.unregister(shuffleId, pending);
-          pending.onOutputGone();
-        });
+  public void unregisterShuffle(int shuffleId) {
+    agent.accept(() -> outputs.unregister(shuffleId));
   }
 
   /** Others lack pinned memory, perhaps thousands of times a second. Any thread. */
@@ -321,11 +313,13 @@ public final class BlockServer implements AutoCloseable {
 
   private void makeRoom() {
     long neededBytes = lackedBytes.getAndSet(0);
-    boolean refused = budget.takeRefusal();
-    if (refused) {
+    if (budget.takeRefusal()) {
       // The device has no room, whatever the budget could grant.
-      while (work.closingBytes() < neededBytes && windows.evictOldest()) {
-        // Each eviction adds to the bytes that are closed.
+      long evictedBytes = 0;
+      int lastBytes = 1;
+      while (evictedBytes < neededBytes && lastBytes > 0) {
+        lastBytes = windows.evictOldest();
+        evictedBytes += lastBytes;
       }
     }
     long slotBytes = slots == null ? 0 : slots.idleBytes();
@@ -333,8 +327,8 @@ public final class BlockServer implements AutoCloseable {
     if (!budget.couldGrant(neededBytes, idleBytes)) {
       return;
     }
-    while (!budget.couldGrant(neededBytes, work.closingBytes()) && windows.evictOldest()) {
-      // As above.
+    while (!budget.couldGrant(neededBytes, work.closingBytes()) && windows.evictOldest() > 0) {
+      // Each eviction adds to the bytes that are closed.
     }
     if (slots != null && !budget.couldGrant(neededBytes, work.closingBytes())) {
       slots.closeIdle();

@@ -54,9 +54,7 @@ final class CachedOutput extends CacheEntry {
   private final RangeKey wanted = new RangeKey();
   private int partitions;
   private int heldRanges;
-  private int openWindows;
   private boolean removed;
-  private PendingUnregistration pending;
   private OptionalLong refusedUntilNs = OptionalLong.empty();
 
   CachedOutput(IndexCache cache, MapOutputs source, int shuffleId, long mapId, int windowBytes) {
@@ -118,20 +116,11 @@ final class CachedOutput extends CacheEntry {
 
   void addWindow(int index, FileWindows.Window window) {
     windows[index] = window;
-    openWindows++;
   }
 
   /** A window is no longer in the cache; it may still be registered. */
   void removeWindow(int index) {
     windows[index] = null;
-  }
-
-  /** A window is deregistered, or could not be registered. */
-  void onWindowClosed() {
-    openWindows--;
-    if (openWindows == 0 && pending != null) {
-      pending.onOutputGone();
-    }
   }
 
   /** The copy of a range; null when it is not cached. */
@@ -202,14 +191,6 @@ final class CachedOutput extends CacheEntry {
           copy.evict();
         }
       }
-    }
-  }
-
-  /** Its shuffle is unregistered: reports when its last window is deregistered. */
-  void unregister(PendingUnregistration unregistration) {
-    if (openWindows > 0) {
-      pending = unregistration;
-      pending.await();
     }
   }
 }

@@ -244,9 +244,9 @@ final class CopySlots {
       if (failed) {
         throw new IOException("slots could not be registered");
       }
-      failed = true;
       grant = reservation.take(budget);
       if (grant == null) {
+        failed = true;
         throw new IOException("others have taken the memory");
       }
       try {
@@ -255,9 +255,9 @@ final class CopySlots {
         RemoteRegion remote = region.remote();
         address = remote.address();
         remoteKey = remote.remoteKey();
-        failed = false;
       } finally {
-        if (failed) {
+        if (region == null) {
+          failed = true;
           if (memory != null) {
             memory.close();
           }
@@ -342,20 +342,22 @@ final class CopySlots {
       slot.slab.reservation.onLoaded();
       if (failure != null) {
         LOG.debug("Block could not be copied; the reader uses TCP", failure);
-        refuseSlab(nowNs);
+        refuseSlab(failure, nowNs);
       }
       return failure == null;
     }
 
-    /** If the device has refused the slab, slots are not registered again at once. */
-    private void refuseSlab(long nowNs) {
+    /** If the slab could not be registered, slots are not registered again at once. */
+    private void refuseSlab(Exception failure, long nowNs) {
       if (slot.slab.failed && slabs.remove(slot.slab)) {
         refused = true;
         refusedNs = nowNs;
         free.removeIf(other -> other.slab == slot.slab);
         current = current != null && current.slab == slot.slab ? null : current;
         memory.removeBusy(slot.slab.lengthBytes);
-        budget.reportRefusal(slot.slab.lengthBytes);
+        if (failure instanceof VerbsException) {
+          budget.reportRefusal(slot.slab.lengthBytes);
+        }
       }
     }
 

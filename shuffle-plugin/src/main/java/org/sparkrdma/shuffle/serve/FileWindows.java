@@ -101,7 +101,7 @@ final class FileWindows {
   private Window register(CachedOutput output, int index) {
     long start = (long) index << shift;
     int lengthBytes = (int) Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
-    if (windows >= maxWindows && !evictOldest()) {
+    if (windows >= maxWindows && evictOldest() == 0) {
       return null;
     }
     ServedMemory.Reservation reservation = null;
@@ -136,13 +136,14 @@ final class FileWindows {
     return oldest;
   }
 
-  /** Evicts the least recently used window; returns false when none is idle. */
-  boolean evictOldest() {
+  /** Evicts the least recently used window; returns its length, 0 when none is idle. */
+  int evictOldest() {
     Window oldest = takeOldest();
-    if (oldest != null) {
-      work.close(oldest);
+    if (oldest == null) {
+      return 0;
     }
-    return oldest != null;
+    work.close(oldest);
+    return oldest.lengthBytes();
   }
 
   /** Evicts windows that are idle since this time or longer. */
@@ -303,7 +304,6 @@ final class FileWindows {
     @Override
     public void onClosed() {
       windows--;
-      output().onWindowClosed();
     }
   }
 }

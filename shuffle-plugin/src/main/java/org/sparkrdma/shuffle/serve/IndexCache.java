@@ -95,18 +95,11 @@ final class IndexCache {
     }
   }
 
-  /**
-   * Removes the map outputs of a shuffle, whose files are deleted.
-   *
-   * @param pending waits for those with windows
-   */
-  void unregister(int shuffleId, PendingUnregistration pending) {
+  /** Removes the map outputs of a shuffle, whose files are deleted. */
+  void unregister(int shuffleId) {
     List<CachedOutput> removed = new ArrayList<>();
     entries.values().removeIf(output -> output.shuffleId() == shuffleId && removed.add(output));
-    for (CachedOutput output : removed) {
-      output.unregister(pending);
-      remove(output);
-    }
+    removed.forEach(this::remove);
   }
 
   /** Removes all entries. */

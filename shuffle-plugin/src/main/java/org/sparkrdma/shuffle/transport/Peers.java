@@ -176,15 +176,6 @@ final class Peers {
     }
   }
 
-  /** The peer has refused the REQUEST. */
-  void onRefused(ReadConnection connection, Refusal refusal, long nowNs) {
-    if (refusal == Refusal.BUSY) {
-      retry(connection, "refused BUSY", nowNs);
-    } else {
-      onRefused(connection, "refused " + refusal);
-    }
-  }
-
   /** The REQUEST or its answer has no valid proof. */
   void onRefused(ReadConnection connection, String detail) {
     connection.markBroken(FallbackReason.REFUSED, detail);
@@ -280,13 +271,19 @@ final class Peers {
     }
     ServeConnection accepted = new ServeConnection(context, connection, ++serveNumbers, nowNs);
     serving.put(accepted.number(), accepted);
+    boolean hasRoom;
     try {
-      if (!accepted.accept()) {
-        context.counters().increment(Counter.CONNECTIONS_REFUSED);
-        accepted.reject();
-      }
+      hasRoom = accepted.accept();
     } catch (VerbsException e) {
-      accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+      if (e.errno() != VerbsException.ENOMEM) {
+        accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+        return;
+      }
+      hasRoom = false;
+    }
+    if (!hasRoom) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      accepted.reject();
     }
   }
 

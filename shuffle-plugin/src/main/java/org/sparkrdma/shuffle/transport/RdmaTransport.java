@@ -390,9 +390,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
   }
 
-  /** Deregisters the files of a shuffle that Spark unregistered; {@code done} runs afterwards. */
-  public void unregisterShuffle(int shuffleId, Runnable done) {
-    server.unregisterShuffle(shuffleId, done);
+  /** Deregisters the files of a shuffle that Spark unregistered. */
+  public void unregisterShuffle(int shuffleId) {
+    server.unregisterShuffle(shuffleId);
   }
 
   /**

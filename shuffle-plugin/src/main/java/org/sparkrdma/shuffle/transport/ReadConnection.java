@@ -60,7 +60,7 @@ final class ReadConnection extends RdmaConnection {
 
     private boolean sending;
     private boolean awaitsAnswer;
-    private long deadlineNs;
+    private long askedNs;
 
     Slot(RegisteredChunk chunk) {
       this.chunk = chunk;
@@ -100,9 +100,6 @@ final class ReadConnection extends RdmaConnection {
 
   /** Whether it waits for its turn in {@link ReadWindow}. */
   private boolean waitsForWindow;
-
-  /** Time of the last message that was sent, to time its answer. */
-  private long askedNs;
 
   ReadConnection(TransportContext context, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
@@ -181,7 +178,7 @@ final class ReadConnection extends RdmaConnection {
     if (type == Messages.ANSWER) {
       onAnswer(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
-      context.agent().peers().onRefused(this, Messages.refusal(message), nowNs);
+      context.agent().peers().onRefused(this, "refused " + Messages.refusal(message));
     } else if (type == Messages.LOCATED && isUsable()) {
       onLocated(buffer, message, nowNs);
     } else if (type == Messages.RELEASED && isUsable()) {
@@ -276,7 +273,6 @@ final class ReadConnection extends RdmaConnection {
       locate.lease(leases[i]);
     }
     dropLeases(taken);
-    askedNs = nowNs;
   }
 
   private long nextId(Slot slot) {
@@ -302,7 +298,7 @@ final class ReadConnection extends RdmaConnection {
   private void post(Slot slot, int lengthBytes, long nowNs) {
     slot.sending = true;
     slot.awaitsAnswer = true;
-    slot.deadlineNs = nowNs + timeoutNs;
+    slot.askedNs = nowNs;
     sends.send(slot.chunk, lengthBytes, slot, nowNs);
   }
 
@@ -328,7 +324,7 @@ final class ReadConnection extends RdmaConnection {
     sends.lock();
     slot.awaitsAnswer = false;
     slot.blocks = null;
-    context.agent().onAnswer(nowNs - askedNs);
+    context.agent().onAnswer(nowNs - slot.askedNs);
     sends.unlock();
     unposted.add(batch);
     if (!waitsForWindow) {
@@ -688,7 +684,7 @@ final class ReadConnection extends RdmaConnection {
       // The device may not have taken all of them before.
       sends.post();
       for (Slot slot : slots) {
-        if (slot.awaitsAnswer && nowNs - slot.deadlineNs > 0) {
+        if (slot.awaitsAnswer && nowNs - slot.askedNs > timeoutNs) {
           return "no answer in time";
         }
       }

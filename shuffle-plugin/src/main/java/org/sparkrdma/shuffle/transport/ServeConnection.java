@@ -140,6 +140,9 @@ final class ServeConnection extends RdmaConnection {
   private void onConfirm(int buffer, ByteBuffer message, long nowNs) throws VerbsException {
     handshake.takeConfirm(message);
     postReceive(buffer);
+    if (hasEnded()) {
+      return;
+    }
     if (context.limitsAccess()) {
       queuePair.setRemoteAccess(REMOTE_ACCESS);
     }

@@ -77,8 +77,6 @@ public final class Messages {
     INCARNATION(2),
     /** The proof is wrong. */
     PROOF(3),
-    /** No memory for messages now. */
-    BUSY(4),
     /** Not a REQUEST at all. */
     MALFORMED(5);
 

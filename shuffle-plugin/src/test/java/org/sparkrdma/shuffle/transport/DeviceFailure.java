@@ -221,7 +221,7 @@ record DeviceFailure(
         fails("rdma_accept", EINVAL, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_create_qp", EINVAL, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_create_qp", ENOMEM, 1, 1, when, Effect.GIVES_UP_FOR_NOW, NO_ROOM),
-        fails("rdma_create_qp", ENOMEM, 2, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
+        fails("rdma_create_qp", ENOMEM, 2, 1, when, Effect.GOES_ON, ""),
         fails("ibv_post_recv", EIO, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
         fails(
             "ibv_modify_qp",

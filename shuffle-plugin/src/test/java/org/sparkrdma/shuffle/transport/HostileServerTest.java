@@ -226,14 +226,15 @@ class HostileServerTest extends TransportFixture {
   }
 
   @Test
-  void shouldUseTcpWhenTheServerIsAlwaysBusy() throws Exception {
+  void shouldUseTcpForARefusalOfAnUnknownReason() throws Exception {
     fetch(1);
-    while (wanted.answered() == 0) {
-      if (server.acceptIfRequested() && server.nextMessage() != null) {
-        server.send(refusal(Refusal.BUSY));
-      }
-    }
-    assertReasons(FallbackReason.CONNECT_FAILED);
+    server.accept();
+    server.awaitMessage();
+    byte[] unknown = refusal(Refusal.PROOF);
+    unknown[2] = 4;
+    server.send(unknown);
+    assertReasons(FallbackReason.REFUSED);
+    server.awaitEnd();
   }
 
   @Test
