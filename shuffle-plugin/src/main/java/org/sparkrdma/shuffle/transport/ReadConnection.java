@@ -206,7 +206,7 @@ final class ReadConnection extends RdmaConnection {
         return 0;
       }
       int count = Math.min(MAX_BLOCKS, request.ranges().size());
-      begin(slot, count, nowNs);
+      begin(slot, count);
       for (int i = 0; i < count; i++) {
         add(slot, i, new BlockRead(request, i), nowNs);
       }
@@ -237,7 +237,7 @@ final class ReadConnection extends RdmaConnection {
       Slot slot = nextSlot();
       while (slot != null && !wanted.isEmpty()) {
         int count = Math.min(MAX_BLOCKS, wanted.size());
-        begin(slot, count, nowNs);
+        begin(slot, count);
         for (int i = 0; i < count; i++) {
           add(slot, i, wanted.poll(), nowNs);
         }
@@ -264,7 +264,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   /** Begins a LOCATE, which takes leases along. */
-  private void begin(Slot slot, int count, long nowNs) {
+  private void begin(Slot slot, int count) {
     slot.id = nextId(slot);
     slot.blocks = new BlockRead[count];
     locate.begin(slot.bytes, slot.id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs));
