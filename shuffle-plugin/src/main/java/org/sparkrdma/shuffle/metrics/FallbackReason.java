@@ -3,61 +3,135 @@ package org.sparkrdma.shuffle.metrics;
 
 /**
  * Reason why blocks used TCP although the plug-in is on; users see the label. The comment of each
- * is its meaning in docs/metrics.md.
+ * has its meaning and its remedy in docs/troubleshooting.md.
  */
 public enum FallbackReason {
-  /** Shuffle reads that Spark's own reader did, because this executor has no RDMA. */
-  UNAVAILABLE("unavailable"),
-  /** The directory has no endpoint of the executor, or did not answer in time. */
-  NO_ENDPOINT("no-endpoint"),
-  /** The executor's endpoint is of another engine or version. */
-  INCOMPATIBLE("incompatible"),
-  /** The connection was refused, or the peer's proof failed. */
-  REFUSED("refused"),
   /**
-   * No connection within {@code connect.timeout}: the attempt failed, goes on in the background, or
-   * waited for its turn.
+   * This executor has no RDMA; reads of Spark's own reader count, not blocks.
+   *
+   * <p>To do: Look for its WARN; {@code doctor} on that host names each cause.
+   */
+  UNAVAILABLE("unavailable"),
+
+  /**
+   * The peer has no RDMA or has ended, or the driver did not answer.
+   *
+   * <p>To do: Nothing when executors end; else look for executors without RDMA.
+   */
+  NO_ENDPOINT("no-endpoint"),
+
+  /**
+   * The peer uses another engine or protocol version.
+   *
+   * <p>To do: Use one jar and one engine on all hosts.
+   */
+  INCOMPATIBLE("incompatible"),
+
+  /**
+   * The peer refused the connection, or its proof failed.
+   *
+   * <p>To do: Nothing when executors restarted; else look at the peer's log.
+   */
+  REFUSED("refused"),
+
+  /**
+   * No connection within {@code connect.timeout}: not reached, or one side has {@code
+   * connections.max}.
+   *
+   * <p>To do: Run {@code doctor --peer}; raise {@code connections.max} if {@code
+   * rdma.connections.refused} grows at peers.
    */
   CONNECT_FAILED("connect-failed"),
-  /** The peer is quarantined, or is tested after that. */
-  QUARANTINED("quarantined"),
+
   /**
-   * A work request completed with an error, or the fetch failed inside the executor (see its log).
+   * The peer failed twice within a minute, and is not used for some time.
+   *
+   * <p>To do: Look at the WARN {@code Quarantining peer}, which has the reason.
+   */
+  QUARANTINED("quarantined"),
+
+  /**
+   * A READ or a message completed with an error.
+   *
+   * <p>To do: Look at the error counters of the port.
    */
   READ_ERROR("read-error"),
-  /** The request timed out. */
-  TIMEOUT("timeout"),
-  /** The connection was lost twice during the request. */
-  LOST_PEER("lost-peer"),
+
   /**
-   * The peer answered BUSY: it had no memory to register or copy, or no room for another connection
-   * ({@code connections.max}).
+   * The answer or the READs took longer than {@code request.timeout}.
+   *
+   * <p>To do: Look for slow disks at the peer, and for loss and congestion.
+   */
+  TIMEOUT("timeout"),
+
+  /**
+   * The connection ended during the request.
+   *
+   * <p>To do: Look whether the peer ended; if not, at its log.
+   */
+  LOST_PEER("lost-peer"),
+
+  /**
+   * The peer had no memory to register or copy, or the reader's share was used.
+   *
+   * <p>To do: Raise {@code pinned.max}; where files are copied it does not help.
    */
   PEER_BUSY("peer-busy"),
+
   /**
-   * Too many requests wait at the peer, and it answered "fetch by TCP"; or its answers came slowly,
-   * because of load or a slow disk.
+   * The peer had not loaded the block after half of {@code request.timeout}.
+   *
+   * <p>To do: Look for slow disks at the peer; more local directories help.
    */
   PEER_OVERLOADED("peer-overloaded"),
-  /** The peer cannot find or read the block, and answered "fetch by TCP". */
-  PEER_UNKNOWN_BLOCK("peer-unknown-block"),
+
   /**
-   * No receive memory was free for a second, no connection was free, or the block is larger than
-   * the receive memory; the executor's INFO line has the detail.
+   * The peer could not find or read the block.
+   *
+   * <p>To do: Nothing: Spark computes lost map outputs again.
+   */
+  PEER_UNKNOWN_BLOCK("peer-unknown-block"),
+
+  /**
+   * No receive memory for a second, too large a block, or no memory to connect.
+   *
+   * <p>To do: Raise {@code pinned.max}, or use more partitions.
    */
   POOL_EMPTY("pool-empty"),
-  /** A checksum did not match, and TCP delivered other bytes or none. */
-  CORRUPT("corrupt"),
-  /** A checksum did not match, and TCP delivered the same bytes: the recorded checksum is wrong. */
-  CHECKSUM_UNUSABLE("checksum-unusable"),
-  /** The peer violated the protocol. */
-  PROTOCOL_ERROR("protocol-error"),
+
   /**
-   * Spark wants the block on disk, because it is large ({@code
-   * spark.maxRemoteBlockSizeFetchToMem}).
+   * The checksum did not match, and TCP delivered other bytes or none.
+   *
+   * <p>To do: Check the memory and the card of both hosts.
+   */
+  CORRUPT("corrupt"),
+
+  /**
+   * The recorded checksum was wrong, the bytes were right.
+   *
+   * <p>To do: Nothing: the bytes were compared with those of TCP.
+   */
+  CHECKSUM_UNUSABLE("checksum-unusable"),
+
+  /**
+   * The peer violated the protocol.
+   *
+   * <p>To do: Report it, with the logs of both executors.
+   */
+  PROTOCOL_ERROR("protocol-error"),
+
+  /**
+   * Spark wants the block on disk ({@code spark.network.maxRemoteBlockSizeFetchToMem}).
+   *
+   * <p>To do: Nothing: it is normal for large blocks.
    */
   DISK("disk"),
-  /** The executor is stopping. */
+
+  /**
+   * The executor was stopping, or had lost its device, port or agent.
+   *
+   * <p>To do: Nothing when the executor ended; else look at its log.
+   */
   STOPPED("stopped");
 
   private final String label;

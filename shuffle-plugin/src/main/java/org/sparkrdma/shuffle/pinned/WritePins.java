@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * disk that is a second write, which counts as a cost of the registration. On NFS it is a second
  * transfer of the file to its server. Where server and client are one host it can also stop both
  * for minutes: the write waits until the client returns its delegation of the file, and the return
- * waits for a thread of the server. Only NFS was tested; other file systems over a network need
- * {@code serve=copy}.
+ * waits for a thread of the server. Where blocks may be copied, such kernels register only files in
+ * memory.
  */
 public final class WritePins {
   private static final Logger LOG = LoggerFactory.getLogger(WritePins.class);

@@ -23,8 +23,7 @@ public enum ShuffleSetting {
       "auto",
       ValueType.choice("auto", "required", "off"),
       "Controls whether blocks use RDMA: `auto` where it can be used, `required`, or "
-          + "`off`. Use `off` to exclude RDMA as a cause, `required` for tests that must "
-          + "not silently use TCP."),
+          + "`off`. Use `off` to exclude RDMA as a cause, `required` to test without TCP."),
   /** Whether executors check their machine. */
   DOCTOR(
       "doctor",
@@ -106,8 +105,7 @@ public enum ShuffleSetting {
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
       "Controls how blocks are served: `auto`, `window` (register files), `copy`, or "
-          + "`odp`. Set `copy` on Linux before 6.2 with a network file system other than "
-          + "NFS."),
+          + "`odp`. Set `copy` when registered files cause errors of the file system."),
   /** Length of a window. */
   WINDOW_SIZE(
       "window.size",
@@ -129,8 +127,8 @@ public enum ShuffleSetting {
       "reads.bytes.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 12, 1L << 44).orDerived(),
-      "Controls the bytes of READs that an executor has posted at a time. Reduce it "
-          + "when switches report congestion towards readers."),
+      "Controls the bytes of READs that an executor has posted at a time; `auto` is 32 MiB. "
+          + "Reduce it when switches report congestion towards readers."),
   /** Order of a device's writes. */
   RELAXED_ORDERING(
       "relaxed.ordering",
@@ -154,7 +152,7 @@ public enum ShuffleSetting {
       "Controls the maximum receive memory, which is a part of `pinned.max`; `auto` is half of "
           + "that. A value above `pinned.max` is an error, and an eighth of `pinned.max` is always left "
           + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks wait at most "
-          + "30 ms (in an incast 1 s), then use TCP. Raise it on executors that read much and serve little."),
+          + "1 s, then use TCP. Raise it on executors that read much and serve little."),
   /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
@@ -181,8 +179,8 @@ public enum ShuffleSetting {
       "tos",
       ValueType.DERIVED,
       ValueType.count(0, 255).orDerived(),
-      "Controls the traffic class of RDMA packets: four times the DSCP, so 104 for DSCP "
-          + "26. Set it to the value for which your network is configured."),
+      "Controls the traffic class of RDMA packets, four times the DSCP; `auto` is the host's "
+          + "default. Set it to the value for which your network is configured."),
   /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",

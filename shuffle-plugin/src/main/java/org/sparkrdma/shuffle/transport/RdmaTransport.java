@@ -174,13 +174,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     if (sends && reads && serves) {
       return;
     }
-    String reduce = "";
-    if (sends) {
-      reduce =
-          reads
-              ? "reduce spark.shuffle.rdma.copy.slot.size=" + serve.slotBytes() + ", or "
-              : "reduce spark.shuffle.rdma.chunk.size=" + settings.chunkBytes() + ", or ";
-    }
+    String reduce =
+        sends && !reads
+            ? "reduce spark.shuffle.rdma.chunk.size=" + settings.chunkBytes() + ", or "
+            : "";
     throw new VerbsException(
         "register",
         "the memory that this executor may pin, "

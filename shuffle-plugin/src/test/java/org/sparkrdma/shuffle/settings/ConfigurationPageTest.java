@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.GeneratedPage;
@@ -15,6 +17,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 
 class ConfigurationPageTest {
   private static final String CONTROLS = "Controls ";
+  private static final Pattern TIME = Pattern.compile("a time from (\\S+ to \\S+)");
   private static final Path PAGE = Path.of("..", "docs", "configuration.md");
 
   @Test
@@ -63,9 +66,9 @@ class ConfigurationPageTest {
 
         <!-- Generated from the settings in the code by ConfigurationPageTest; do not edit. -->
 
-        Set these keys as any key of Spark, for example by `--conf spark.shuffle.rdma.mode=off`. None must
-        be set. The driver checks all keys when the application starts: an unknown key or a wrong value
-        ends the application, and the error names the key, the allowed values and the most similar key.
+        No key is required. Set one as any key of Spark, for example by `--conf spark.shuffle.rdma.mode=off`.
+        The driver checks all keys when the application starts. An unknown key or a wrong value ends it;
+        the error names the key, the allowed values and the most similar key.
 
         Bytes have a unit (`512m`, `4g`), and so have times (`500ms`, `30s`). All keys begin with
         `spark.shuffle.rdma.`.
@@ -77,10 +80,11 @@ class ConfigurationPageTest {
       if (setting.isPublic()) {
         String[] sentences = sentences(setting.meaning());
         page.append(
-            "| `%s` | `%s` | %s | %s |\n"
+            "| `%s` | `%s`%s | %s | %s |\n"
                 .formatted(
                     setting.key().substring(ShuffleSetting.PREFIX.length()),
                     setting.defaultText(),
+                    range(setting),
                     sentences[0].substring(CONTROLS.length()),
                     sentences[sentences.length - 1].replaceFirst("\\.$", "")));
       }
@@ -100,6 +104,12 @@ class ConfigurationPageTest {
         - `mode`: [RDMA or nothing](install.md#rdma-or-nothing), [how to turn it off](faq.md#how-do-i-turn-it-off)
         """);
     return page.toString();
+  }
+
+  /** The limits of a time. */
+  private static String range(ShuffleSetting setting) {
+    Matcher time = TIME.matcher(setting.allowed());
+    return time.find() ? " (" + time.group(1) + ")" : "";
   }
 
   /** The sentences of a meaning, each but the last without its full stop. */
