@@ -127,7 +127,7 @@ public enum ShuffleSetting {
       "reads.bytes.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 12, 1L << 44).orDerived(),
-      "Controls the bytes of READs that an executor has posted at a time; `auto` is 32 MiB. "
+      "Controls the bytes of READs that an executor has posted at once; `auto` is 32 MiB. "
           + "Reduce it when switches report congestion towards readers."),
   /** Order of a device's writes. */
   RELAXED_ORDERING(
