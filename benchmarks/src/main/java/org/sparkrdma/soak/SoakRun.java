@@ -60,8 +60,6 @@ record SoakRun(
           "2s",
           "spark.shuffle.rdma.request.timeout",
           "4s",
-          "spark.shuffle.rdma.lease.timeout",
-          "20s",
           "spark.shuffle.rdma.idle.timeout",
           "10s",
           "spark.shuffle.rdma.quarantine.max",

@@ -36,7 +36,7 @@ class WrongSettingIT {
                     "--conf",
                     "spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager",
                     "--conf",
-                    "spark.shuffle.rdma.window.size=17m",
+                    "spark.shuffle.rdma.pinned.max=17x",
                     "--class",
                     SoakApplication.class.getName(),
                     installation.jobs().toString(),
@@ -49,6 +49,6 @@ class WrongSettingIT {
 
     assertThat(exitCode).isNotZero();
     assertThat(Files.readString(output))
-        .contains("ERROR RdmaShuffleManager: bad setting: key=spark.shuffle.rdma.window.size");
+        .contains("ERROR RdmaShuffleManager: bad setting: key=spark.shuffle.rdma.pinned.max");
   }
 }

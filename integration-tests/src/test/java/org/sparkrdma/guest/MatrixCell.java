@@ -213,7 +213,7 @@ record MatrixCell(
   String reason() {
     return switch (limit) {
       case "memlock-64k" -> "RLIMIT_MEMLOCK=65536 neededBytes=";
-      case "objects-3" -> "the control group allows hca_object=3";
+      case "objects-3" -> "raise hca_object in rdma.max";
       case "handles-0" -> "(hca_handle in its rdma.max)";
       default -> throw unknown("limit", limit);
     };

@@ -31,7 +31,6 @@ import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
-import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
@@ -78,9 +77,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
       read = ShuffleSettings.of(conf);
     } catch (IllegalArgumentException e) {
       if (isDriver) {
-        String all = String.join("; ", SettingMistakes.of(conf));
-        LOG.error(all);
-        throw new IllegalArgumentException(all, e.getCause());
+        LOG.error(e.getMessage());
+        throw e;
       }
       read = ShuffleSettings.defaults();
       warnings.add(e.getMessage());

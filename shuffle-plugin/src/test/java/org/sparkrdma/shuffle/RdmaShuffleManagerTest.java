@@ -103,10 +103,10 @@ class RdmaShuffleManagerTest {
 
   @Test
   void shouldRefuseABadSettingOnTheDriver() {
-    SparkConf bad = conf().set("spark.shuffle.rdma.window.size", "17m");
+    SparkConf bad = conf().set("spark.shuffle.rdma.pinned.max", "17x");
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.window.size value=17m");
+        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x");
   }
 
   @Test
@@ -125,7 +125,7 @@ class RdmaShuffleManagerTest {
 
   @Test
   void shouldContinueWithoutRdmaWhenAnExecutorHasABadSetting() {
-    SparkConf bad = conf().set("spark.shuffle.rdma.window.size", "17m");
+    SparkConf bad = conf().set("spark.shuffle.rdma.pinned.max", "17x");
     assertThat(new RdmaShuffleManager(bad, false).counters()).containsEntry("rdma.bytes.read", 0L);
   }
 

@@ -72,11 +72,8 @@ private[faults] object FaultBench {
     val settings = Map(
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
-      "lease.timeout" -> "3s",
-      "quarantine.min" -> "50ms",
       "quarantine.max" -> "100ms",
-      "pool.max" -> "4m",
-      "chunk.size" -> "256k"
+      "pool.max" -> "4m"
     )
     settings
       .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }

@@ -38,19 +38,6 @@ public final class ScriptedHost {
   }
 
   /**
-   * Puts this process into a control group.
-   *
-   * @param rdmaMax a line of its rdma.max
-   */
-  public ScriptedHost inControlGroup(String rdmaMax) throws IOException {
-    Path group = Files.createDirectories(root.resolve("sys/fs/cgroup/spark"));
-    Files.writeString(group.resolve("rdma.max"), rdmaMax + "\n");
-    Files.createDirectories(root.resolve("proc/self"));
-    Files.writeString(root.resolve("proc/self/cgroup"), "0::/spark\n");
-    return this;
-  }
-
-  /**
    * Adds a network interface, with the next number from 1 on.
    *
    * @param hardware its hardware address as in sysfs

@@ -14,22 +14,18 @@ import org.sparkrdma.verbs.cm.GidSocketAddress;
  * The addresses of a connection that an initiator chooses. Immutable.
  *
  * <p>A pair in one subnet needs no router, so it is preferred; of several such pairs the first one
- * of the family of the peer's first address. Link-local addresses come last: they look alike on
- * every link. Without a common subnet routing decides whether the peer can be reached. No router
- * joins GIDs, so a GID has a pair with GIDs of its own subnet prefix only.
+ * in the order of the peer's addresses. Without a common subnet routing decides whether the peer
+ * can be reached. No router joins GIDs, so a GID has a pair with GIDs of its own subnet prefix
+ * only.
  *
- * @param source where the connection comes from; null leaves the choice to routing
+ * @param source where the connection comes from
  * @param destination where the peer listens
  * @param inOneSubnet whether both are in one subnet
  */
 public record AddressPair(
     InetSocketAddress source, InetSocketAddress destination, boolean inOneSubnet) {
   private static final String NO_PAIR =
-      "no common subnet: a GID reaches GIDs with the same subnet prefix only, and no IP address";
-
-  private static final int LINK_LOCAL_RANK = 2;
-  private static final int OTHER_FAMILY_RANK = 1;
-  private static final int MAX_RANK = LINK_LOCAL_RANK + OTHER_FAMILY_RANK;
+      "no common subnet, and no common family of addresses that a router may join";
 
   /**
    * Chooses.
@@ -66,32 +62,25 @@ public record AddressPair(
    *
    * @param own as for {@link #of(List, List)}
    * @param peer as for {@link #of(List, List)}
-   * @return none when one end has only GIDs and the other none with the same subnet prefix
+   * @return none when the two have neither a common subnet nor a common family of IP addresses
    */
   public static List<AddressPair> all(List<NetworkAddress> own, List<ListenerAddress> peer) {
-    Class<?> preferred = peer.get(0).network().address().getClass();
     List<AddressPair> pairs = new ArrayList<>();
-    for (int rank = 0; rank <= MAX_RANK; rank++) {
+    for (ListenerAddress theirs : peer) {
+      own.stream()
+          .filter(ours -> ours.isOnSubnetOf(theirs.network()))
+          .findFirst()
+          .ifPresent(ours -> pairs.add(inOneSubnet(ours, theirs)));
+    }
+    if (pairs.isEmpty()) {
       for (ListenerAddress theirs : peer) {
-        for (NetworkAddress ours : own) {
-          if (rank(ours, theirs.network(), preferred) == rank) {
-            pairs.add(inOneSubnet(ours, theirs));
-            break;
-          }
-        }
+        own.stream()
+            .filter(ours -> ours.isRoutableTo(theirs.network()))
+            .findFirst()
+            .ifPresent(ours -> pairs.add(new AddressPair(ours.socket(0), socket(theirs), false)));
       }
     }
-    return pairs.isEmpty() ? routed(own, peer) : pairs;
-  }
-
-  /** Lower is better; {@link Integer#MAX_VALUE} for addresses without a common subnet. */
-  private static int rank(NetworkAddress ours, NetworkAddress theirs, Class<?> preferred) {
-    if (!ours.isOnSubnetOf(theirs)) {
-      return Integer.MAX_VALUE;
-    }
-    int linkLocal = theirs.isLinkLocal() ? LINK_LOCAL_RANK : 0;
-    int otherFamily = theirs.address().getClass() == preferred ? 0 : OTHER_FAMILY_RANK;
-    return linkLocal + otherFamily;
+    return pairs;
   }
 
   private static AddressPair inOneSubnet(NetworkAddress ours, ListenerAddress theirs) {
@@ -115,26 +104,6 @@ public record AddressPair(
     }
   }
 
-  /** Pairs of one family that a router may join; one that leaves all to routing without any. */
-  private static List<AddressPair> routed(List<NetworkAddress> own, List<ListenerAddress> peer) {
-    List<AddressPair> pairs = new ArrayList<>();
-    for (ListenerAddress theirs : peer) {
-      for (NetworkAddress ours : own) {
-        if (ours.isRoutableTo(theirs.network())) {
-          pairs.add(new AddressPair(ours.socket(0), socket(theirs), false));
-          break;
-        }
-      }
-    }
-    if (pairs.isEmpty() && own.stream().anyMatch(ours -> !ours.isGid())) {
-      peer.stream()
-          .filter(theirs -> !theirs.network().isGid())
-          .findFirst()
-          .ifPresent(theirs -> pairs.add(new AddressPair(null, socket(theirs), false)));
-    }
-    return pairs;
-  }
-
   private static InetSocketAddress socket(ListenerAddress theirs) {
     return theirs.network().socket(theirs.port());
   }
@@ -143,7 +112,7 @@ public record AddressPair(
   @Override
   public String toString() {
     return "from="
-        + (source == null ? "any" : text(source))
+        + text(source)
         + " to="
         + text(destination)
         + (inOneSubnet ? "" : " (no common subnet)");

@@ -7,7 +7,7 @@ import org.sparkrdma.verbs.device.PortInfo;
 
 /** An address on an active port where peers may connect. */
 record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach reach) {
-  /** Preference of an address, best first. */
+  /** Preference of an address, best first, with the reason for the log. */
   enum Reach {
     SPARK_ITSELF("its port has Spark's own address"),
     SAME_FAMILY("its port is active and has an address of Spark's address family"),
@@ -20,22 +20,26 @@ record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach
       this.reason = reason;
     }
 
-    /** The reason for the choice of a device with such an address, for the log. */
     String reason() {
       return reason;
-    }
-
-    /**
-     * Whether peers reach it as well. Spark's own address only says which subnet they are on: the
-     * other devices there are reached too.
-     */
-    boolean isAsGoodAs(Reach best) {
-      return this == best
-          || (this != BY_GID && this != OTHER_FAMILY && best.compareTo(OTHER_FAMILY) < 0);
     }
   }
 
   boolean isOnPortOf(Candidate other) {
     return device.name().equals(other.device.name()) && port.number() == other.port.number();
+  }
+
+  /**
+   * Whether peers of one candidate reach the other. All links have the same link-local subnet, so
+   * such addresses say nothing about other ports.
+   *
+   * @param routed whether a router joins the subnets of this host
+   */
+  boolean isJoinedWith(Candidate other, boolean routed) {
+    if (network.isLinkLocal() || other.network.isLinkLocal()) {
+      return isOnPortOf(other);
+    }
+    return device.transport() == other.device.transport()
+        && (network.isOnSubnetOf(other.network) || (routed && network.isRoutableTo(other.network)));
   }
 }

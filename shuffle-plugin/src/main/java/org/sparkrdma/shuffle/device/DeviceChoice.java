@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.device;
 
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * The device that an executor uses, and the address on it where peers connect.
  *
  * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
- * peers are known to reach it, then those of its family. Devices in the subnet of the best address
- * with its transport are spread over the executors of a host, those with an address of another
- * family than Spark's only when the user listed them or there is no other. Without a router an
- * executor on one subnet cannot reach an executor on another. Of several equally good subnets the
- * lowest is used, so that hosts with the same subnets choose the same one. Devices that give a peer
- * access before it is proven are used only where the fabric is trusted, or there is no other.
+ * peers are known to reach it, then those of its family, then the lowest subnet, so that hosts with
+ * the same subnets choose the same one. Devices in the subnet of the best address with its
+ * transport are spread over the executors of a host. Without a router an executor on one subnet
+ * cannot reach an executor on another. Devices that give a peer access before it is proven are used
+ * only where the fabric is trusted, or there is no other.
  *
  * @param device attributes from its engine
  * @param port counted from 1
@@ -31,24 +32,56 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  */
 public record DeviceChoice(
     DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
-  /** Give an InfiniBand port an interface with an IP address. */
-  public static final String IPOIB_COMMANDS =
-      "modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0";
-
   public DeviceChoice {
     addresses = List.copyOf(addresses);
   }
 
+  /** The first of {@link #all}. */
+  public static DeviceChoice of(
+      List<DeviceInfo> devices,
+      DeviceSelector selector,
+      Function<InetAddress, NetworkAddress> networks)
+      throws VerbsException {
+    return all(devices, selector, networks).get(0);
+  }
+
   /**
-   * Chooses.
+   * The chosen device, then those to use when it fails.
    *
-   * @param host facts about the addresses of this host
+   * @param networks gives an address of this host with the prefix length of its subnet
+   * @return at least one
    * @throws PortNotReadyException when no selected port is active and has a usable address now
    * @throws VerbsException when no device is usable, with a reason for each
    */
-  public static DeviceChoice of(
-      List<DeviceInfo> devices, DeviceSelector selector, HostAddresses host) throws VerbsException {
-    return best(PortCandidates.of(devices, selector, host), selector);
+  public static List<DeviceChoice> all(
+      List<DeviceInfo> devices,
+      DeviceSelector selector,
+      Function<InetAddress, NetworkAddress> networks)
+      throws VerbsException {
+    List<Candidate> found = PortCandidates.of(devices, selector, networks);
+    List<Candidate> candidates = selector.fabricTrusted() ? found : safe(found);
+    Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
+    List<Candidate> joined =
+        candidates.stream()
+            .filter(candidate -> candidate.isJoinedWith(best, selector.routed()))
+            .toList();
+    List<String> names = devicesOf(joined);
+    List<DeviceChoice> choices = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      String name = names.get(Math.floorMod(selector.spread() + i, names.size()));
+      Candidate chosen =
+          joined.stream()
+              .filter(candidate -> candidate.device().name().equals(name))
+              .min(DeviceChoice::compare)
+              .orElseThrow();
+      choices.add(
+          new DeviceChoice(
+              chosen.device(),
+              chosen.port().number(),
+              addresses(chosen, candidates),
+              chosen.reach().reason() + explain(names, candidates, best.device().transport())));
+    }
+    return choices;
   }
 
   /** All candidates, if none keeps a peer out until it is proven: the start then names the rule. */
@@ -58,45 +91,6 @@ public record DeviceChoice(
             .filter(candidate -> candidate.device().can(Capability.QUEUE_PAIR_ACCESS))
             .toList();
     return safe.isEmpty() ? candidates : safe;
-  }
-
-  private static DeviceChoice best(List<Candidate> all, DeviceSelector selector) {
-    List<Candidate> candidates = selector.fabricTrusted() ? all : safe(all);
-    // A list of devices selects all of them.
-    boolean listed = selector.devices().size() > 1;
-    Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
-    List<Candidate> good =
-        candidates.stream()
-            .filter(candidate -> listed || candidate.reach().isAsGoodAs(best.reach()))
-            .filter(candidate -> candidate.device().transport() == best.device().transport())
-            .toList();
-    List<Candidate> usable =
-        good.stream().filter(candidate -> areJoined(candidate, best, selector.routed())).toList();
-    List<String> devices = devicesOf(usable);
-    String device = devices.get(Math.floorMod(selector.spread(), devices.size()));
-    Candidate chosen =
-        usable.stream()
-            .filter(candidate -> candidate.device().name().equals(device))
-            .min(Comparator.comparing(Candidate::reach))
-            .orElseThrow();
-    return new DeviceChoice(
-        chosen.device(),
-        chosen.port().number(),
-        addresses(chosen, candidates),
-        chosen.reach().reason()
-            + explain(devices, devicesOf(good))
-            + explainUnsafe(devicesOf(all), devicesOf(candidates)));
-  }
-
-  /**
-   * Whether peers of one candidate reach the other. All links have the same link-local subnet, so
-   * such addresses say nothing about other ports.
-   */
-  private static boolean areJoined(Candidate one, Candidate other, boolean routed) {
-    boolean linkLocal = one.network().isLinkLocal() || other.network().isLinkLocal();
-    return linkLocal
-        ? one.isOnPortOf(other)
-        : (routed && !one.network().isGid()) || one.network().isOnSubnetOf(other.network());
   }
 
   /** Orders by reach, then by subnet; link-local addresses come last. */
@@ -128,9 +122,14 @@ public record DeviceChoice(
   }
 
   /** Text for the log about devices that other executors use, or none. */
-  private static String explain(List<String> used, List<String> good) {
+  private static String explain(List<String> used, List<Candidate> all, Transport transport) {
     String unused =
-        good.stream().filter(name -> !used.contains(name)).collect(Collectors.joining(" "));
+        all.stream()
+            .filter(candidate -> candidate.device().transport() == transport)
+            .map(candidate -> candidate.device().name())
+            .distinct()
+            .filter(name -> !used.contains(name))
+            .collect(Collectors.joining(" "));
     return (used.size() > 1 ? ", one of " + String.join(" ", used) : "")
         + (unused.isEmpty()
             ? ""
@@ -138,14 +137,6 @@ public record DeviceChoice(
                 + unused
                 + " (where a router joins the subnets,"
                 + " spark.shuffle.rdma.rails.routed=true uses them)");
-  }
-
-  /** Text for the log about devices that give a peer access before it is proven, or none. */
-  private static String explainUnsafe(List<String> all, List<String> safe) {
-    return all.size() == safe.size()
-        ? ""
-        : "; not used without spark.shuffle.rdma.fabric.trusted=true: "
-            + all.stream().filter(name -> !safe.contains(name)).collect(Collectors.joining(" "));
   }
 
   /** Number by which the executor with this id chooses among equal devices. */

@@ -7,9 +7,8 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
@@ -25,16 +24,24 @@ import org.sparkrdma.verbs.device.Transport;
 
 /** All addresses on active ports that a selector allows. Stateless. */
 final class PortCandidates {
+  private static final String ETHERNET_COMMANDS =
+      "ip link set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE";
+  private static final String IPOIB_COMMANDS =
+      "modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0";
+
   private PortCandidates() {}
 
   /**
    * At least one candidate.
    *
-   * @param host facts about the addresses of this host
+   * @param networks gives an address of this host with the prefix length of its subnet
    * @throws PortNotReadyException when no selected port is active and has a usable address now
    * @throws VerbsException when no device is usable, with a reason for each
    */
-  static List<Candidate> of(List<DeviceInfo> devices, DeviceSelector selector, HostAddresses host)
+  static List<Candidate> of(
+      List<DeviceInfo> devices,
+      DeviceSelector selector,
+      Function<InetAddress, NetworkAddress> networks)
       throws VerbsException {
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
@@ -46,13 +53,12 @@ final class PortCandidates {
         continue;
       }
       for (PortInfo port : device.ports()) {
-        String objection = objection(port, selector);
-        selected |= isSelected(port, selector);
-        if (objection == null) {
-          objection = addCandidates(candidates, device, port, selector, allowed, host);
-        }
-        if (objection != null) {
-          refused.add(device.name() + " port " + port.number() + " " + objection);
+        selected = true;
+        List<Candidate> ofPort = ofPort(device, port, selector, allowed, networks);
+        candidates.addAll(ofPort);
+        if (ofPort.isEmpty()) {
+          refused.add(
+              device.name() + " port " + port.number() + " " + objection(device, port, selector));
         }
       }
     }
@@ -86,107 +92,67 @@ final class PortCandidates {
         && (!address.isLoopbackAddress() || sparkHost.isLoopbackAddress());
   }
 
-  private static boolean isSelected(PortInfo port, DeviceSelector selector) {
-    return selector.port().isEmpty() || selector.port().getAsInt() == port.number();
-  }
-
-  private static String objection(PortInfo port, DeviceSelector selector) {
-    if (!isSelected(port, selector)) {
-      return "is not spark.shuffle.rdma.device.port";
-    }
-    if (port.state() != PortState.ACTIVE) {
-      return "is not active: state=" + port.state();
-    }
-    return null;
-  }
-
-  private static String addCandidates(
-      List<Candidate> candidates,
+  /**
+   * The usable addresses of a port, without link-local ones beside others: those look alike on
+   * every link. Without any address the first usable GID of an InfiniBand port, where the engine
+   * connects by GID.
+   */
+  private static List<Candidate> ofPort(
       DeviceInfo device,
       PortInfo port,
       DeviceSelector selector,
       Predicate<InetAddress> allowed,
-      HostAddresses host) {
-    List<Gid> gids = port.gids().stream().filter(gid -> matches(gid, selector)).toList();
-    if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
-      return "has no GID with index="
-          + (selector.gid().isPresent() ? selector.gid().getAsInt() : "any")
-          + " and type="
-          + selector.gidType().map(GidType::name).orElse("any");
+      Function<InetAddress, NetworkAddress> networks) {
+    if (port.state() != PortState.ACTIVE) {
+      return List.of();
     }
-    boolean restricted = selector.gid().isPresent() || selector.gidType().isPresent();
+    List<Gid> gids = gids(port, selector);
+    if (port.addresses().isEmpty() && device.can(Capability.GID_ADDRESSES)) {
+      return gids.stream()
+          .filter(gid -> gid.type() == GidType.INFINIBAND)
+          .map(Gid::address)
+          .filter(GidSocketAddress::isUnicast)
+          .filter(gid -> selector.address().isEmpty() || allowed.test(gid))
+          .limit(1)
+          .map(gid -> new Candidate(device, port, NetworkAddress.ofGid(gid), Reach.BY_GID))
+          .toList();
+    }
     List<InetAddress> usable =
         port.addresses().stream()
             .filter(allowed)
-            .filter(at -> !restricted || gids.stream().anyMatch(gid -> hasAddress(gid, at)))
+            .filter(at -> gids.stream().anyMatch(gid -> hasAddress(gid, at)) || !hasGid(selector))
             .toList();
-    for (InetAddress address : lasting(beyondLink(usable), selector.sparkHost(), host)) {
-      Reach reach = reach(address, selector.sparkHost());
-      candidates.add(new Candidate(device, port, host.network(address), reach));
-    }
-    if (!usable.isEmpty() || addGid(candidates, device, port, gids, allowed, selector)) {
-      return null;
-    }
-    return objectionToAddresses(device, port);
-  }
-
-  /**
-   * Adds the first usable GID of an InfiniBand port without an IP address, where the engine
-   * connects by GID. A port with a link-local address has an IPoIB interface, which may get another
-   * address yet.
-   *
-   * @param gids of the port that the selector allows, in the order of its table
-   * @return whether there is one
-   */
-  private static boolean addGid(
-      List<Candidate> candidates,
-      DeviceInfo device,
-      PortInfo port,
-      List<Gid> gids,
-      Predicate<InetAddress> allowed,
-      DeviceSelector selector) {
-    if (!device.can(Capability.GID_ADDRESSES) || !port.addresses().isEmpty()) {
-      return false;
-    }
-    Optional<Gid> first =
-        gids.stream()
-            .filter(gid -> gid.type() == GidType.INFINIBAND)
-            .filter(gid -> GidSocketAddress.isUnicast(gid.address()))
-            .filter(gid -> selector.address().isEmpty() || allowed.test(gid.address()))
-            .min(Comparator.comparingInt(Gid::index));
-    first.ifPresent(
-        gid ->
-            candidates.add(
-                new Candidate(device, port, NetworkAddress.ofGid(gid.address()), Reach.BY_GID)));
-    return first.isPresent();
-  }
-
-  /** Removes link-local addresses beside others: they look alike on every link. */
-  private static List<InetAddress> beyondLink(List<InetAddress> usable) {
-    List<InetAddress> others =
-        usable.stream().filter(address -> !address.isLinkLocalAddress()).toList();
-    return others.isEmpty() ? usable : others;
-  }
-
-  /**
-   * Removes short-lived addresses beside others of their family; Spark uses its own in any case.
-   */
-  private static List<InetAddress> lasting(
-      List<InetAddress> usable, InetAddress sparkHost, HostAddresses host) {
-    List<InetAddress> lasting =
-        usable.stream()
-            .filter(address -> address.equals(sparkHost) || !host.isShortLived(address))
-            .toList();
+    boolean onLink = usable.stream().allMatch(InetAddress::isLinkLocalAddress);
     return usable.stream()
-        .filter(
+        .filter(address -> onLink || !address.isLinkLocalAddress())
+        .map(
             address ->
-                lasting.contains(address)
-                    || lasting.stream().noneMatch(other -> other.getClass() == address.getClass()))
+                new Candidate(
+                    device, port, networks.apply(address), reach(address, selector.sparkHost())))
         .toList();
   }
 
-  private static String objectionToAddresses(DeviceInfo device, PortInfo port) {
+  /** The GIDs of a port that the selector allows, in the order of its table. */
+  private static List<Gid> gids(PortInfo port, DeviceSelector selector) {
+    return port.gids().stream()
+        .filter(gid -> !hasGid(selector) || selector.gid().getAsInt() == gid.index())
+        .sorted(Comparator.comparingInt(Gid::index))
+        .toList();
+  }
+
+  private static boolean hasGid(DeviceSelector selector) {
+    return selector.gid().isPresent();
+  }
+
+  /** The reason why a port has no candidate, and the remedy. */
+  private static String objection(DeviceInfo device, PortInfo port, DeviceSelector selector) {
     List<InetAddress> addresses = port.addresses();
+    if (port.state() != PortState.ACTIVE) {
+      return "is not active: state=" + port.state();
+    }
+    if (gids(port, selector).isEmpty() && hasGid(selector)) {
+      return "has no GID with index=" + selector.gid().getAsInt();
+    }
     if (!addresses.isEmpty() && addresses.stream().allMatch(InetAddress::isLinkLocalAddress)) {
       return "has only link-local addresses, which are in one subnet on every link: addresses="
           + text(addresses)
@@ -197,22 +163,10 @@ final class PortCandidates {
     if (!addresses.isEmpty() || device.transport() == Transport.LOOPBACK) {
       return "has no usable address: addresses=" + text(addresses);
     }
-    return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
-        ? "has no IP address in this network namespace, and "
-            + (device.can(Capability.GID_ADDRESSES)
-                ? "the settings select none of its GIDs"
-                : "engine " + device.engine() + " does not connect by GID here")
-            + ": give the port's IPoIB interface one ("
-            + DeviceChoice.IPOIB_COMMANDS
-            + ") or give a container the network of its host"
-        : "has no IP address in this network namespace: give its network interface one (ip link"
-            + " set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE) or give a container"
-            + " the network of its host";
-  }
-
-  private static boolean matches(Gid gid, DeviceSelector selector) {
-    return (selector.gid().isEmpty() || selector.gid().getAsInt() == gid.index())
-        && (selector.gidType().isEmpty() || selector.gidType().get() == gid.type());
+    boolean infiniBand = port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND);
+    return "has no IP address in this network namespace: give its network interface one ("
+        + (infiniBand ? IPOIB_COMMANDS : ETHERNET_COMMANDS)
+        + ") or give a container the network of its host";
   }
 
   /** A GID of RoCE is an address; elsewhere the port's addresses belong to all its GIDs. */

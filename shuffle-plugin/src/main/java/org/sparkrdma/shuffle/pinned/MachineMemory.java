@@ -12,29 +12,29 @@ import java.util.OptionalLong;
 /**
  * Memory limits of this process, as the system reports them.
  *
- * @param physicalBytes of the host
- * @param containerBytes minimum limit of its control groups; empty for none
- * @param lockableBytes RLIMIT_MEMLOCK, see getrlimit(2); empty for unlimited
- * @param locksUnlimited whether that limit does not apply: CAP_IPC_LOCK, see capabilities(7)
+ * @param bytes memory of the host, or the minimum limit of the control groups where that is lower
+ * @param contained whether the limit of a control group is the lower one
+ * @param lockableBytes RLIMIT_MEMLOCK, see getrlimit(2); empty for unlimited, and where it does not
+ *     apply: CAP_IPC_LOCK, see capabilities(7)
  * @param heapBytes maximum size of the Java heap
  * @param pageBytes of a page
  * @param processors that this process may use
- * @param executors number of executors that run on this host now, at least 1
  */
 public record MachineMemory(
-    OptionalLong physicalBytes,
-    OptionalLong containerBytes,
+    long bytes,
+    boolean contained,
     OptionalLong lockableBytes,
-    boolean locksUnlimited,
     long heapBytes,
     long pageBytes,
-    int processors,
-    int executors) {
+    int processors) {
+  /** Assumed memory of a host that does not report it. */
+  private static final long UNKNOWN_HOST_BYTES = 8L << 30;
+
   private static final long AT_PAGESZ = 6;
   private static final long COMMON_PAGE_BYTES = 4_096;
   private static final int CAP_IPC_LOCK = 14;
   private static final int HEX = 16;
-  private static final String ALL_USERS = "0 0 4294967295";
+  private static final List<String> ALL_USERS = List.of("0", "0", "4294967295");
 
   /** Reads the limits of this process. */
   public static MachineMemory current() {
@@ -42,83 +42,42 @@ public record MachineMemory(
     return under(Path.of("/"), runtime.maxMemory(), runtime.availableProcessors());
   }
 
-  /** Reads the system's files under a root directory; unreadable values are empty. */
+  /** Reads the system's files under a root directory. */
   public static MachineMemory under(Path root, long heapBytes, int processors) {
     SystemFiles files = new SystemFiles(root);
-    OptionalLong physical = OptionalLong.empty();
-    for (String line : files.lines("proc/meminfo")) {
-      if (line.startsWith("MemTotal:")) {
-        OptionalLong kibibytes = SystemFiles.number(line);
-        physical = OptionalLong.of(kibibytes.orElse(0) * 1024);
-      }
-    }
+    OptionalLong kibibytes = SystemFiles.number(files.value("proc/meminfo", "MemTotal:"));
+    long host = kibibytes.isPresent() ? kibibytes.getAsLong() << 10 : UNKNOWN_HOST_BYTES;
+    long container = ControlGroups.minLimit(files).orElse(Long.MAX_VALUE);
     return new MachineMemory(
-        physical,
-        new ControlGroups(files).minLimit(),
+        Math.min(host, container),
+        container < host,
         lockable(files),
-        locksUnlimited(files),
         heapBytes,
         pageBytes(root),
-        processors,
-        RunningExecutors.count(root));
-  }
-
-  /** RLIMIT_MEMLOCK if it applies, else empty. */
-  public OptionalLong memlockLimit() {
-    return locksUnlimited ? OptionalLong.empty() : lockableBytes;
-  }
-
-  /** Takes the container's limit as the memory of the host where it is lower. */
-  MachineMemory withinContainer() {
-    if (containerBytes.isEmpty()
-        || containerBytes.getAsLong() >= physicalBytes.orElse(Long.MAX_VALUE)) {
-      return this;
-    }
-    return new MachineMemory(
-        containerBytes,
-        containerBytes,
-        lockableBytes,
-        locksUnlimited,
-        heapBytes,
-        pageBytes,
-        processors,
-        executors);
+        processors);
   }
 
   private static OptionalLong lockable(SystemFiles files) {
-    String name = "Max locked memory";
-    for (String line : files.lines("proc/self/limits")) {
-      if (line.startsWith(name)) {
-        // Soft before hard limit; the soft one may be "unlimited".
-        String soft = line.substring(name.length()).trim().split("\\s+", 2)[0];
-        return SystemFiles.number(soft);
-      }
-    }
-    return OptionalLong.empty();
+    // Soft before hard limit; the soft one may be "unlimited".
+    String[] limits = files.value("proc/self/limits", "Max locked memory").split(" +", 2);
+    return hasLockCapability(files) ? OptionalLong.empty() : SystemFiles.number(limits[0]);
   }
 
   /**
    * The kernel checks the capability in the initial user namespace, where all users are mapped. A
    * kernel without user namespaces has no such file.
    */
-  private static boolean locksUnlimited(SystemFiles files) {
+  private static boolean hasLockCapability(SystemFiles files) {
     List<String> users = files.lines("proc/self/uid_map");
-    if (!users.isEmpty()
-        && users.stream()
-            .noneMatch(line -> line.trim().replaceAll("\\s+", " ").equals(ALL_USERS))) {
+    boolean initial =
+        users.isEmpty()
+            || users.stream().anyMatch(line -> List.of(line.trim().split(" +")).equals(ALL_USERS));
+    try {
+      long mask = Long.parseUnsignedLong(files.value("proc/self/status", "CapEff:"), HEX);
+      return initial && ((mask >> CAP_IPC_LOCK) & 1) == 1;
+    } catch (NumberFormatException e) {
       return false;
     }
-    for (String line : files.lines("proc/self/status")) {
-      if (line.startsWith("CapEff:")) {
-        try {
-          long mask = Long.parseUnsignedLong(line.substring("CapEff:".length()).trim(), HEX);
-          return ((mask >> CAP_IPC_LOCK) & 1) == 1;
-        } catch (NumberFormatException e) {
-          return false;
-        }
-      }
-    }
-    return false;
   }
 
   /** See getauxval(3): pairs of words, kind and value. */
@@ -138,5 +97,14 @@ public record MachineMemory(
       return COMMON_PAGE_BYTES;
     }
     return COMMON_PAGE_BYTES;
+  }
+
+  /** What an administrator does to let an executor lock this memory. */
+  public static String memlockRemedy(long neededBytes) {
+    return "let executors lock "
+        + neededBytes
+        + " bytes, as docs/install.md tells: ulimit -l in the shell or LimitMEMLOCK in the systemd"
+        + " unit that starts them, --ulimit memlock=-1 of a container, the capability IPC_LOCK in"
+        + " Kubernetes";
   }
 }

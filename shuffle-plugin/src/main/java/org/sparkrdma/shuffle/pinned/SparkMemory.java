@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.util.Locale;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
@@ -10,78 +9,53 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An executor's memory by Spark's own settings and its ResourceProfile. Needs no class of Spark.
+ * An executor's memory by Spark's own settings. Needs no class of Spark.
  *
- * @param overheadBytes memoryOverhead where the cluster manager enforces it; else empty
- * @param overheadName the setting, or the resource of the ResourceProfile, that it is
+ * @param overheadBytes memoryOverhead where the cluster manager enforces it, by a container for
+ *     each executor; else empty
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
- * @param cores of an executor; empty when it takes all cores of a worker
+ * @param cores of an executor; 1 where no setting names them
  * @param localExecutors number of executors of the master local-cluster, all of them on one host
  */
 public record SparkMemory(
     OptionalLong overheadBytes,
-    String overheadName,
     long offHeapBytes,
     long totalBytes,
-    OptionalLong cores,
+    long cores,
     OptionalInt localExecutors) {
   private static final Pattern LOCAL_CLUSTER =
-      Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,");
+      Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,.*");
   private static final long MIB = 1L << 20;
-  private static final String OVERHEAD = "memoryOverhead";
-  private static final String DEFAULT_FACTOR = "0.1";
   private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(b|[kmgtp]b?|)");
   private static final String UNITS = "bkmgtp";
   private static final int UNIT_BITS = 10;
 
-  /** Same as {@link #of(UnaryOperator, Map)}, with the default profile. */
-  public static SparkMemory of(UnaryOperator<String> setting) {
-    return of(setting, Map.of());
-  }
-
   /**
-   * Reads Spark's settings, with Spark's defaults. A resource of the profile takes the place of its
-   * setting. As in Spark, an overhead that neither names follows from the application's heap, and
-   * not from the profile's.
+   * Reads Spark's settings, with Spark's defaults.
    *
    * @param setting the value of a key; null where it is not set
-   * @param profile resources of the executor's ResourceProfile by Spark's names, memory in MiB;
-   *     empty for the default profile
    * @throws IllegalArgumentException when a value is no size or number
    */
-  public static SparkMemory of(UnaryOperator<String> setting, Map<String, Long> profile) {
+  public static SparkMemory of(UnaryOperator<String> setting) {
     long heap = heapBytes(setting);
-    long offHeap =
-        Boolean.parseBoolean(setting.apply("spark.memory.offHeap.enabled"))
-            ? ofProfile(profile, "offHeap", bytes(setting, "spark.memory.offHeap.size", "0", 1))
-            : 0;
-    offHeap +=
-        ofProfile(
-            profile, "pyspark.memory", bytes(setting, "spark.executor.pyspark.memory", "0", MIB));
+    long offHeap = bytes(setting, "spark.executor.pyspark.memory", "0", MIB);
+    if (Boolean.parseBoolean(setting.apply("spark.memory.offHeap.enabled"))) {
+      offHeap += bytes(setting, "spark.memory.offHeap.size", "0", 1);
+    }
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
-    double factor =
-        Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", DEFAULT_FACTOR));
+    double factor = Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", "0.1"));
     long derived = Math.max(minimum, (long) (heap * factor));
-    long overhead =
-        ofProfile(
-            profile, OVERHEAD, bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB));
+    long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
+    Matcher local = LOCAL_CLUSTER.matcher(master);
     return new SparkMemory(
         held ? OptionalLong.of(overhead) : OptionalLong.empty(),
-        profile.containsKey(OVERHEAD)
-            ? "memoryOverhead of the ResourceProfile"
-            : "spark.executor.memoryOverhead",
         offHeap,
-        ofProfile(profile, "memory", heap) + offHeap + overhead,
-        profile.containsKey("cores") ? OptionalLong.of(profile.get("cores")) : cores(setting, held),
-        localExecutors(master));
-  }
-
-  private static long ofProfile(Map<String, Long> profile, String resource, long otherwise) {
-    Long mebibytes = profile.get(resource);
-    return mebibytes == null ? otherwise : mebibytes * MIB;
+        heap + offHeap + overhead,
+        Long.parseLong(or(setting, "spark.executor.cores", "1")),
+        local.matches() ? OptionalInt.of(Integer.parseInt(local.group(1))) : OptionalInt.empty());
   }
 
   /** The heap of an executor by {@code spark.executor.memory}. */
@@ -107,50 +81,22 @@ public record SparkMemory(
     return Long.parseLong(size.group(1)) * factor;
   }
 
-  /**
-   * Whether the cluster manager gives each executor a container of its own. Elsewhere all executors
-   * of a Worker share its control groups.
-   */
-  boolean ownContainer() {
-    return overheadBytes.isPresent();
+  /** Whether the memory is that of a container which YARN or Kubernetes made for one executor. */
+  boolean ownsContainer(MachineMemory machine) {
+    return machine.contained() && overheadBytes.isPresent();
   }
 
   /**
-   * Number of executors that share a machine: those that run on it now, or those that the settings
-   * let run on it, whichever is larger.
-   *
-   * @param machine the host, or a container that holds several executors
+   * Number of executors that may share a machine. On a host, or in a container with a Worker, as
+   * many as its cores and memory allow: a host may run several Workers, and no setting tells how
+   * many.
    */
   int executorsOn(MachineMemory machine) {
-    return Math.max(machine.executors(), executorsBySettings(machine));
-  }
-
-  private int executorsBySettings(MachineMemory machine) {
-    if (localExecutors.isPresent()) {
-      return localExecutors.getAsInt();
-    }
-    if (cores.isEmpty() || cores.getAsLong() <= 0) {
+    if (ownsContainer(machine)) {
       return 1;
     }
-    long byCores = machine.processors() / cores.getAsLong();
-    long byMemory = machine.physicalBytes().orElse(Long.MAX_VALUE) / Math.max(1, totalBytes);
-    return (int) Math.max(1, Math.min(byCores, byMemory));
-  }
-
-  /** N of the master local-cluster[N, cores, memory], which starts all its executors here. */
-  private static OptionalInt localExecutors(String master) {
-    Matcher matcher = LOCAL_CLUSTER.matcher(master);
-    return matcher.lookingAt()
-        ? OptionalInt.of(Integer.parseInt(matcher.group(1)))
-        : OptionalInt.empty();
-  }
-
-  /** By default YARN and Kubernetes give an executor one core, others give it all of its Worker. */
-  private static OptionalLong cores(UnaryOperator<String> setting, boolean heldToMemory) {
-    String set = setting.apply("spark.executor.cores");
-    if (set != null) {
-      return OptionalLong.of(Long.parseLong(set.trim()));
-    }
-    return heldToMemory ? OptionalLong.of(1) : OptionalLong.empty();
+    long byCores = machine.processors() / Math.max(1, cores);
+    long byMemory = machine.bytes() / Math.max(1, totalBytes);
+    return localExecutors.orElse((int) Math.max(1, Math.min(byCores, byMemory)));
   }
 }

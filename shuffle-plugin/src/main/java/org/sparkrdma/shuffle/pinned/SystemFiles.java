@@ -34,6 +34,15 @@ public record SystemFiles(Path root) {
     return lines(file).stream().findFirst().map(String::trim).filter(text -> !text.isEmpty());
   }
 
+  /** The rest of the first line that begins with a name, trimmed; empty without such a line. */
+  String value(String file, String name) {
+    return lines(file).stream()
+        .filter(line -> line.startsWith(name))
+        .map(line -> line.substring(name.length()).trim())
+        .findFirst()
+        .orElse("");
+  }
+
   /** Names in a directory, sorted; empty when there is no such directory. */
   public List<String> names(String directory) {
     try (Stream<Path> entries = Files.list(root.resolve(directory))) {

@@ -142,13 +142,12 @@ record RunningParts(
       ShuffleCounters counters) {
     return open -> {
       TransportSettings limited = settings.transport(open.limit().bytes());
-      new Preflight()
-          .check(
-              open.device(),
-              open.budget(),
-              open.limit(),
-              open.machine(),
-              RdmaTransport.needs(limited, open.device(), open.budget()));
+      Preflight.check(
+          open.device(),
+          open.budget(),
+          open.limit(),
+          open.machine(),
+          RdmaTransport.needs(limited, open.device(), open.budget()));
       RdmaTransport transport =
           RdmaTransport.open(
               limited, settings.serve(), environment(env, resolver, settings, counters, open));

@@ -14,13 +14,12 @@ import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.address.HostAddresses;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.PortNotReadyException;
 import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
-import org.sparkrdma.shuffle.pinned.MemoryDirectories;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
@@ -50,7 +49,6 @@ class RuntimeStart {
   private final RunningParts.TransportStart transports;
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
-  private final MemoryDirectories memoryDirectories = new MemoryDirectories();
   private boolean transientReason;
   private boolean byGid;
 
@@ -158,8 +156,10 @@ class RuntimeStart {
     boolean started = false;
     try {
       RunningParts parts =
-          new DeviceTrials(engine.devices(), selector(), HostAddresses.ofSystem())
-              .run(choice -> startOn(engine, choice, outOfService), RuntimeStart::warn);
+          DeviceTrials.run(
+              DeviceChoice.all(engine.devices(), selector(), NetworkAddress::ofHost),
+              choice -> startOn(engine, choice, outOfService),
+              RuntimeStart::warn);
       started = true;
       return parts;
     } finally {
@@ -199,10 +199,6 @@ class RuntimeStart {
             // Spark has set the resources of the executor's ResourceProfile in this configuration.
             SparkMemory.of(key -> env.conf().get(key, null)),
             choice.device().transport() != Transport.LOOPBACK);
-    if (settings.pinnedMaxBytes().isEmpty()) {
-      memoryDirectories.check(
-          new SystemFiles(Path.of("/")), machine, limit, RunningParts.localDirectories(env));
-    }
     return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
   }
 }

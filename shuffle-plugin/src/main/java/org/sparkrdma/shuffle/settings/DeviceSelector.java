@@ -5,15 +5,12 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.sparkrdma.verbs.device.GidType;
 
 /**
  * The selected devices and addresses of an executor.
  *
  * @param devices names of devices that may be used, in any order; empty for all
- * @param port of the device, counted from 1; empty for any
  * @param gid index in the port's GID table; empty for any
- * @param gidType kind of the GID; empty for any
  * @param address literal address, interface or network of the address; empty for any
  * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
  * @param routed whether a router joins the subnets of several devices
@@ -22,9 +19,7 @@ import org.sparkrdma.verbs.device.GidType;
  */
 public record DeviceSelector(
     List<String> devices,
-    OptionalInt port,
     OptionalInt gid,
-    Optional<GidType> gidType,
     Optional<String> address,
     InetAddress sparkHost,
     boolean routed,

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.settings;
 
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -17,15 +18,21 @@ final class SettingValues {
   private SettingValues() {}
 
   /**
-   * Parses the values and removes their keys from the texts.
-   *
-   * @throws IllegalArgumentException naming key, value and what is allowed
+   * Parses the values and removes their keys from the texts. A wrong value is a mistake, naming
+   * key, value and what is allowed; the default takes its place.
    */
-  static SettingValues takeFrom(Map<String, String> texts) {
+  static SettingValues takeFrom(Map<String, String> texts, List<String> mistakes) {
     SettingValues taken = new SettingValues();
     for (ShuffleSetting setting : ShuffleSetting.values()) {
       String text = texts.remove(setting.key());
-      taken.values.put(setting, setting.parse(text == null ? setting.defaultText() : text));
+      taken.values.put(setting, setting.parse(setting.defaultText()));
+      if (text != null) {
+        try {
+          taken.values.put(setting, setting.parse(text));
+        } catch (IllegalArgumentException e) {
+          mistakes.add(e.getMessage());
+        }
+      }
     }
     return taken;
   }
@@ -42,10 +49,6 @@ final class SettingValues {
     return (Integer) values.get(setting);
   }
 
-  long bytes(ShuffleSetting setting) {
-    return (Long) values.get(setting);
-  }
-
   boolean flag(ShuffleSetting setting) {
     return (Boolean) values.get(setting);
   }
@@ -59,22 +62,7 @@ final class SettingValues {
     return value.isPresent() ? OptionalInt.of((Integer) value.get()) : OptionalInt.empty();
   }
 
-  Optional<Duration> durationOrDerived(ShuffleSetting setting) {
-    return ((Optional<?>) values.get(setting)).map(Duration.class::cast);
-  }
-
   Optional<Long> bytesOrDerived(ShuffleSetting setting) {
     return ((Optional<?>) values.get(setting)).map(Long.class::cast);
-  }
-
-  /** A duration or a number of bytes for a message. */
-  String inWords(ShuffleSetting setting) {
-    Object value = values.get(setting);
-    if (value instanceof Duration time) {
-      return time.toMillis() + "ms";
-    }
-    return value instanceof Long bytes
-        ? ValueType.inBytes(bytes)
-        : bytesOrDerived(setting).map(ValueType::inBytes).orElse(ValueType.DERIVED);
   }
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
-import java.time.Duration;
-import java.util.Collections;
-import java.util.EnumSet;
-import java.util.Set;
-
 /**
  * Every key of the plug-in, without the engines' own: name, default, allowed values, meaning.
  *
@@ -52,14 +47,6 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether executors of a host are spread over cards in different subnets. "
           + "Set it to `true` only where a router joins these subnets."),
-  /** Which port of the device. */
-  DEVICE_PORT(
-      "device.port",
-      ValueType.DERIVED,
-      ValueType.count(1, 255).orDerived(),
-      "Controls which physical port of the device is used, counted as by `ibv_devinfo`; it is "
-          + "not a TCP port number, see `listen.port`. With a number, all other ports are ignored. "
-          + "Set it when a device has several active ports and only one leads to the peers."),
   /** Which entry of the GID table. */
   GID_INDEX(
       "gid.index",
@@ -67,15 +54,6 @@ public enum ShuffleSetting {
       ValueType.count(0, 65_535).orDerived(),
       "Controls the index of the GID whose address is used, as `ibv_devinfo -v` lists "
           + "it. Set it when `listen.address` cannot select the address."),
-  /** Which type of GID. */
-  GID_TYPE(
-      "gid.type",
-      "auto",
-      ValueType.choice("auto", "infiniband", "roce-v1", "roce-v2", "iwarp"),
-      "Controls which type of GID may be used. With a type, addresses without a GID of this "
-          + "type are ignored; which of RoCE v1 and v2 a connection uses is still decided by the "
-          + "kernel (`default_roce_mode` of `rdma_cm` in configfs). Set it to exclude RoCE v1 in a "
-          + "routed network."),
   /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
       "listen.address",
@@ -96,7 +74,7 @@ public enum ShuffleSetting {
   PINNED_MAX(
       "pinned.max",
       ValueType.DERIVED,
-      ValueType.bytes(1L << 20, 1L << 44).orDerived(),
+      ValueType.bytes("1m", "16t").orDerived(),
       "Controls the maximum memory that an executor pins, all uses included. Raise it "
           + "when many blocks use TCP with `pool-empty` or `peer-busy`."),
   /** Ways of serving. */
@@ -106,27 +84,11 @@ public enum ShuffleSetting {
       ValueType.choice("auto", "window", "copy", "odp"),
       "Controls how blocks are served: `auto`, `window` (register files), `copy`, or "
           + "`odp`. Set `copy` when registered files cause errors of the file system."),
-  /** Length of a window. */
-  WINDOW_SIZE(
-      "window.size",
-      "16m",
-      ValueType.powerOfTwoBytes(1L << 16, 1L << 30),
-      "Controls the length of the windows in which map-output files are registered. Larger "
-          + "windows need fewer registrations, but each pins more memory beyond the requested "
-          + "blocks. Reduce it when `pinned.max` is small and blocks are spread over many files."),
-  /** Time of a lease. */
-  LEASE_TIMEOUT(
-      "lease.timeout",
-      "120s",
-      ValueType.duration(Duration.ofSeconds(1), Duration.ofHours(1)),
-      "Controls how long a reader may READ the memory of a lease; must be at least 2 s longer "
-          + "than `request.timeout`. A longer time keeps memory for a reader that has stopped without "
-          + "notice. Raise it together with `request.timeout`."),
   /** Bytes of READs posted. */
   READS_BYTES_MAX(
       "reads.bytes.max",
       ValueType.DERIVED,
-      ValueType.bytes(1L << 12, 1L << 44).orDerived(),
+      ValueType.bytes("8k", "16t").orDerived(),
       "Controls the bytes of READs that an executor has posted at once; `auto` is 32 MiB. "
           + "Reduce it when switches report congestion towards readers."),
   /** Order of a device's writes. */
@@ -136,42 +98,32 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether the card may write received blocks in any order. Set it to "
           + "`true` when `ib_read_bw` is slower with `--disable_pcie_relaxed`."),
-  /** Length of a pool chunk. */
-  CHUNK_SIZE(
-      "chunk.size",
-      "256k",
-      ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
-      "Controls the length of the chunks into which receive memory is cut; a request takes at "
-          + "least one chunk. Larger chunks need fewer READs for each large block and waste memory "
-          + "on small blocks. Reduce it when blocks are small and receive memory is short."),
   /** Receive memory. */
   POOL_MAX(
       "pool.max",
       ValueType.DERIVED,
-      ValueType.bytes(1L << 16, 1L << 44).orDerived(),
-      "Controls the maximum receive memory, which is a part of `pinned.max`; `auto` is half of "
-          + "that. A value above `pinned.max` is an error, and an eighth of `pinned.max` is always left "
-          + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks wait at most "
-          + "1 s, then use TCP. Raise it on executors that read much and serve little."),
+      ValueType.bytes("64k", "16t").orDerived(),
+      "Controls the maximum receive memory, by default half of `pinned.max`. Raise it on executors "
+          + "that read much and serve little."),
   /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
       "5s",
-      ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
+      ValueType.duration("10ms", "10min"),
       "Controls how long blocks wait for a connection before they use TCP. Raise it on "
           + "very busy hosts."),
   /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",
       "30s",
-      ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
+      ValueType.duration("10ms", "30min"),
       "Controls how long a request or its READs may take before its blocks use TCP. "
           + "Raise it when `timeout` counts while disks of servers are busy."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
       "ack.timeout",
       "500ms",
-      ValueType.duration(Duration.ofMillis(1), Duration.ofSeconds(60)),
+      ValueType.duration("1ms", "60s"),
       "Controls how long the card waits for an acknowledgement before it repeats a "
           + "packet. Raise it when connections break under congestion."),
   /** Marking of packets. */
@@ -185,29 +137,16 @@ public enum ShuffleSetting {
   IDLE_TIMEOUT(
       "idle.timeout",
       "60s",
-      ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
-      "Controls how long an unused connection stays open and unused registered memory stays "
-          + "registered. Connections stay open longer, up to ten times, the more of `connections.max` "
-          + "and of the memory of their messages is free: with the defaults 10 minutes with a few, "
-          + "5 minutes with 570, and 60 s with 1024. A longer time saves connecting and registering again between stages, and "
-          + "keeps memory pinned. Raise it for interactive sessions with pauses between queries."),
-  /** First quarantine. */
-  QUARANTINE_MIN(
-      "quarantine.min",
-      "1s",
-      ValueType.duration(Duration.ofMillis(1), Duration.ofHours(1)),
-      "Controls how long a peer is quarantined after its first failure; the time doubles with "
-          + "each further failure until data of the peer was read again. A longer time sends more blocks by TCP after a short fault. "
-          + "Raise it when faults of the network last long."),
+      ValueType.duration("100ms", "1d"),
+      "Controls how long an unused connection stays open, at least, and unused memory stays "
+          + "registered. Raise it for interactive sessions with pauses between queries."),
   /** Longest quarantine. */
   QUARANTINE_MAX(
       "quarantine.max",
       "60s",
-      ValueType.duration(Duration.ofMillis(1), Duration.ofDays(1)),
-      "Controls the longest time that a peer is quarantined; must be at least "
-          + "`quarantine.min`. A longer time means fewer attempts to connect to a faulty peer, and "
-          + "a later return to RDMA after its recovery. Raise it when attempts to connect disturb "
-          + "the network."),
+      ValueType.duration("1ms", "1d"),
+      "Controls the longest time that a peer is quarantined after failures. Raise it when attempts "
+          + "to connect disturb the network."),
   /** Connections at once. */
   CONNECTIONS_MAX(
       "connections.max",
@@ -230,30 +169,6 @@ public enum ShuffleSetting {
       "Controls whether RDMA is used where other hosts of its network could read "
           + "blocks. Set it to `true` only when every host there is trusted.");
 
-  /** The keys that documents describe; the others are internal, and may change in any version. */
-  private static final Set<ShuffleSetting> PUBLIC =
-      Collections.unmodifiableSet(
-          EnumSet.of(
-              MODE,
-              DOCTOR,
-              ENGINE,
-              DEVICE,
-              RAILS_ROUTED,
-              GID_INDEX,
-              LISTEN_ADDRESS,
-              LISTEN_PORT,
-              PINNED_MAX,
-              SERVE,
-              READS_BYTES_MAX,
-              RELAXED_ORDERING,
-              CONNECT_TIMEOUT,
-              REQUEST_TIMEOUT,
-              ACK_TIMEOUT,
-              TOS,
-              CONNECTIONS_MAX,
-              VERIFY,
-              FABRIC_TRUSTED));
-
   /** Every key begins with it. */
   public static final String PREFIX = "spark.shuffle.rdma.";
 
@@ -273,9 +188,14 @@ public enum ShuffleSetting {
     this.meaning = meaning;
   }
 
-  /** Whether documents describe this key. */
+  /** Whether documents describe this key; the others may change in any version. */
   public boolean isPublic() {
-    return PUBLIC.contains(this);
+    return this != POOL_MAX && this != IDLE_TIMEOUT && this != QUARANTINE_MAX;
+  }
+
+  /** The key without the prefix. */
+  String shortName() {
+    return name;
   }
 
   /** The whole key. */

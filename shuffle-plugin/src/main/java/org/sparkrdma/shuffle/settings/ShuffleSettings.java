@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
@@ -33,21 +34,39 @@ public final class ShuffleSettings {
 
   private static final int MAX_ATTEMPTS = 32;
 
+  /** Length of the chunks into which receive memory is cut. */
+  private static final int CHUNK_BYTES = 256 << 10;
+
+  /** Length of the windows in which map-output files are registered. */
+  private static final int WINDOW_BYTES = 16 << 20;
+
   /** Length of a copy slot. */
-  static final int COPY_SLOT_BYTES = 1 << 20;
+  private static final int COPY_SLOT_BYTES = 1 << 20;
 
   private static final int COPY_SLOTS = 32;
   private static final int MAX_INDEXES = 4_096;
   private static final int MAX_PEER_LEASES = 1_024;
 
+  /** First quarantine of a peer. */
+  private static final Duration QUARANTINE = Duration.ofSeconds(1);
+
+  /** A lease lasts longer than the request for which it is given, by at least this time. */
+  private static final Duration LEASE_MARGIN = Duration.ofSeconds(2);
+
   private final SettingValues values;
   private final EngineSettings engineSettings;
   private final List<String> notes;
+  private final List<String> mistakes;
 
-  private ShuffleSettings(SettingValues values, EngineSettings engineSettings, List<String> notes) {
+  private ShuffleSettings(
+      SettingValues values,
+      EngineSettings engineSettings,
+      List<String> notes,
+      List<String> mistakes) {
     this.values = values;
     this.engineSettings = engineSettings;
     this.notes = List.copyOf(notes);
+    this.mistakes = List.copyOf(mistakes);
   }
 
   /** Nothing set. */
@@ -58,19 +77,14 @@ public final class ShuffleSettings {
   /**
    * Reads and checks what the user set, with the engines that are on the class path.
    *
-   * @throws IllegalArgumentException naming key, value, what is allowed and the nearest known key
+   * @throws IllegalArgumentException with all {@link #mistakes()}
    */
   public static ShuffleSettings of(SparkConf conf) {
-    return of(texts(conf));
-  }
-
-  /** All settings of Spark. */
-  static Map<String, String> texts(SparkConf conf) {
     Map<String, String> texts = new TreeMap<>();
     for (var entry : conf.getAll()) {
       texts.put(entry._1(), entry._2());
     }
-    return texts;
+    return of(texts);
   }
 
   /**
@@ -79,34 +93,89 @@ public final class ShuffleSettings {
    * @param spark Spark's settings; those of others are ignored
    */
   public static ShuffleSettings of(Map<String, String> spark) {
-    Map<String, String> texts = new TreeMap<>(spark);
-    texts.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
-    return of(texts, Verbs.providers());
+    return of(spark, Verbs.providers());
   }
 
-  /** Same as {@link #of(SparkConf)}, for keys that all have the prefix of this plug-in. */
-  static ShuffleSettings of(Map<String, String> texts, List<VerbsProvider> providers) {
-    EngineKeys engines = new EngineKeys(providers);
-    Map<String, String> left = new TreeMap<>(texts);
-    SettingValues values = SettingValues.takeFrom(left);
-    Map<String, String> ofEngines = new TreeMap<>();
-    List<String> notes = new ArrayList<>();
-    left.forEach(
-        (key, text) -> {
-          String name = key.substring(ShuffleSetting.PREFIX.length());
-          String note = FormerSettings.note(key);
-          if (engines.takes(name)) {
-            ofEngines.put(name, text);
-          } else if (note != null) {
-            notes.add(note);
-          } else {
-            throw UnknownSetting.exception(key, text, engines.names());
-          }
-        });
-    var settings = new ShuffleSettings(values, engines.validated(ofEngines), notes);
-    engines.requireEngine(settings.engine());
-    SettingRules.check(values);
+  static ShuffleSettings of(Map<String, String> spark, List<VerbsProvider> providers) {
+    ShuffleSettings settings = read(spark, providers);
+    if (!settings.mistakes.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", settings.mistakes));
+    }
     return settings;
+  }
+
+  /**
+   * The same with the default in place of each wrong value; see {@link #mistakes()}.
+   *
+   * @param spark Spark's settings; those of others are ignored
+   */
+  public static ShuffleSettings read(Map<String, String> spark) {
+    return read(spark, Verbs.providers());
+  }
+
+  /** Keys of an engine are passed to it without the prefix, such as {@code soft.latency}. */
+  private static ShuffleSettings read(Map<String, String> spark, List<VerbsProvider> providers) {
+    Map<String, String> left = new TreeMap<>(spark);
+    left.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
+    List<String> mistakes = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    SettingValues values = SettingValues.takeFrom(left, mistakes);
+    requireEngine(values.text(ShuffleSetting.ENGINE), providers, mistakes);
+    Set<String> keysOfEngines = new TreeSet<>();
+    for (VerbsProvider provider : providers) {
+      provider.settings().forEach(setting -> keysOfEngines.add(setting.key()));
+    }
+    Map<String, String> ofEngines = new TreeMap<>();
+    for (Map.Entry<String, String> setting : left.entrySet()) {
+      String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
+      String text = setting.getValue();
+      if (keysOfEngines.contains(name)) {
+        EngineSettings alone = EngineSettings.of(Map.of(name, text));
+        if (isRight(providers, alone, setting.getKey() + " value=" + text, mistakes)) {
+          ofEngines.put(name, text);
+        }
+      } else if (FormerSettings.replacement(name) != null) {
+        notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
+      } else {
+        Set<String> known = new TreeSet<>(keysOfEngines);
+        Stream.of(ShuffleSetting.values()).map(ShuffleSetting::shortName).forEach(known::add);
+        mistakes.add(UnknownSetting.sentence(name, text, known));
+      }
+    }
+    EngineSettings engineSettings = EngineSettings.of(ofEngines);
+    isRight(providers, engineSettings, ShuffleSetting.PREFIX + "*", mistakes);
+    if (values.text(ShuffleSetting.SERVE).equals("copy")
+        && values.bytesOrDerived(ShuffleSetting.PINNED_MAX).orElse(Long.MAX_VALUE)
+            < 4L * COPY_SLOT_BYTES) {
+      String key = ShuffleSetting.PINNED_MAX.key();
+      mistakes.add(
+          ("bad setting: key=" + key + " value=" + spark.get(key))
+              + (" allowed=at least 4m with " + ShuffleSetting.SERVE.key() + "=copy"));
+    }
+    return new ShuffleSettings(values, engineSettings, notes, mistakes);
+  }
+
+  private static void requireEngine(
+      String name, List<VerbsProvider> providers, List<String> mistakes) {
+    List<String> allowed = new ArrayList<>(List.of(ValueType.DERIVED));
+    providers.stream().map(VerbsProvider::name).forEach(allowed::add);
+    if (!allowed.contains(name)) {
+      mistakes.add(
+          ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + name)
+              + (" allowed=" + String.join(", ", allowed)));
+    }
+  }
+
+  /** Lets all engines check values. */
+  private static boolean isRight(
+      List<VerbsProvider> providers, EngineSettings values, String what, List<String> mistakes) {
+    try {
+      providers.forEach(provider -> provider.validate(values));
+      return true;
+    } catch (IllegalArgumentException e) {
+      mistakes.add("bad setting: key=" + what + " engine reports: " + e.getMessage());
+      return false;
+    }
   }
 
   /** Whether RDMA is used. */
@@ -138,11 +207,7 @@ public final class ShuffleSettings {
   public DeviceSelector device(InetAddress sparkHost, int spread) {
     return new DeviceSelector(
         values.textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
-        values.numberOrDerived(ShuffleSetting.DEVICE_PORT),
         values.numberOrDerived(ShuffleSetting.GID_INDEX),
-        values
-            .textOrDerived(ShuffleSetting.GID_TYPE)
-            .map(text -> GidType.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'))),
         values.textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
         values.flag(ShuffleSetting.RAILS_ROUTED),
@@ -174,6 +239,14 @@ public final class ShuffleSettings {
     return values.duration(ShuffleSetting.CONNECT_TIMEOUT);
   }
 
+  /**
+   * A sentence for each wrong or unknown key, naming key, value and what is allowed; none in the
+   * settings of an application that has started.
+   */
+  public List<String> mistakes() {
+    return mistakes;
+  }
+
   /** Messages to log once, about keys without effect. */
   public List<String> notes() {
     return notes;
@@ -190,21 +263,27 @@ public final class ShuffleSettings {
             values.numberOrDerived(ShuffleSetting.TOS),
             values.duration(ShuffleSetting.ACK_TIMEOUT),
             ACK_RETRIES);
-    // The driver cannot know a derived limit; it refuses longer chunks only with a limit that is
-    // set.
-    long maxChunkBytes = Long.highestOneBit(pinnedMaxBytes / 4);
-    int chunkBytes = (int) Math.min(values.bytes(ShuffleSetting.CHUNK_SIZE), maxChunkBytes);
-    return new TransportSettings(
+    long poolBytes =
+        Math.min(
+            pinnedMaxBytes,
+            values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2));
+    long readBytes =
         values
             .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)
-            .orElseGet(() -> TransportSettings.readBytesInFlight(chunkBytes)),
-        chunkBytes,
-        values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
+            .orElse(TransportSettings.DEFAULT_READ_BYTES);
+    // At least four chunks in all, and two in the pool and in flight.
+    long maxChunkBytes = Math.min(pinnedMaxBytes / 4, Math.min(poolBytes, readBytes) / 2);
+    Duration maxQuarantine = values.duration(ShuffleSetting.QUARANTINE_MAX);
+    Duration quarantine = maxQuarantine.dividedBy(2);
+    return new TransportSettings(
+        readBytes,
+        (int) Math.min(CHUNK_BYTES, Long.highestOneBit(maxChunkBytes)),
+        poolBytes,
         values.duration(ShuffleSetting.CONNECT_TIMEOUT),
         values.duration(ShuffleSetting.REQUEST_TIMEOUT),
         values.duration(ShuffleSetting.IDLE_TIMEOUT),
-        values.duration(ShuffleSetting.QUARANTINE_MIN),
-        values.duration(ShuffleSetting.QUARANTINE_MAX),
+        quarantine.compareTo(QUARANTINE) < 0 ? quarantine : QUARANTINE,
+        maxQuarantine,
         values.number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
         packets,
@@ -218,12 +297,14 @@ public final class ShuffleSettings {
 
   /** The serving side's part. */
   public ServeSettings serve() {
+    Duration request = values.duration(ShuffleSetting.REQUEST_TIMEOUT);
+    Duration lease = request.multipliedBy(3);
     return new ServeSettings(
         ServeSettings.Mode.valueOf(values.text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
-        (int) values.bytes(ShuffleSetting.WINDOW_SIZE),
+        WINDOW_BYTES,
         COPY_SLOT_BYTES,
         COPY_SLOTS,
-        values.duration(ShuffleSetting.LEASE_TIMEOUT),
+        lease.compareTo(request.plus(LEASE_MARGIN)) > 0 ? lease : request.plus(LEASE_MARGIN),
         MAX_INDEXES,
         MAX_PEER_LEASES,
         values.duration(ShuffleSetting.IDLE_TIMEOUT),

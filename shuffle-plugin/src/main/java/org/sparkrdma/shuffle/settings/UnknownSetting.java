@@ -1,76 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.Collection;
+import java.util.Comparator;
 
-/**
- * The error for a key that does not exist; names the nearest one that does, if one is near.
- * Stateless.
- */
+/** Names the key that a user may have meant by an unknown one. Stateless. */
 final class UnknownSetting {
-  /** Names of the same attributes in other RDMA software. */
-  private static final Map<String, ShuffleSetting> ELSEWHERE =
-      Map.of(
-          "timeout", ShuffleSetting.ACK_TIMEOUT,
-          "dscp", ShuffleSetting.TOS,
-          "tclass", ShuffleSetting.TOS,
-          "traffic.class", ShuffleSetting.TOS);
-
   private UnknownSetting() {}
 
   /**
-   * @param ofEngines names of the engines' keys, without the prefix
-   */
-  static IllegalArgumentException exception(String key, String text, Set<String> ofEngines) {
-    return new IllegalArgumentException(
-        "unknown setting: key="
-            + key
-            + " value="
-            + text
-            + nearest(key.substring(ShuffleSetting.PREFIX.length()), ofEngines)
-                .map(nearest -> " nearest=" + nearest + " allowed=" + allowed(nearest))
-                .orElse(" allowed=the keys of docs/configuration.md"));
-  }
-
-  /**
-   * The key whose name differs in at most about a third of the characters; others have nothing in
-   * common with it.
+   * The sentence about a key that does not exist. Names the known key that differs from it in the
+   * fewest characters, unless that is more than about a third of them.
    *
    * @param name without the prefix
-   * @param ofEngines names of the engines' keys, without the prefix
-   * @return with the prefix
+   * @param known names of all keys, without the prefix
    */
-  static Optional<String> nearest(String name, Set<String> ofEngines) {
-    ShuffleSetting same = ELSEWHERE.get(name);
-    return same != null
-        ? Optional.of(same.key())
-        : EditDistance.nearest(
-            ShuffleSetting.PREFIX + name, known(ofEngines), (name.length() + 2) / 3);
+  static String sentence(String name, String text, Collection<String> known) {
+    String nearest =
+        known.stream()
+            .filter(other -> distance(name, other) <= (name.length() + 2) / 3)
+            .min(Comparator.comparingInt(other -> distance(name, other)))
+            .map(other -> " nearest=" + ShuffleSetting.PREFIX + other)
+            .orElse("");
+    return "unknown setting: key="
+        + (ShuffleSetting.PREFIX + name)
+        + (" value=" + text + nearest)
+        + " allowed=the keys of docs/configuration.md";
   }
 
-  /**
-   * Every key with the prefix.
-   *
-   * @param ofEngines names of the engines' keys, without the prefix
-   */
-  static Set<String> known(Set<String> ofEngines) {
-    Set<String> known = new TreeSet<>();
-    for (ShuffleSetting setting : ShuffleSetting.values()) {
-      known.add(setting.key());
-    }
-    ofEngines.forEach(name -> known.add(ShuffleSetting.PREFIX + name));
-    return known;
-  }
-
-  private static String allowed(String key) {
-    for (ShuffleSetting setting : ShuffleSetting.values()) {
-      if (setting.key().equals(key)) {
-        return setting.allowed();
+  /** Number of insertions, removals and replacements. */
+  private static int distance(String left, String right) {
+    int[][] counts = new int[left.length() + 1][right.length() + 1];
+    for (int i = 0; i <= left.length(); i++) {
+      for (int j = 0; j <= right.length(); j++) {
+        if (i == 0 || j == 0) {
+          counts[i][j] = i + j;
+        } else {
+          int replaced = left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1;
+          counts[i][j] =
+              Math.min(
+                  counts[i - 1][j - 1] + replaced,
+                  1 + Math.min(counts[i - 1][j], counts[i][j - 1]));
+        }
       }
     }
-    return "values that the engine accepts";
+    return counts[left.length()][right.length()];
   }
 }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.settings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -20,9 +21,32 @@ record ValueType(String allowed, Function<String, Object> parser) {
   static final String DERIVED = "auto";
 
   private static final Pattern AMOUNT = Pattern.compile("(\\d{1,18})([a-z]*)");
+  private static final Map<String, Long> NO_UNIT = Map.of("", 1L);
+  private static final Map<String, Long> BYTES =
+      Map.ofEntries(
+          Map.entry("", 1L),
+          Map.entry("b", 1L),
+          Map.entry("k", 1L << 10),
+          Map.entry("kb", 1L << 10),
+          Map.entry("m", 1L << 20),
+          Map.entry("mb", 1L << 20),
+          Map.entry("g", 1L << 30),
+          Map.entry("gb", 1L << 30),
+          Map.entry("t", 1L << 40),
+          Map.entry("tb", 1L << 40));
+  private static final Map<String, Long> NANOSECONDS =
+      Map.of(
+          "us", 1_000L,
+          "ms", 1_000_000L,
+          "s", 1_000_000_000L,
+          "m", 60_000_000_000L,
+          "min", 60_000_000_000L,
+          "h", 3_600_000_000_000L,
+          "d", 86_400_000_000_000L);
 
   static ValueType flag() {
-    return choice("true", "false").map(Boolean::valueOf);
+    ValueType words = choice("true", "false");
+    return new ValueType(words.allowed, text -> Boolean.valueOf((String) words.parser.apply(text)));
   }
 
   static ValueType choice(String... values) {
@@ -43,32 +67,19 @@ record ValueType(String allowed, Function<String, Object> parser) {
   static ValueType count(int least, int most) {
     return new ValueType(
         "a whole number from " + least + " to " + most,
-        text -> (int) within(text, amount(text, Unit.NONE), least, most));
+        text -> (int) within(text, NO_UNIT, "" + least, "" + most));
   }
 
-  static ValueType bytes(long least, long most) {
+  static ValueType bytes(String least, String most) {
     return new ValueType(
-        "bytes from " + inBytes(least) + " to " + inBytes(most) + " (units k, m, g, t)",
-        text -> within(text, amount(text, Unit.BYTES), least, most));
+        "bytes from " + least + " to " + most + " (units k, m, g, t)",
+        text -> within(text, BYTES, least, most));
   }
 
-  static ValueType powerOfTwoBytes(long least, long most) {
-    ValueType bytes = bytes(least, most);
+  static ValueType duration(String least, String most) {
     return new ValueType(
-        "a power of two, " + bytes.allowed,
-        text -> {
-          long value = (Long) bytes.parser.apply(text);
-          check(text, Long.bitCount(value) == 1);
-          return value;
-        });
-  }
-
-  static ValueType duration(Duration least, Duration most) {
-    return new ValueType(
-        "a time from " + inTime(least) + " to " + inTime(most) + " (units us, ms, s, min, h, d)",
-        text ->
-            Duration.ofNanos(
-                within(text, amount(text, Unit.TIME), least.toNanos(), most.toNanos())));
+        "a time from " + least + " to " + most + " (units us, ms, s, min, h, d)",
+        text -> Duration.ofNanos(within(text, NANOSECONDS, least, most)));
   }
 
   /** The value as an Optional, empty for {@link #DERIVED}. */
@@ -78,10 +89,6 @@ record ValueType(String allowed, Function<String, Object> parser) {
         text -> text.trim().equals(DERIVED) ? Optional.empty() : Optional.of(parser.apply(text)));
   }
 
-  private ValueType map(Function<String, Object> after) {
-    return new ValueType(allowed, text -> after.apply((String) parser.apply(text)));
-  }
-
   private static String check(String text, boolean right) {
     if (!right) {
       throw new IllegalArgumentException("not allowed: value=" + text);
@@ -89,81 +96,19 @@ record ValueType(String allowed, Function<String, Object> parser) {
     return text;
   }
 
-  private static long within(String text, long value, long least, long most) {
-    check(text, value >= least && value <= most);
+  private static long within(String text, Map<String, Long> units, String least, String most) {
+    long value = amount(text, units);
+    check(text, value >= amount(least, units) && value <= amount(most, units));
     return value;
   }
 
-  private static long amount(String text, Unit unit) {
+  private static long amount(String text, Map<String, Long> units) {
     Matcher matcher = AMOUNT.matcher(text.trim().toLowerCase(Locale.ROOT));
-    check(text, matcher.matches());
+    check(text, matcher.matches() && units.containsKey(matcher.group(2)));
     try {
-      return Math.multiplyExact(Long.parseLong(matcher.group(1)), unit.factor(matcher.group(2)));
+      return Math.multiplyExact(Long.parseLong(matcher.group(1)), units.get(matcher.group(2)));
     } catch (ArithmeticException e) {
       throw new IllegalArgumentException("too large: value=" + text, e);
     }
-  }
-
-  /** A number of bytes as a user would write it. */
-  static String inBytes(long bytes) {
-    String[] units = {"", "k", "m", "g", "t"};
-    int unit = 0;
-    long rest = bytes;
-    while (unit < units.length - 1 && rest >= 1024 && rest % 1024 == 0) {
-      rest /= 1024;
-      unit++;
-    }
-    return rest + units[unit];
-  }
-
-  private static String inTime(Duration time) {
-    if (time.toNanos() % 1_000_000 != 0) {
-      return time.toNanos() / 1_000 + "us";
-    }
-    if (time.toMillis() % 1_000 != 0) {
-      return time.toMillis() + "ms";
-    }
-    return time.toSeconds() % 3_600 == 0 && time.toSeconds() > 0
-        ? time.toHours() + "h"
-        : time.toSeconds() + "s";
-  }
-
-  private enum Unit {
-    NONE {
-      @Override
-      long factor(String unit) {
-        check(unit, unit.isEmpty());
-        return 1;
-      }
-    },
-    BYTES {
-      @Override
-      long factor(String unit) {
-        return switch (unit) {
-          case "", "b" -> 1L;
-          case "k", "kb" -> 1L << 10;
-          case "m", "mb" -> 1L << 20;
-          case "g", "gb" -> 1L << 30;
-          case "t", "tb" -> 1L << 40;
-          default -> throw new IllegalArgumentException("no such unit: unit=" + unit);
-        };
-      }
-    },
-    TIME {
-      @Override
-      long factor(String unit) {
-        return switch (unit) {
-          case "us" -> 1_000L;
-          case "ms" -> 1_000_000L;
-          case "s" -> 1_000_000_000L;
-          case "m", "min" -> 60_000_000_000L;
-          case "h" -> 3_600_000_000_000L;
-          case "d" -> 86_400_000_000_000L;
-          default -> throw new IllegalArgumentException("no such unit: unit=" + unit);
-        };
-      }
-    };
-
-    abstract long factor(String unit);
   }
 }

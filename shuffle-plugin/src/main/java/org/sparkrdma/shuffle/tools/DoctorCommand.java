@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
-import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
@@ -87,11 +86,9 @@ final class DoctorCommand implements Callable<Integer> {
       return PerfCommand.listen(spec, options, listen, PerfCommand.DEFAULT_SECONDS);
     }
     HostPort at = peer == null ? null : HostPort.parse(spec, peer);
-    // With wrong settings the driver does not start. The machine is then checked with defaults.
-    ShuffleSettings settings =
-        SettingMistakes.of(spark.values()).isEmpty()
-            ? ShuffleSettings.of(spark.values())
-            : ShuffleSettings.defaults();
+    // With wrong settings the driver does not start. The machine is then checked with the defaults
+    // of these.
+    ShuffleSettings settings = ShuffleSettings.read(spark.values());
     SystemFiles files = new SystemFiles(Path.of("/"));
     Map<String, String> environment = System.getenv();
     Probe probe =

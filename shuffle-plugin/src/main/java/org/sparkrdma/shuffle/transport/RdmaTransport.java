@@ -174,17 +174,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     if (sends && reads && serves) {
       return;
     }
-    String reduce =
-        sends && !reads
-            ? "reduce spark.shuffle.rdma.chunk.size=" + settings.chunkBytes() + ", or "
-            : "";
     throw new VerbsException(
         "register",
         "the memory that this executor may pin, "
             + budget.limitBytes()
-            + " bytes, is too little: "
-            + reduce
-            + "raise spark.shuffle.rdma.pinned.max");
+            + " bytes, is too little: raise spark.shuffle.rdma.pinned.max");
   }
 
   private static long receiveBytes(PinnedBudget budget, TransportSettings settings) {
@@ -219,9 +213,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         2,
         CompletionQueues.ringBytes(depth)
             + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
-        1,
-        MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES,
-        (long) chunksPerSlab(budget, settings) * settings.chunkBytes());
+        MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES
+            + (long) chunksPerSlab(budget, settings) * settings.chunkBytes());
   }
 
   private RdmaTransport(

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
@@ -27,12 +26,9 @@ abstract class DeviceChoiceFixture {
   static final String SPARK = "10.0.0.5";
 
   List<String> devices = List.of();
-  OptionalInt port = OptionalInt.empty();
   OptionalInt gid = OptionalInt.empty();
-  Optional<GidType> gidType = Optional.empty();
   Optional<String> address = Optional.empty();
   String sparkHost = SPARK;
-  Set<InetAddress> shortLived = Set.of();
   boolean routed;
   boolean trusted;
   int spread;
@@ -40,19 +36,8 @@ abstract class DeviceChoiceFixture {
   DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
     return DeviceChoice.of(
         List.of(present),
-        new DeviceSelector(
-            devices, port, gid, gidType, address, at(sparkHost), routed, trusted, spread),
-        new HostAddresses() {
-          @Override
-          public NetworkAddress network(InetAddress own) {
-            return new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64);
-          }
-
-          @Override
-          public boolean isShortLived(InetAddress own) {
-            return shortLived.contains(own);
-          }
-        });
+        new DeviceSelector(devices, gid, address, at(sparkHost), routed, trusted, spread),
+        own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64));
   }
 
   static InetAddress address(DeviceChoice choice) {

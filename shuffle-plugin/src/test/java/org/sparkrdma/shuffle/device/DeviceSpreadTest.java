@@ -80,7 +80,7 @@ class DeviceSpreadTest extends DeviceChoiceFixture {
     assertThat(choose(four).reason())
         .isEqualTo(
             "its port is active and has an address of Spark's address family, one of mlx5_0 mlx5_1;"
-                + " not used, because they are in another subnet: mlx5_2"
+                + " not used, because they are in another subnet: mlx5_2 mlx5_3"
                 + " (where a router joins the subnets,"
                 + " spark.shuffle.rdma.rails.routed=true uses them)");
   }

@@ -13,24 +13,17 @@ import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
-import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
 class DeviceTrialsTest {
-  private static final ExecutorNeeds NEEDS =
-      new ExecutorNeeds(65_536, 16_409, 33, 1 << 20, 14, 16_384, 1 << 20);
-
   private final List<String> tried = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
   private final Set<String> sick = new HashSet<>();
-  private final Set<String> shallow = new HashSet<>();
   private boolean routed;
   private List<String> listed = List.of();
   private Optional<String> selected = Optional.empty();
@@ -107,17 +100,6 @@ class DeviceTrialsTest {
     assertThat(tried).containsExactly("a", "b");
   }
 
-  @Test
-  void shouldTryTheNextDeviceWhenTheQueuePairsOfTheFirstHaveTooFewEntries() throws Exception {
-    shallow.add("a");
-
-    assertThat(run("a 10.0.0.5", "b 10.0.0.6")).isEqualTo("b");
-
-    assertThat(failures)
-        .containsExactly(
-            "the queue pairs of device a have at most 8192 entries, and a connection needs 16409, next b");
-  }
-
   private String run(String... devices) throws Exception {
     List<DeviceInfo> present = new ArrayList<>();
     for (String device : devices) {
@@ -126,42 +108,28 @@ class DeviceTrialsTest {
           new PortInfo(
               1, PortState.ACTIVE, 4_096, List.of(), List.of(InetAddress.getByName(words[1])));
       present.add(
-          new DeviceInfo(
-              words[0],
-              "test",
-              Transport.INFINIBAND,
-              1,
-              limits(shallow.contains(words[0]) ? 8_192 : 32_768),
-              Set.of(),
-              List.of(port)));
+          new DeviceInfo(words[0], "test", Transport.INFINIBAND, 1, null, Set.of(), List.of(port)));
     }
     DeviceSelector selector =
         new DeviceSelector(
             listed,
             OptionalInt.empty(),
-            OptionalInt.empty(),
-            Optional.empty(),
             selected,
             present.get(0).ports().get(0).addresses().get(0),
             routed,
             true,
             0);
-    return new DeviceTrials(present, selector, own -> new NetworkAddress(own, 24))
-        .run(
-            choice -> {
-              String name = choice.device().name();
-              tried.add(name);
-              if (sick.contains(name)) {
-                throw new VerbsException("open", name + " is sick");
-              }
-              Preflight.checkDepth(choice.device(), NEEDS);
-              return name;
-            },
-            (failed, reason, next) ->
-                failures.add(reason.getMessage() + ", next " + next.device().name()));
-  }
-
-  private static DeviceLimits limits(int queuePairDepth) {
-    return new DeviceLimits(1, queuePairDepth, 1, 1, 1, 1, 1, 1, 1, 0, 56, 1);
+    return DeviceTrials.run(
+        DeviceChoice.all(present, selector, own -> new NetworkAddress(own, 24)),
+        choice -> {
+          String name = choice.device().name();
+          tried.add(name);
+          if (sick.contains(name)) {
+            throw new VerbsException("open", name + " is sick");
+          }
+          return name;
+        },
+        (failed, reason, next) ->
+            failures.add(reason.getMessage() + ", next " + next.device().name()));
   }
 }

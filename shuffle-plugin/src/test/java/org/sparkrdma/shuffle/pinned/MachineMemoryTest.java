@@ -25,33 +25,24 @@ class MachineMemoryTest {
     return MachineMemory.under(root, GIB, 8);
   }
 
-  @Test
-  void shouldReadTheSystemsFiles() throws IOException {
-    write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
-    write("sys/fs/cgroup/memory.max", "8589934592\n");
-    write("proc/self/limits", "Limit  Soft  Hard\nMax locked memory   65536  unlimited  bytes\n");
-    assertThat(machine())
-        .isEqualTo(
-            new MachineMemory(
-                OptionalLong.of(16 * GIB),
-                OptionalLong.of(8 * GIB),
-                OptionalLong.of(65_536),
-                false,
-                GIB,
-                4_096,
-                8,
-                1));
+  /** The limit of the control groups of a host with much memory. */
+  private long limit() throws IOException {
+    write("proc/meminfo", "MemTotal:  1073741824 kB\n");
+    assertThat(machine().contained()).isTrue();
+    return machine().bytes();
   }
 
   @Test
-  void shouldCountExecutorsOfTheHostButNotTheirShells() throws IOException {
-    String backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend";
-    write("proc/10/cmdline", "java\0-cp\0" + "x".repeat(9_000) + "\0" + backend + "\0--cores\0001");
-    write("proc/11/cmdline", "java\0" + backend.replace("Coarse", "YarnCoarse") + "\0");
-    write("proc/12/cmdline", "bash\0-c\0exec java " + backend + "\0");
-    write("proc/13/cmdline", "java\0org.apache.spark.deploy.worker.Worker\0");
-    Files.createDirectories(root.resolve("proc/14"));
-    assertThat(machine().executors()).isEqualTo(2);
+  void shouldReadTheSystemsFiles() throws IOException {
+    write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
+    write("proc/self/cgroup", "0::/\n");
+    write("sys/fs/cgroup/memory.max", "8589934592\n");
+    write("proc/self/limits", "Limit  Soft  Hard\nMax locked memory   65536  unlimited  bytes\n");
+    assertThat(machine())
+        .isEqualTo(new MachineMemory(8 * GIB, true, OptionalLong.of(65_536), GIB, 4_096, 8));
+    write("sys/fs/cgroup/memory.max", "17179869184\n");
+    assertThat(machine().bytes()).isEqualTo(16 * GIB);
+    assertThat(machine().contained()).as("the limit is the memory of the host").isFalse();
   }
 
   @Test
@@ -60,11 +51,11 @@ class MachineMemoryTest {
     write("sys/fs/cgroup/kubepods.slice/memory.max", "" + 6 * GIB);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/memory.max", "" + 2 * GIB);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "max\n");
-    assertThat(machine().containerBytes()).hasValue(2 * GIB);
+    assertThat(limit()).isEqualTo(2 * GIB);
     write("sys/fs/cgroup/kubepods.slice/memory.max", "" + GIB);
-    assertThat(machine().containerBytes()).hasValue(GIB);
+    assertThat(limit()).isEqualTo(GIB);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "1000000\n");
-    assertThat(machine().containerBytes()).hasValue(1_000_000);
+    assertThat(limit()).isEqualTo(1_000_000);
   }
 
   @Test
@@ -73,7 +64,7 @@ class MachineMemoryTest {
     write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "" + 3 * GIB);
     write("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", "" + 2 * GIB);
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
-    assertThat(machine().containerBytes()).hasValue(2 * GIB);
+    assertThat(limit()).isEqualTo(2 * GIB);
   }
 
   @Test
@@ -81,52 +72,31 @@ class MachineMemoryTest {
     write("proc/self/cgroup", "4:memory:/\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
     write("sys/fs/cgroup/memory/memory.stat", "cache 7\nhierarchical_memory_limit 1073741824\n");
-    assertThat(machine().containerBytes()).hasValue(GIB);
+    assertThat(limit()).isEqualTo(GIB);
   }
 
   @Test
   void shouldFindItsGroupWhereTheContainerHasOnlyThatMounted() throws IOException {
-    write("proc/self/cgroup", "4:memory:/docker/abc\n0::/\n");
-    write(
-        "proc/self/mountinfo",
-        """
-        31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
-        35 31 0:32 /docker/abc /sys/fs/cgroup/mem rw,nosuid - cgroup cgroup rw,memory
-        41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
-        """);
-    write("sys/fs/cgroup/mem/memory.limit_in_bytes", "" + GIB);
-    write("sys/fs/cgroup/unified/memory.max", "" + 2 * GIB);
-    assertThat(machine().containerBytes()).as("of both versions").hasValue(GIB);
-    write("sys/fs/cgroup/mem/memory.limit_in_bytes", NONE_V1);
-    assertThat(machine().containerBytes()).as("of version 2").hasValue(2 * GIB);
+    write("proc/self/cgroup", "4:memory:/docker/abc\n0::/docker/abc\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", "" + GIB);
+    write("sys/fs/cgroup/memory.max", "" + 2 * GIB);
+    assertThat(limit()).as("of both versions").isEqualTo(GIB);
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
+    assertThat(limit()).as("of version 2").isEqualTo(2 * GIB);
   }
 
   @Test
-  void shouldFindAGroupWhoseNameIsNotUtf8BesideSuchAMount() throws IOException {
-    Path group = Path.of(URI.create(root.toUri() + "sys/fs/c%20g/caf%E9"));
+  void shouldFindAGroupWhoseNameIsNotUtf8() throws IOException {
+    Path group = Path.of(URI.create(root.toUri() + "sys/fs/cgroup/caf%E9"));
     Files.createDirectories(group);
     Files.writeString(group.resolve("memory.max"), "" + GIB);
     writeBytes("proc/self/cgroup", "0::/caf\u00e9\n");
-    writeBytes(
-        "proc/self/mountinfo",
-        """
-        31 23 0:28 / /caf\u00e9 rw - tmpfs tmpfs rw,mode=755
-        41 31 0:38 / /sys/fs/c\\040g rw,relatime - cgroup2 cgroup2 rw
-        """);
-    assertThat(machine().containerBytes()).hasValue(GIB);
+    assertThat(limit()).isEqualTo(GIB);
   }
 
   private void writeBytes(String file, String text) throws IOException {
     Files.createDirectories(root.resolve(file).getParent());
     Files.write(root.resolve(file), text.getBytes(StandardCharsets.ISO_8859_1));
-  }
-
-  @Test
-  void shouldFindItsGroupInItsOwnNamespace() throws IOException {
-    write("proc/self/cgroup", "0::/\n");
-    write("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup ro\n");
-    write("sys/fs/cgroup/memory.max", "" + GIB);
-    assertThat(machine().containerBytes()).hasValue(GIB);
   }
 
   @ParameterizedTest
@@ -137,16 +107,16 @@ class MachineMemoryTest {
     write("sys/fs/cgroup/memory.max", "" + GIB);
     write("memory.max", "1");
     write("sys/fs/memory.max", "1");
-    assertThat(machine().containerBytes()).hasValue(GIB);
+    assertThat(limit()).isEqualTo(GIB);
   }
 
   @Test
   void shouldRecognizeUnlimitedValues() throws IOException {
     write("sys/fs/cgroup/memory.max", "max\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
+    write("proc/self/cgroup", "4:memory:/\n0::/\n");
     write("proc/self/limits", "Max locked memory         unlimited  unlimited  bytes\n");
-    assertThat(machine().physicalBytes()).isEmpty();
-    assertThat(machine().containerBytes()).isEmpty();
+    assertThat(machine().contained()).isFalse();
     assertThat(machine().lockableBytes()).isEmpty();
   }
 
@@ -155,7 +125,8 @@ class MachineMemoryTest {
   void shouldIgnoreUnusableNumbers(String text) throws IOException {
     write("sys/fs/cgroup/memory.max", text + "\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", text + "\n");
-    assertThat(machine().containerBytes()).isEmpty();
+    write("proc/self/cgroup", "4:memory:/\n0::/\n");
+    assertThat(machine().contained()).isFalse();
   }
 
   @Test
@@ -163,7 +134,7 @@ class MachineMemoryTest {
     write("proc/self/limits", "Max locked memory         unlimited  8388608  bytes\n");
     assertThat(machine().lockableBytes()).as("unlimited until it is lowered").isEmpty();
     write("proc/self/limits", "Max locked memory         8388608  unlimited  bytes\n");
-    assertThat(machine().memlockLimit()).hasValue(8_388_608);
+    assertThat(machine().lockableBytes()).hasValue(8_388_608);
   }
 
   @ParameterizedTest
@@ -178,22 +149,21 @@ class MachineMemoryTest {
     write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
     write("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities + "\n");
     write("proc/self/uid_map", "         " + users.replace(" ", "          ") + "\n");
-    assertThat(machine().locksUnlimited()).isEqualTo(free);
-    assertThat(machine().memlockLimit().isEmpty()).isEqualTo(free);
-    assertThat(machine().lockableBytes()).hasValue(65_536);
+    assertThat(machine().lockableBytes())
+        .isEqualTo(free ? OptionalLong.empty() : OptionalLong.of(65_536));
   }
 
   @Test
   void shouldIgnoreTheLimitWithTheCapabilityWhereTheKernelHasNoUserNamespaces() throws IOException {
     write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
     write("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
-    assertThat(machine().locksUnlimited()).isTrue();
+    assertThat(machine().lockableBytes()).isEmpty();
   }
 
   @Test
   void shouldFindThePageSizeOfThisMachine() {
     assertThat(Long.bitCount(MachineMemory.current().pageBytes())).isOne();
-    assertThat(MachineMemory.current().physicalBytes()).isPresent();
+    assertThat(MachineMemory.current().bytes()).isPositive();
   }
 
   private void write(String file, String text) throws IOException {

@@ -71,22 +71,18 @@ class TuningPageTest {
     SparkMemory spark = SparkMemory.of(key -> conf.get(key, null));
     long podMib = spark.totalBytes() / MIB;
     Matcher shared = SHARED_CONTAINER.matcher(cells[0]);
-    OptionalLong container =
-        shared.matches()
-            ? OptionalLong.of(Long.parseLong(shared.group(1)) << 30)
-            : pod ? OptionalLong.of(podMib * MIB) : OptionalLong.empty();
+    long container =
+        shared.matches() ? Long.parseLong(shared.group(1)) << 30 : pod ? podMib * MIB : HOST_BYTES;
     MachineMemory machine =
         new MachineMemory(
-            OptionalLong.of(HOST_BYTES),
             container,
+            container < HOST_BYTES,
             cells[MEMLOCK].equals("unlimited")
                 ? OptionalLong.empty()
                 : OptionalLong.of(Long.parseLong(cells[MEMLOCK].replace(" MiB", "")) * MIB),
-            false,
             HEAP_BYTES,
             PAGE_BYTES,
-            pod ? EXECUTOR_CORES : HOST_CORES,
-            1);
+            pod ? EXECUTOR_CORES : HOST_CORES);
     return PinnedLimit.of(Optional.empty(), machine, spark, true).bytes();
   }
 }

@@ -70,9 +70,7 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
               "copy",
               // A READ that the device holds must not time out, however busy this machine is.
               "spark.shuffle.rdma.request.timeout",
-              "10min",
-              "spark.shuffle.rdma.lease.timeout",
-              "11min");
+              "10min");
       real =
           RunningParts.rdmaTransports(
               env, resolver(), ShuffleSettings.of(set), new ShuffleCounters());

@@ -33,7 +33,7 @@ class AddressTextTest {
         "no.such.host.invalid"
       })
   void shouldAllowAddressesNetworksAndNames(String text) {
-    assertThat(SettingMistakes.of(Map.of(KEY, text))).isEmpty();
+    assertThat(ShuffleSettings.read(Map.of(KEY, text)).mistakes()).isEmpty();
   }
 
   @ParameterizedTest
@@ -59,7 +59,7 @@ class AddressTextTest {
     String message =
         "bad setting: key=%s value=%s allowed=auto, a literal address, an interface name or a network such as 10.1.0.0/16"
             .formatted(KEY, text);
-    assertThat(SettingMistakes.of(Map.of(KEY, text))).containsExactly(message);
+    assertThat(ShuffleSettings.read(Map.of(KEY, text)).mistakes()).containsExactly(message);
     assertThatThrownBy(() -> ShuffleSettings.of(Map.of(KEY, text))).hasMessage(message);
   }
 }

@@ -20,8 +20,8 @@ import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 /** InfiniBand ports with GIDs and, unless a test says so, without an IP address. */
 class GidAddressesTest extends ScriptedHosts {
   private static final String NO_COMMON_SUBNET =
-      "reason=connect-failed no common subnet: a GID reaches GIDs with the same subnet"
-          + " prefix only, and no IP address; open blocks use TCP";
+      "reason=connect-failed no common subnet, and no common family of addresses that a router may"
+          + " join; open blocks use TCP";
 
   @BeforeEach
   void scriptInfinibandPort() {

@@ -60,7 +60,7 @@ class PausedReaderTest {
   /** More READs complete meanwhile than the agent takes at once. */
   @Test
   void shouldQuarantineNoPeerAfterAPauseLongerThanTheRequestTimeout() throws Exception {
-    String[] settings = {"reads.bytes.max", "1g", "chunk.size", "256k", "request.timeout", "5s"};
+    String[] settings = {"reads.bytes.max", "1g", "request.timeout", "5s"};
     long wholeNs = fetchAll(start(12, settings), 0, Duration.ZERO);
     for (int part = 1; part < PARTS; part++) {
       VirtualExecutor reader = start(12, settings);

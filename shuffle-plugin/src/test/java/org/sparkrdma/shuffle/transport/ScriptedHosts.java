@@ -55,8 +55,6 @@ abstract class ScriptedHosts extends ScriptedExecutors {
         new DeviceSelector(
             List.of(),
             OptionalInt.empty(),
-            OptionalInt.empty(),
-            Optional.empty(),
             allowed,
             InetAddress.getByName(hostAddress(number)),
             false,

@@ -34,7 +34,6 @@ import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -246,7 +245,6 @@ final class TestExecutor implements AutoCloseable {
             ? options.settings.transport(options.pinnedBytes)
             : transportSettings(options);
     // As executors do at the start.
-    Preflight.checkDepth(device.info(), RdmaTransport.needs(transportSettings, device, budget));
     return RdmaTransport.open(
         transportSettings,
         options.settings != null ? options.settings.serve() : serveSettings(options),

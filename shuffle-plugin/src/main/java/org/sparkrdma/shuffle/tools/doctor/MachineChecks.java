@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
-import org.sparkrdma.shuffle.pinned.MemlockRemedy;
 import org.sparkrdma.shuffle.pinned.Mounts;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 
@@ -56,14 +55,10 @@ final class MachineChecks {
   }
 
   private static Finding memlock(Facts facts, long neededBytes) {
-    MachineMemory memory = facts.memory();
-    OptionalLong soft = memory.lockableBytes();
+    OptionalLong soft = facts.memory().lockableBytes();
     String words =
         "This process may lock "
             + (soft.isPresent() ? soft.getAsLong() + " bytes." : "memory without a limit.");
-    if (memory.locksUnlimited()) {
-      return Finding.ok(words + " That does not apply: it has the capability CAP_IPC_LOCK.");
-    }
     if (soft.isEmpty() || soft.getAsLong() >= neededBytes) {
       return Finding.ok(words);
     }
@@ -76,7 +71,7 @@ final class MachineChecks {
     return new Finding(
         facts.loopback() ? Level.NOTE : level,
         words + needs,
-        MemlockRemedy.sentences(facts.environment(), facts.files().root(), neededBytes));
+        MachineMemory.memlockRemedy(neededBytes));
   }
 
   /**

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
-import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -20,8 +19,8 @@ final class SettingsCheck {
               "give them with --conf FILE, or run this command by spark-submit"));
     }
     List<Finding> findings = new ArrayList<>();
-    List<String> mistakes = SettingMistakes.of(spark.values());
-    for (String mistake : mistakes) {
+    ShuffleSettings settings = ShuffleSettings.read(spark.values());
+    for (String mistake : settings.mistakes()) {
       findings.add(
           Finding.problem(
               mistake + ". The driver refuses to start with it.",
@@ -41,13 +40,10 @@ final class SettingsCheck {
     }
     RdmaPolicy.oldFetchProtocol(spark::isTrue)
         .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "set it to false")));
-    if (mistakes.isEmpty()) {
-      for (String reason :
-          RdmaPolicy.encryption(spark::isTrue, ShuffleSettings.of(spark.values()))) {
-        findings.add(Finding.problem(reason + ".", "choose one of the two; see docs/security.md"));
-      }
+    for (String reason : RdmaPolicy.encryption(spark::isTrue, settings)) {
+      findings.add(Finding.problem(reason + ".", "choose one of the two; see docs/security.md"));
     }
-    for (String note : SettingMistakes.formerKeys(spark.values())) {
+    for (String note : settings.notes()) {
       findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }
     if (findings.isEmpty()) {

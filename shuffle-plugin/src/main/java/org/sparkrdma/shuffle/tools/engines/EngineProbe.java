@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.address.HostAddresses;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
@@ -74,15 +74,15 @@ public final class EngineProbe {
     Optional<DeviceChoice> chosen = Optional.empty();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
+        List<DeviceChoice> all =
+            DeviceChoice.all(open.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
         // The choice, should no device start.
-        chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, 0));
-        return new DeviceTrials(
-                open.devices(), settings.device(sparkHost, 0), HostAddresses.ofSystem())
-            .run(
-                choice -> probe(choice, reasons, tryDevice(open, choice.device())),
-                (failed, reason, next) ->
-                    reasons.add(
-                        failed.device().name() + " does not start: " + reason.getMessage()));
+        chosen = Optional.of(all.get(0));
+        return DeviceTrials.run(
+            all,
+            choice -> probe(choice, reasons, tryDevice(open, choice.device())),
+            (failed, reason, next) ->
+                reasons.add(failed.device().name() + " does not start: " + reason.getMessage()));
       } catch (VerbsException e) {
         reasons.add(e.getMessage());
       }
@@ -140,13 +140,12 @@ public final class EngineProbe {
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
-      new Preflight()
-          .check(
-              device,
-              budget,
-              limit,
-              machine,
-              RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
+      Preflight.check(
+          device,
+          budget,
+          limit,
+          machine,
+          RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
       return registerFiles(device);
     }
   }

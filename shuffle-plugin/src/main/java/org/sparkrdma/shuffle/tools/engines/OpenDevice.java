@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import java.net.InetAddress;
-import org.sparkrdma.shuffle.address.HostAddresses;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Device;
@@ -51,7 +51,7 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
       VerbsEngine engine, ShuffleSettings settings, InetAddress sparkHost, int number)
       throws VerbsException {
     return DeviceChoice.of(
-        engine.devices(), settings.device(sparkHost, number), HostAddresses.ofSystem());
+        engine.devices(), settings.device(sparkHost, number), NetworkAddress::ofHost);
   }
 
   @Override

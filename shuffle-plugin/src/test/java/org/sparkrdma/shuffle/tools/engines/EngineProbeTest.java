@@ -82,26 +82,18 @@ class EngineProbeTest {
   }
 
   @Test
-  void shouldDivideTheContainerAmongTheExecutorsInItAsAnExecutorDoes(@TempDir Path root)
-      throws IOException {
+  void shouldTakeTheLimitOfTheContainerAsAnExecutorDoes(@TempDir Path root) throws IOException {
     write(root, "proc/meminfo", "MemTotal: " + (512L << 20) + " kB");
+    write(root, "proc/self/cgroup", "0::/\n");
     write(root, "sys/fs/cgroup/memory.max", Long.toString(64L << 30));
-    for (int process = 1; process <= 8; process++) {
-      write(
-          root,
-          "proc/" + process + "/cmdline",
-          "java\0org.apache.spark.executor.CoarseGrainedExecutorBackend\0");
-    }
     Map<String, String> settings =
         Map.of(
             ENGINE,
             "soft",
             "spark.master",
-            "spark://h:7077",
+            "local-cluster[8,1,7168]",
             "spark.executor.memory",
-            "7g",
-            "spark.executor.cores",
-            "16");
+            "7g");
     assertThat(probe(settings, new SystemFiles(root), List.of()).limit().bytes())
         .isEqualTo(512L << 20);
   }

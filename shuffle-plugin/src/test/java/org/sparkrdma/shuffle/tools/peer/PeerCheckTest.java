@@ -177,8 +177,8 @@ class PeerCheckTest {
               assertThat(finding.level()).isEqualTo(Level.PROBLEM);
               assertThat(finding.message())
                   .isEqualTo(
-                      "Peer 127.0.0.1 is not reached by RDMA: no common subnet: a GID reaches GIDs"
-                          + " with the same subnet prefix only, and no IP address.");
+                      "Peer 127.0.0.1 is not reached by RDMA: no common subnet, and no common"
+                          + " family of addresses that a router may join.");
             });
   }
 
