@@ -64,7 +64,6 @@ final class FailingDiskSuite extends ScenarioSuite {
       .set("spark.shuffle.rdma.serve", serve)
       .set("spark.shuffle.io.retryWait", "1s")
       // The outputs are recomputed when a quarantine of the first faults is over.
-      .set("spark.shuffle.rdma.quarantine.min", "50ms")
       .set("spark.shuffle.rdma.quarantine.max", "100ms")
     SparkCluster.run(disk.loadInto(OneWayShuffle.placing(conf))) { cluster =>
       val shuffle = new OneWayShuffle(cluster, Job)
