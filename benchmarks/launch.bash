@@ -13,7 +13,7 @@ readonly misuse=2
 readonly size_form='[1-9][0-9]{0,8}[kmgtKMGT][bB]?'
 
 # Compared with the shuffles in the code by a test.
-readonly shuffle_modes='vanilla, control, tuned, service, rdma, fallback'
+readonly shuffle_modes='vanilla, control, tuned, rdma, fallback'
 
 fail() {
   echo "${program:?}: $*" >&2
@@ -158,11 +158,6 @@ can_write() {
   probe=$(mktemp -d -- "$path/.writable.XXXXXX" 2>/dev/null) && rmdir -- "$probe"
 }
 
-# True when the last build left everything that a command needs, however old it is.
-has_jars() {
-  [[ -n $(class_path) && -d $project/benchmarks/target/spark-home/jars ]]
-}
-
 # True when no source has changed since the start of the last build. Maven's package phase leaves the time
 # stamp; a deleted or renamed file changes the time of its directory.
 is_built() {
@@ -171,7 +166,8 @@ is_built() {
   for module in rdma-core-java shuffle-plugin benchmarks; do
     sources+=("$project/$module/pom.xml" "$project/$module/src/main")
   done
-  [[ -f $stamp ]] && has_jars && [[ -z $(find "${sources[@]}" -newer "$stamp" -print -quit) ]]
+  [[ -f $stamp && -n $(class_path) && -d $project/benchmarks/target/spark-home/jars ]] \
+    && [[ -z $(find "${sources[@]}" -newer "$stamp" -print -quit) ]]
 }
 
 # Prints the class path of the benchmarks module's commands; prints nothing before the first build.
@@ -242,17 +238,6 @@ build() {
   cd "$caller_directory"
 }
 
-# Lets the jars of an earlier build check the options, and ends with their answer when they refuse one.
-# An option that they do not know is newer than they are, as the help lists it.
-check_with_earlier_jars() {
-  local output status=0
-  output=$("$@" 2>&1) || status=$?
-  if ((status == misuse)) && [[ $output != *'Unknown option'* ]]; then
-    echo "$output" >&2
-    exit "$misuse"
-  fi
-}
-
 # Replaces this process by a main class of the benchmarks module; builds first if sources have changed.
 launch() {
   local main_class=$1
@@ -260,14 +245,7 @@ launch() {
   JAVA_HOME=$(find_jdk)
   export JAVA_HOME
   local options=(--project "$project")
-  [[ -t 1 ]] && options+=(--terminal)
   [[ " $* " == *" --work-dir"* ]] || options+=(--work-dir "$project/.$program")
-  if ! is_built; then
-    if has_jars; then
-      check_with_earlier_jars "$JAVA_HOME/bin/java" -Xmx64m -cp "$(class_path)" "$main_class" \
-        "${options[@]}" --check-only "$@"
-    fi
-    build
-  fi
+  is_built || build
   exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" "$main_class" "${options[@]}" "$@"
 }

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,13 +26,13 @@ public final class StandaloneCluster implements AutoCloseable {
   private static final String MASTER = "org.apache.spark.deploy.master.Master";
   private static final String WORKER = "org.apache.spark.deploy.worker.Worker";
   private static final String SUBMIT = "org.apache.spark.deploy.SparkSubmit";
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final long REGISTRATION_POLL_MS = 200;
   private static final long LIVENESS_POLL_MS = 1_000;
 
   private final ClusterSettings settings;
   private final int masterPort;
   private final int masterUiPort;
-  private final int shuffleServicePort;
   private final Path logDirectory;
   private final Path shuffleDirectory;
   private final SparkLauncherCommand launcher;
@@ -45,7 +46,6 @@ public final class StandaloneCluster implements AutoCloseable {
     this.settings = settings;
     masterPort = LoopbackPort.free();
     masterUiPort = LoopbackPort.free();
-    shuffleServicePort = LoopbackPort.free();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
@@ -72,13 +72,12 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private void startProcesses() throws ClusterException, IOException, InterruptedException {
-    long deadlineNs = System.nanoTime() + settings.startTimeout().toNanos();
+    long deadlineNs = System.nanoTime() + START_TIMEOUT.toNanos();
     master = startMaster();
     // A Worker that starts before its Master waits several seconds before it retries.
     awaitAliveWorkers(0, deadlineNs);
     for (int number = 1; number <= settings.workers(); number++) {
-      boolean withService = settings.shuffleService() && number == 1;
-      workers.add(startWorker("worker-" + number, withService));
+      workers.add(startWorker("worker-" + number));
     }
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
@@ -92,18 +91,14 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
-  private ClusterProcess startWorker(String name, boolean withService)
-      throws ClusterException, IOException {
+  private ClusterProcess startWorker(String name) throws ClusterException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
-    arguments.addAll(List.of("--cores", Integer.toString(settings.coresPerWorker())));
-    arguments.addAll(List.of("--memory", settings.memoryMbPerWorker() + "m"));
+    arguments.addAll(List.of("--cores", Integer.toString(settings.cores())));
+    arguments.addAll(List.of("--memory", settings.memoryMib() + "m"));
     arguments.addAll(List.of("--webui-port", "0"));
     arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
     arguments.add(masterUrl());
-    String service =
-        "-Dspark.shuffle.service.enabled=true -Dspark.shuffle.service.port=" + shuffleServicePort;
-    return startDaemon(
-        name, WORKER, arguments, withService ? Map.of("SPARK_WORKER_OPTS", service) : Map.of());
+    return startDaemon(name, WORKER, arguments, Map.of());
   }
 
   private ClusterProcess startDaemon(
@@ -130,9 +125,9 @@ public final class StandaloneCluster implements AutoCloseable {
     while (masterPage.aliveWorkers() < wanted) {
       failUnlessUsable();
       if (System.nanoTime() > deadlineNs) {
-        long seconds = settings.startTimeout().toSeconds();
         throw new ClusterException(
-            "the Spark cluster was not complete within " + seconds + " s", master.log());
+            "the Spark cluster was not complete within " + START_TIMEOUT.toSeconds() + " s",
+            master.log());
       }
       master.process().waitFor(REGISTRATION_POLL_MS, TimeUnit.MILLISECONDS);
     }
@@ -200,11 +195,6 @@ public final class StandaloneCluster implements AutoCloseable {
   /** The address of the Master's web pages. */
   public String masterUiUrl() {
     return "http://" + HOST + ":" + masterUiPort;
-  }
-
-  /** The port of the external shuffle service, if the settings have one. */
-  public int shuffleServicePort() {
-    return shuffleServicePort;
   }
 
   /** The running executors of all Workers. */

@@ -38,7 +38,7 @@ public final class ClusterCommand {
   @FunctionalInterface
   public interface Work {
     /** Returns at the end of the work. */
-    void run(StandaloneCluster cluster, RunDirectory directory)
+    void run(MeasuringRuns runs)
         throws LaunchException, ClusterException, IOException, InterruptedException;
   }
 
@@ -99,16 +99,14 @@ public final class ClusterCommand {
   /**
    * Starts two Workers, does the work, ends the cluster.
    *
-   * @param room disk space that the work needs
    * @param adjust changes the settings of the cluster
    * @return the exit code; failures have been printed to standard error
    */
-  public int run(DataSize room, UnaryOperator<ClusterSettings> adjust, Work work)
+  public int run(UnaryOperator<ClusterSettings> adjust, Work work)
       throws IOException, InterruptedException {
     try {
       RunDirectory directory = RunDirectory.create(workDirectory);
       try {
-        directory.requireRoom(room);
         runOnCluster(directory, adjust, work);
       } catch (LaunchException | ClusterException e) {
         return failed(e, directory);
@@ -136,7 +134,7 @@ public final class ClusterCommand {
       Runtime.getRuntime().addShutdownHook(endHook);
       try {
         progress.log("cluster is up, its web page is " + cluster.masterUiUrl());
-        work.run(cluster, directory);
+        work.run(new MeasuringRuns(cluster, installation, directory, progress));
       } finally {
         if (!tryRemove(endHook)) {
           ending = true;

@@ -12,17 +12,6 @@ public class LaunchOptions {
   @Option(names = "--project", hidden = true, required = true)
   private Path project;
 
-  @Option(names = "--terminal", hidden = true)
-  private boolean terminal;
-
-  @Option(names = "--check-only", hidden = true)
-  private boolean checkOnly;
-
-  /** Whether the command ends once it has checked its options, as before a build. */
-  public final boolean checkOnly() {
-    return checkOnly;
-  }
-
   /** Directory for data and logs. */
   public final Path workDirectory() {
     return workDirectory;
@@ -35,6 +24,6 @@ public class LaunchOptions {
 
   /** Progress on standard output. */
   public final ProgressLog progress() {
-    return new ProgressLog(System.out, terminal, System::nanoTime);
+    return new ProgressLog(System.out, System::nanoTime);
   }
 }

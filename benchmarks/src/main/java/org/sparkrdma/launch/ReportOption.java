@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
+import java.nio.file.StandardOpenOption;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -11,11 +13,7 @@ import picocli.CommandLine.Spec;
 
 /** The option {@code --report FILE}. Confined to the thread of the command. */
 public final class ReportOption {
-  // A script prints its own help; spark-submit's class prints this description.
-  @Option(
-      names = "--report",
-      paramLabel = "FILE",
-      description = "Write the results as JSON to FILE.")
+  @Option(names = "--report", paramLabel = "FILE")
   private Path file;
 
   @Spec(Spec.Target.MIXEE)
@@ -28,27 +26,27 @@ public final class ReportOption {
     }
   }
 
-  /** The file of the report, if there is one. */
-  public Optional<Path> file() {
-    return Optional.ofNullable(file);
-  }
-
   /**
-   * Checks that the file can be written. Call it before anything is measured.
+   * Checks that the file can be written, and deletes the report of an earlier run. Call it before
+   * anything is measured.
    *
    * @throws ParameterException when it cannot
    */
   public void check() {
-    Optional<String> reason = file().flatMap(path -> new ReportFile(path).objection());
-    if (reason.isPresent()) {
-      throw new ParameterException(command.commandLine(), reason.get());
+    if (file == null) {
+      return;
     }
-  }
-
-  /** Deletes the report of an earlier run, if there is one. */
-  void deleteEarlier() throws IOException {
-    if (file != null) {
-      new ReportFile(file).deleteEarlier();
+    if (Files.isDirectory(file)) {
+      throw new ParameterException(
+          command.commandLine(), "--report names a directory: " + file);
+    }
+    try {
+      Files.createDirectories(file.toAbsolutePath().getParent());
+      Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+      Files.delete(file);
+    } catch (IOException e) {
+      throw new ParameterException(
+          command.commandLine(), "--report is '%s': give a file that can be written".formatted(file));
     }
   }
 
@@ -58,14 +56,14 @@ public final class ReportOption {
    * @throws LaunchException with the reason why it was not written
    */
   public void write(Object report) throws LaunchException {
-    Optional<String> reason = tryWrite(report);
-    if (reason.isPresent()) {
-      throw new LaunchException(reason.get());
+    if (file == null) {
+      return;
     }
-  }
-
-  /** The same; returns the reason why the report was not written. */
-  Optional<String> tryWrite(Object report) {
-    return file().flatMap(path -> new ReportFile(path).write(report));
+    try {
+      new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), report);
+    } catch (IOException e) {
+      throw new LaunchException(
+          "the report was not written: " + e.getClass().getSimpleName() + " " + e.getMessage());
+    }
   }
 }

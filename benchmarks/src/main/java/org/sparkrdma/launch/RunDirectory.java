@@ -33,17 +33,6 @@ public record RunDirectory(Path path) {
     return path.resolve("logs");
   }
 
-  /** Fails when the disk has less free space than needed. */
-  void requireRoom(DataSize needed) throws IOException, LaunchException {
-    DataSize usable = new DataSize(Files.getFileStore(path).getUsableSpace());
-    if (usable.bytes() < needed.bytes()) {
-      throw new LaunchException(
-          ("not enough room in %s: this size needs %s and %s are free; choose a smaller one or"
-                  + " another --work-dir")
-              .formatted(path, needed, usable));
-    }
-  }
-
   /** Deletes all but the logs; deletes the directory if there are no logs. */
   void deleteData() throws IOException {
     deleteTree(data());

@@ -1,22 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.matrix;
 
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /** One combination of Spark and Java. */
 record Cell(SparkRelease spark, int java) {
-  private static final List<Integer> JAVA_VERSIONS = List.of(17, 21, 25);
-
-  /** Every combination, oldest first, also those that cannot run. */
+  /** Every combination that Spark supports, oldest first. */
   static List<Cell> all() {
-    List<Cell> cells = new ArrayList<>();
-    for (SparkRelease spark : SparkRelease.all()) {
-      for (int java : JAVA_VERSIONS) {
-        cells.add(new Cell(spark, java));
+    return SparkRelease.all().stream()
+        .flatMap(spark -> spark.supportedJava().stream().map(java -> new Cell(spark, java)))
+        .toList();
+  }
+
+  /**
+   * The cells to run, in the order of {@link #all}.
+   *
+   * @param names any of {@code all}, {@code oldest}, {@code newest} and names of cells
+   * @param javas versions of the JDKs on this machine
+   * @throws IllegalArgumentException in one sentence, when a cell cannot be run
+   */
+  static List<Cell> select(List<String> names, Set<Integer> javas) {
+    List<Cell> runnable = all().stream().filter(cell -> javas.contains(cell.java)).toList();
+    if (runnable.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no JDK of 17 or 25 found: install one, or name it in JAVA17_HOME or JAVA25_HOME");
+    }
+    Set<Cell> chosen = new LinkedHashSet<>();
+    for (String name : names) {
+      switch (name) {
+        case "all" -> chosen.addAll(runnable);
+        case "oldest" -> chosen.add(runnable.get(0));
+        case "newest" -> chosen.add(runnable.get(runnable.size() - 1));
+        default -> chosen.add(named(name, runnable));
       }
     }
-    return cells;
+    return runnable.stream().filter(chosen::contains).toList();
+  }
+
+  private static Cell named(String name, List<Cell> runnable) {
+    return runnable.stream()
+        .filter(cell -> cell.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "cannot run '%s' on this machine; give all, oldest, newest or names as in %s"
+                        .formatted(
+                            name, String.join(",", runnable.stream().map(Cell::name).toList()))));
   }
 
   /** The name for {@code --cells}, such as {@code 3.5.9-2.12-17}. */

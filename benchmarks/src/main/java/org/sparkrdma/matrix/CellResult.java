@@ -3,76 +3,79 @@ package org.sparkrdma.matrix;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.TextTable;
 
 /**
- * Result of one cell, for the report and the page.
+ * Result of one cell, for the report.
  *
- * @param java feature version of Java
- * @param javaVersion full version of Java; null when no application ran
- * @param answerRight whether both runs gave the same rows and the same sorted records
+ * @param answerRight whether both runs gave the same rows and sorted the records
  * @param bytesByRead shuffle bytes that the plug-in read by RDMA READ
  * @param bytesByTcp shuffle bytes that the plug-in read by TCP
- * @param fallbacks blocks or reads that used TCP, by reason
  * @param problem the reason why the cell failed, in one sentence; null when it passed
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record CellResult(
     String spark,
     String scala,
-    String java,
-    String javaVersion,
+    int java,
     boolean answerRight,
     long bytesByRead,
     long bytesByTcp,
-    Map<String, Long> fallbacks,
     double seconds,
     String problem) {
-  private static final String FALLBACK_PREFIX = "fallback.";
+  private static final List<String> HEADINGS =
+      List.of("Spark", "Scala", "Java", "answer", "by RDMA READ", "by TCP", "s", "problem");
 
-  /** A cell whose two applications ran to their end. */
+  /**
+   * A cell whose two applications ran to their end.
+   *
+   * @param difference of the answers, in one sentence; null when there is none
+   */
   static CellResult compared(Cell cell, MatrixResult soft, double seconds, String difference) {
     long byRead = soft.counters().getOrDefault("rdma.bytes.read", 0L);
-    Map<String, Long> fallbacks = new TreeMap<>();
-    soft.counters()
-        .forEach(
-            (name, count) -> {
-              if (name.startsWith(FALLBACK_PREFIX) && count != 0) {
-                fallbacks.put(name.substring(FALLBACK_PREFIX.length()), count);
-              }
-            });
-    String noRead = byRead == 0 ? "no byte was read by RDMA READ" : null;
-    return new CellResult(
-        cell.spark().version(),
-        cell.spark().scala(),
-        Integer.toString(cell.java()),
-        soft.javaVersion(),
-        difference == null,
-        byRead,
-        soft.counters().getOrDefault("tcp.bytes.read", 0L),
-        fallbacks,
-        seconds,
-        difference != null ? difference : noRead);
+    long byTcp = soft.counters().getOrDefault("tcp.bytes.read", 0L);
+    String noRead = byRead == 0 ? "no byte was read by RDMA READ: " + soft.counters() : null;
+    return of(
+        cell, difference == null, byRead, byTcp, seconds, difference != null ? difference : noRead);
   }
 
   /** A cell whose cluster or application failed. */
   static CellResult failed(Cell cell, double seconds, String problem) {
+    return of(cell, false, 0, 0, seconds, problem);
+  }
+
+  private static CellResult of(
+      Cell cell, boolean right, long byRead, long byTcp, double seconds, String problem) {
+    SparkRelease spark = cell.spark();
     return new CellResult(
-        cell.spark().version(),
-        cell.spark().scala(),
-        Integer.toString(cell.java()),
-        null,
-        false,
-        0,
-        0,
-        Map.of(),
-        seconds,
-        problem);
+        spark.version(), spark.scala(), cell.java(), right, byRead, byTcp, seconds, problem);
   }
 
   @JsonIgnore
   boolean hasPassed() {
     return problem == null;
+  }
+
+  /** The cells that ran, as a table of plain text with one row each. */
+  static String table(List<CellResult> cells) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(HEADINGS);
+    for (CellResult cell : cells) {
+      rows.add(
+          List.of(
+              cell.spark,
+              cell.scala,
+              Integer.toString(cell.java),
+              cell.answerRight ? "right" : "WRONG",
+              new DataSize(cell.bytesByRead).toString(),
+              new DataSize(cell.bytesByTcp).toString(),
+              String.format(Locale.ROOT, "%.0f", cell.seconds),
+              cell.hasPassed() ? "none" : cell.problem));
+    }
+    return TextTable.of(rows, column -> column <= 3 || column == HEADINGS.size() - 1);
   }
 }

@@ -5,17 +5,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.cluster.StandaloneCluster;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
-import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.RunDirectory;
 
 /** Runs the application of one cell twice on its cluster and compares. Used once, by one thread. */
 final class CellRun {
@@ -25,24 +23,12 @@ final class CellRun {
   private static final long ORDERS = 100_000;
 
   private final Cell cell;
-  private final StandaloneCluster cluster;
-  private final Path plugIn;
   private final MeasuringRuns runs;
-  private final RunDirectory directory;
   private final long startNs = System.nanoTime();
 
-  CellRun(
-      Cell cell,
-      StandaloneCluster cluster,
-      Installation installation,
-      RunDirectory directory,
-      ProgressLog progress)
-      throws LaunchException, IOException {
+  CellRun(Cell cell, MeasuringRuns runs) {
     this.cell = cell;
-    this.cluster = cluster;
-    this.plugIn = installation.plugIn();
-    this.runs = new MeasuringRuns(cluster, installation, directory, progress);
-    this.directory = directory;
+    this.runs = runs;
   }
 
   CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
@@ -55,18 +41,19 @@ final class CellRun {
 
   /** The first ERROR line of the driver with the plug-in. */
   private Optional<String> error() throws IOException {
-    try (Stream<String> log = Files.lines(cluster.driverLog(SOFT))) {
+    try (Stream<String> log = Files.lines(runs.cluster().driverLog(SOFT))) {
       return log.filter(line -> line.contains(" ERROR ")).findFirst();
     }
   }
 
   private MatrixResult runApplication(String name, boolean generate, Map<String, String> conf)
       throws ClusterException, LaunchException, IOException, InterruptedException {
+    Path data = runs.directory().data();
     MatrixPlan plan =
         new MatrixPlan(
             generate,
-            "file:" + directory.data().resolve("input"),
-            "file:" + directory.data().resolve(name + "-sorted"),
+            "file:" + data.resolve("input"),
+            "file:" + data.resolve(name + "-sorted"),
             answer(name).toString(),
             RECORDS,
             PARTITIONS,
@@ -74,19 +61,20 @@ final class CellRun {
     return runs.run(name, MatrixApplication.class, plan, conf, MatrixResult.class);
   }
 
-  private Map<String, String> softConf() {
+  private Map<String, String> softConf() throws LaunchException, IOException {
     Map<String, String> conf = new HashMap<>();
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.engine", "soft");
     if (!cell.spark().jarsReachManager()) {
-      conf.put("spark.driver.extraClassPath", plugIn.toString());
-      conf.put("spark.executor.extraClassPath", plugIn.toString());
+      String plugIn = runs.installation().plugIn().toString();
+      conf.put("spark.driver.extraClassPath", plugIn);
+      conf.put("spark.executor.extraClassPath", plugIn);
     }
     return conf;
   }
 
   private Path answer(String name) {
-    return directory.data().resolve(name + "-rows.txt");
+    return runs.directory().data().resolve(name + "-rows.txt");
   }
 
   /** The first error, in one sentence. */
@@ -108,10 +96,16 @@ final class CellRun {
     if (error.isPresent()) {
       return Optional.of("the driver has logged: " + error.get());
     }
-    Optional<String> rows = AnswerComparison.rows(answer("vanilla"), answer(SOFT));
-    return rows.isPresent()
-        ? rows
-        : AnswerComparison.sortedRecords(
-            directory.data().resolve("vanilla-sorted"), directory.data().resolve("soft-sorted"));
+    return differenceOfRows(answer("vanilla"), answer(SOFT));
+  }
+
+  /** The first row of the query that differs, in one sentence; empty when all rows are equal. */
+  static Optional<String> differenceOfRows(Path vanilla, Path soft) throws IOException {
+    List<String> expected = Files.readAllLines(vanilla);
+    List<String> found = Files.readAllLines(soft);
+    if (expected.isEmpty()) {
+      return Optional.of("the query has no rows");
+    }
+    return ComputedAnswer.ofRows(found).difference(ComputedAnswer.ofRows(expected));
   }
 }

@@ -11,7 +11,6 @@ import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
 import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
@@ -19,7 +18,6 @@ import org.sparkrdma.benchmarks.tera.TeraValidate;
 
 /** The application to submit: one sort and one query, with two executors of one core. */
 public final class MatrixApplication {
-  private static final long LISTENER_TIMEOUT_MS = 60_000;
   private static final int TOTAL_CORES = 2;
 
   private MatrixApplication() {}
@@ -38,8 +36,6 @@ public final class MatrixApplication {
   private static MatrixResult run(JavaSparkContext spark, MatrixPlan plan) throws Exception {
     // The scheduler of the input format is for clusters with data on their disks.
     spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
-    ShuffleReadTotals totals = new ShuffleReadTotals();
-    spark.sc().addSparkListener(totals);
     spark.sc().addSparkListener(new TaskProgress(System.out));
 
     if (plan.generate()) {
@@ -54,7 +50,6 @@ public final class MatrixApplication {
     TeraValidate.Summary input = TeraValidate.summarize(spark, plan.input());
     TeraValidate.Summary output = TeraValidate.summarize(spark, plan.output());
 
-    spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
     return new MatrixResult(
         spark.version(),
         System.getProperty("java.version"),
@@ -62,7 +57,6 @@ public final class MatrixApplication {
         output.checksum(),
         input.checksum(),
         output.disorder().isEmpty(),
-        totals.remoteBytes(),
         counters(spark));
   }
 

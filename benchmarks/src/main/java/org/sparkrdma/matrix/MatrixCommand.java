@@ -6,13 +6,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
@@ -30,8 +28,6 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "matrix")
 public final class MatrixCommand implements Callable<Integer> {
-  private static final DataSize ROOM = new DataSize(1L << 30);
-
   @Mixin private ClusterOptions options;
 
   @Option(names = "--cells", split = ",", defaultValue = "all")
@@ -56,8 +52,7 @@ public final class MatrixCommand implements Callable<Integer> {
     options.check();
     try {
       Map<Integer, Path> javaHomes = JavaHomes.find(installation.project());
-      CellSelection selection = select(javaHomes);
-      return options.checkOnly() || run(selection, javaHomes, installation)
+      return run(select(javaHomes), javaHomes, installation)
           ? CommandLine.ExitCode.OK
           : CommandLine.ExitCode.SOFTWARE;
     } catch (LaunchException e) {
@@ -66,30 +61,29 @@ public final class MatrixCommand implements Callable<Integer> {
     }
   }
 
-  private CellSelection select(Map<Integer, Path> javaHomes) {
+  private List<Cell> select(Map<Integer, Path> javaHomes) {
     try {
-      return CellSelection.of(cells, javaHomes);
+      return Cell.select(cells, javaHomes.keySet());
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
   }
 
   /** Runs the cells one after the other; false when one of them failed. */
-  private boolean run(
-      CellSelection selection, Map<Integer, Path> javaHomes, Installation installation)
+  private boolean run(List<Cell> selection, Map<Integer, Path> javaHomes, Installation installation)
       throws LaunchException, IOException, InterruptedException {
     ProgressLog progress = options.progress();
+    Cell.all().stream()
+        .filter(cell -> !javaHomes.containsKey(cell.java()))
+        .forEach(cell -> progress.log("not run, no JDK %d: %s".formatted(cell.java(), cell.name())));
     List<CellResult> results = new ArrayList<>();
-    for (Cell cell : selection.toRun()) {
+    for (Cell cell : selection) {
       progress.log(
-          "cell %d of %d: %s, Java %d"
-              .formatted(results.size() + 1, selection.toRun().size(), cell.spark(), cell.java()));
+          "cell %d of %d: %s".formatted(results.size() + 1, selection.size(), cell.name()));
       results.add(run(cell, javaHomes.get(cell.java()), installation, progress));
     }
-    MatrixReport report =
-        new MatrixReport(MatrixRun.current(installation.project()), results, selection.notRun());
-    options.publish(MatrixTable.of(results), report, Optional.empty());
-    return report.allPassed();
+    options.publish(CellResult.table(results), Map.of("cells", results));
+    return results.stream().allMatch(CellResult::hasPassed);
   }
 
   /** Returns a result also for a cell that fails, so that the other cells run. */
@@ -102,13 +96,12 @@ public final class MatrixCommand implements Callable<Integer> {
       Path sparkHome =
           new SparkHomes(installation, progress).home(cell.spark().version(), cell.spark().scala());
       options
-          .command("matrix", installation, progress)
+          .command("matrix")
           .run(
-              ROOM,
               settings -> settings.withSpark(sparkHome, javaHome),
-              (cluster, directory) -> {
+              runs -> {
                 try {
-                  result.add(new CellRun(cell, cluster, installation, directory, progress).run());
+                  result.add(new CellRun(cell, runs).run());
                 } catch (LaunchException | ClusterException e) {
                   result.add(CellResult.failed(cell, secondsSince(startNs), e.getMessage()));
                   throw e;

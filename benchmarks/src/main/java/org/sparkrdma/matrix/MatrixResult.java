@@ -12,7 +12,6 @@ import java.util.Map;
  * @param checksum of the sorted records
  * @param inputChecksum of the records before the sort
  * @param sorted whether the output is in order
- * @param sparkRemoteBytes Spark's own count of shuffle bytes read from other executors
  * @param counters the plug-in's counters, summed over executors; empty without the plug-in
  */
 public record MatrixResult(
@@ -22,5 +21,4 @@ public record MatrixResult(
     String checksum,
     String inputChecksum,
     boolean sorted,
-    long sparkRemoteBytes,
     Map<String, Long> counters) {}

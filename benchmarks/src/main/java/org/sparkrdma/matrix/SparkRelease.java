@@ -8,15 +8,15 @@ import java.util.List;
  *
  * @param version such as 3.5.9
  * @param scala its Scala version, such as 2.12
- * @param supportedJava the Java versions that Spark's own documentation of this version names
+ * @param supportedJava the Java versions from 17 on that Spark's own documentation names
  * @param jarsReachManager whether executors load the shuffle manager from {@code --jars}
  */
 record SparkRelease(
     String version, String scala, List<Integer> supportedJava, boolean jarsReachManager) {
   private static final List<SparkRelease> ALL =
       List.of(
-          new SparkRelease("3.5.9", "2.12", List.of(8, 11, 17), false),
-          new SparkRelease("3.5.9", "2.13", List.of(8, 11, 17), false),
+          new SparkRelease("3.5.9", "2.12", List.of(17), false),
+          new SparkRelease("3.5.9", "2.13", List.of(17), false),
           new SparkRelease("4.0.2", "2.13", List.of(17, 21), true),
           new SparkRelease("4.1.3", "2.13", List.of(17, 21), true),
           new SparkRelease("4.2.0", "2.13", List.of(17, 21, 25), true));

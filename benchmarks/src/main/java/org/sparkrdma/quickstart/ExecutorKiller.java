@@ -13,16 +13,11 @@ final class ExecutorKiller {
   /** Runs are reported as "run 1 of 3"; other phases of an application begin with other words. */
   private static final String RUN = "run ";
 
-  private final int tasks;
   private final Supplier<List<ProcessHandle>> executors;
   private String phase = "";
   private boolean over;
 
-  /**
-   * @param tasks least number of tasks of the Spark job with the shuffle; half of them read
-   */
-  ExecutorKiller(int tasks, Supplier<List<ProcessHandle>> executors) {
-    this.tasks = tasks;
+  ExecutorKiller(Supplier<List<ProcessHandle>> executors) {
     this.executors = executors;
   }
 
@@ -35,7 +30,7 @@ final class ExecutorKiller {
       phase = step.phase();
       over = false;
     }
-    if (over || step.total() < tasks || step.done() <= step.total() / 2) {
+    if (over || step.done() <= step.total() / 2) {
       return false;
     }
     over = true;

@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
@@ -16,25 +16,20 @@ import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.run.LaunchedRuns;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLine;
-import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.RunDirectory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command behind the {@code quickstart} script: runs one job once under each shuffle and
@@ -55,17 +50,13 @@ public final class Quickstart implements Callable<Integer> {
 
   @Mixin private ClusterOptions options;
 
-  @Option(names = "--job", defaultValue = "groupby", converter = JobConverter.class)
+  @Option(names = "--job", defaultValue = "groupby")
   private ShuffleJob job;
 
   @Option(names = "--size", converter = DataSize.Converter.class)
   private DataSize size;
 
-  @Option(
-      names = "--modes",
-      split = ",",
-      defaultValue = "vanilla,rdma,fallback",
-      converter = ShuffleMode.Converter.class)
+  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
   private List<ShuffleMode> modes;
 
   @Option(names = "--warm-ups")
@@ -73,21 +64,6 @@ public final class Quickstart implements Callable<Integer> {
 
   @Option(names = "--kill-executor")
   private boolean killExecutor;
-
-  /** Converts the option that names the job. */
-  static final class JobConverter implements ITypeConverter<ShuffleJob> {
-    @Override
-    public ShuffleJob convert(String name) {
-      return DEFAULT_SIZES.keySet().stream()
-          .filter(job -> job.toString().equals(name))
-          .findFirst()
-          .orElseThrow(
-              () ->
-                  new TypeConversionException(
-                      "'%s' is not a job of the quick start: give one of groupby, terasort"
-                          .formatted(name)));
-    }
-  }
 
   private Quickstart() {}
 
@@ -103,17 +79,7 @@ public final class Quickstart implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     BenchmarkPlan plan = plan();
     options.check();
-    if (options.checkOnly()) {
-      return 0;
-    }
-    ProgressLog progress = options.progress();
-    Installation installation = options.installation();
-    return options
-        .command("quickstart", installation, progress)
-        .run(
-            plan.diskSpace(),
-            settings -> settings,
-            (cluster, directory) -> run(plan, cluster, directory, installation, progress));
+    return options.command("quickstart").run(settings -> settings, runs -> run(plan, runs));
   }
 
   /** One measured run under each shuffle. */
@@ -121,8 +87,12 @@ public final class Quickstart implements Callable<Integer> {
     if (warmUps != null) {
       new NumberLimits(spec).checkWarmUps(warmUps);
     }
+    if (!DEFAULT_SIZES.containsKey(job)) {
+      throw new ParameterException(
+          spec.commandLine(), "--job is '%s': give one of groupby, terasort".formatted(job));
+    }
     String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
-    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "", command());
+    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "");
   }
 
   /** TeraSort has no warm-up by default, since it takes long. */
@@ -133,25 +103,10 @@ public final class Quickstart implements Callable<Integer> {
     return job == ShuffleJob.GROUPBY && !killExecutor ? DEFAULT_WARM_UPS : 0;
   }
 
-  private String command() {
-    return "./quickstart --job %s%s%s%s"
-        .formatted(
-            job,
-            size == null ? "" : " --size " + size.toOption(),
-            warmUps == null ? "" : " --warm-ups " + warmUps,
-            killExecutor ? " --kill-executor" : "");
-  }
-
-  private void run(
-      BenchmarkPlan plan,
-      StandaloneCluster cluster,
-      RunDirectory directory,
-      Installation installation,
-      ProgressLog progress)
+  private void run(BenchmarkPlan plan, MeasuringRuns runs)
       throws LaunchException, ClusterException, IOException, InterruptedException {
-    MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
-    BenchmarkReport report = LaunchedRuns.run(plan, runs, onStep(plan, cluster, progress));
-    options.publish(BenchmarkTable.brief(report), report, Optional.empty());
+    BenchmarkReport report = LaunchedRuns.run(plan, runs, new ExecutorSize(1), onStep(runs));
+    options.publish(BenchmarkTable.of(report), report);
     RunResult first = report.cases().get(0).runs().get(0);
     System.out.println(
         String.format(
@@ -161,15 +116,14 @@ public final class Quickstart implements Callable<Integer> {
             first.answer().digest()));
   }
 
-  private Consumer<ProgressLine> onStep(
-      BenchmarkPlan plan, StandaloneCluster cluster, ProgressLog progress) {
+  private Consumer<ProgressLine> onStep(MeasuringRuns runs) {
     if (!killExecutor) {
       return step -> {};
     }
-    ExecutorKiller loss = new ExecutorKiller(plan.shuffleTasks(), cluster::executors);
+    ExecutorKiller killer = new ExecutorKiller(runs.cluster()::executors);
     return step -> {
-      if (loss.onStep(step)) {
-        progress.log(job + ": killed an executor");
+      if (killer.onStep(step)) {
+        runs.progress().log(job + ": killed an executor");
       }
     };
   }

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,11 @@ import java.util.stream.Stream;
  */
 record Sample(double seconds, String executor, long pid, Map<Measure, Double> values) {
   private static final String EXECUTOR_ID = "--executor-id";
+  private static final String RESIDENT = "VmRSS:";
+  private static final double KIB_PER_MIB = 1024;
+
+  /** First 15 characters of block-manager-storage-async-thread-pool-…, as the kernel has them. */
+  private static final String STORAGE_POOL = "block-manager-s";
 
   /** Empty when the process has ended or is not an executor. */
   static Optional<Sample> take(long pid, double seconds, int heapMib) {
@@ -33,10 +40,11 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
         return Optional.empty();
       }
       Map<Measure, Double> values = new EnumMap<>(Measure.class);
-      values.put(Measure.NATIVE_MIB, ProcessStatus.of(process).mib("VmRSS") - heapMib);
-      ThreadCounts threads = ThreadCounts.of(process.resolve("task"));
-      values.put(Measure.THREADS, (double) threads.others());
-      values.put(Measure.STORAGE_THREADS, (double) threads.storage());
+      values.put(Measure.NATIVE_MIB, residentMib(process) - heapMib);
+      List<String> threads = threadNames(process.resolve("task"));
+      long storage = threads.stream().filter(STORAGE_POOL::equals).count();
+      values.put(Measure.THREADS, (double) (threads.size() - storage));
+      values.put(Measure.STORAGE_THREADS, (double) storage);
       values.put(Measure.DESCRIPTORS, (double) entries(process.resolve("fd")));
       values.put(Measure.MAPPINGS, (double) lines(process.resolve("maps")));
       return Optional.of(new Sample(seconds, executor.get(), pid, values));
@@ -57,6 +65,33 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
     List<String> words = List.of(new String(line, StandardCharsets.UTF_8).split("\0", -1));
     int key = words.indexOf(EXECUTOR_ID);
     return key < 0 || key + 1 >= words.size() ? Optional.empty() : Optional.of(words.get(key + 1));
+  }
+
+  /** Resident memory, from the kernel's file {@code status}, see proc(5). */
+  private static double residentMib(Path process) throws IOException {
+    for (String line : Files.readAllLines(process.resolve("status"))) {
+      if (line.startsWith(RESIDENT)) {
+        String kib = line.substring(RESIDENT.length()).strip().split(" ", -1)[0];
+        return Double.parseDouble(kib) / KIB_PER_MIB;
+      }
+    }
+    throw new IOException("the process has ended");
+  }
+
+  /** The kernel's names of the threads that have not ended since they were listed. */
+  static List<String> threadNames(Path tasks) throws IOException {
+    List<String> names = new ArrayList<>();
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
+      for (Path thread : threads) {
+        try {
+          names.add(
+              Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1).strip());
+        } catch (NoSuchFileException e) {
+          // The thread has ended since it was listed.
+        }
+      }
+    }
+    return names;
   }
 
   private static int entries(Path directory) throws IOException {

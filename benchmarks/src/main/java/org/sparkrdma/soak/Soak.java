@@ -4,14 +4,12 @@ package org.sparkrdma.soak;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.soak.jobs.SoakJob;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -33,9 +31,6 @@ public final class Soak implements Callable<Integer> {
   /** A shorter soak has too few samples after the warm-up. */
   private static final double MIN_MINUTES_TO_JUDGE_GROWTH = 2;
 
-  /** Disk space for shuffle files that are not yet deleted, logs and copies of jars. */
-  private static final DataSize ROOM = new DataSize(4L << 30);
-
   private static final double MS_PER_MINUTE = Duration.ofMinutes(1).toMillis();
 
   @Mixin private ClusterOptions options;
@@ -46,8 +41,8 @@ public final class Soak implements Callable<Integer> {
   @Option(names = "--seed", defaultValue = "1")
   private long seed;
 
-  @Option(names = "--jobs", split = ",", defaultValue = "all")
-  private List<String> jobs;
+  @Option(names = "--jobs", split = ",")
+  private List<SoakJob> jobs = List.of(SoakJob.values());
 
   @Option(names = "--vanilla")
   private boolean vanilla;
@@ -69,44 +64,30 @@ public final class Soak implements Callable<Integer> {
     if (!(minutes >= MIN_MINUTES)) {
       throw new ParameterException(spec.commandLine(), "--minutes must be at least " + MIN_MINUTES);
     }
-    List<SoakJob> selected = select();
     options.check();
-    if (options.checkOnly()) {
-      return 0;
-    }
-    ProgressLog progress = options.progress();
-    Installation installation = options.installation();
     return options
-        .command("soak", installation, progress)
+        .command("soak")
         .run(
-            ROOM,
             settings -> settings.withWorkers(SoakRun.EXECUTORS),
-            (cluster, directory) ->
+            runs ->
                 judge(
                     new SoakRun(
-                        cluster,
-                        installation,
-                        directory,
+                        runs,
                         Duration.ofMillis(Math.round(minutes * MS_PER_MINUTE)),
                         minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
-                        selected,
-                        vanilla,
-                        progress)));
-  }
-
-  private List<SoakJob> select() {
-    try {
-      return SoakJob.named(jobs);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--jobs: " + e.getMessage(), e);
-    }
+                        jobs,
+                        vanilla)));
   }
 
   private void judge(SoakRun run)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     SoakReport report = run.run();
-    options.publish(SoakTable.of(report), report, report.objection());
+    options.publish(SoakTable.of(report), report);
+    Optional<String> objection = report.objection();
+    if (objection.isPresent()) {
+      throw new LaunchException(objection.get());
+    }
     System.out.println(
         report.growthJudged()
             ? "Flat, and every answer was right."

@@ -43,10 +43,10 @@ record SoakReport(
   /** The plug-in's counters other than 0: sums of the last reading of each executor. */
   @JsonProperty
   Map<String, Long> counters() {
-    Map<String, Map<String, Long>> last = new TreeMap<>();
-    result.readings().forEach(reading -> last.put(reading.executor(), reading.counters()));
     Map<String, Long> sums = new TreeMap<>();
-    last.values()
+    result
+        .counters()
+        .values()
         .forEach(one -> one.forEach((label, count) -> sums.merge(label, count, Long::sum)));
     sums.values().removeIf(count -> count == 0);
     return sums;

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.cluster.SparkApplication;
-import org.sparkrdma.cluster.StandaloneCluster;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.launch.ProgressLine;
-import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.RunDirectory;
+import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.soak.jobs.SoakApplication;
 import org.sparkrdma.soak.jobs.SoakJob;
 import org.sparkrdma.soak.jobs.SoakPlan;
@@ -29,15 +21,12 @@ import org.sparkrdma.soak.jobs.SoakResult;
  * @param vanilla whether it runs under Spark's own shuffle
  */
 record SoakRun(
-    StandaloneCluster cluster,
-    Installation installation,
-    RunDirectory directory,
+    MeasuringRuns runs,
     Duration length,
     boolean growthJudged,
     long seed,
     List<SoakJob> jobs,
-    boolean vanilla,
-    ProgressLog progress) {
+    boolean vanilla) {
   static final int EXECUTORS = 3;
 
   private static final int HEAP_MIB = 640;
@@ -66,34 +55,27 @@ record SoakRun(
           "4s");
 
   SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
-    ObjectMapper json = new ObjectMapper();
-    Path planFile = directory.data().resolve("plan.json");
-    Path resultFile = directory.data().resolve("result.json");
-    json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS));
     Map<String, String> randomSettings = RandomSettings.of(seed, !vanilla);
-    SparkApplication application =
-        new SparkApplication(
-            "soak",
-            SoakApplication.class.getName(),
-            installation.jobs(),
-            installation.jarsToShip(),
-            512,
-            conf(randomSettings),
-            List.of(planFile.toString(), resultFile.toString()));
     ExecutorFaults faults =
-        new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, progress::log);
+        new ExecutorFaults(
+            seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
     ExecutorMonitor monitor =
         new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
-    progress.log("submitted, seed %d".formatted(seed));
+    SoakResult result;
     double seconds;
     try {
       monitor.start();
-      run(application, resultFile);
+      result =
+          runs.run(
+              "soak",
+              SoakApplication.class,
+              new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS),
+              conf(randomSettings),
+              SoakResult.class);
       seconds = monitor.seconds();
     } finally {
       monitor.end();
     }
-    SoakResult result = json.readValue(resultFile.toFile(), SoakResult.class);
     Map<String, Integer> counts = new TreeMap<>();
     faults.counts().forEach((kind, count) -> counts.put(kind.label(), count));
     List<LongLivedExecutor> executors = LongLivedExecutor.of(monitor.samples(), seconds);
@@ -109,20 +91,8 @@ record SoakRun(
         monitor.samples());
   }
 
-  private void run(SparkApplication application, Path resultFile)
-      throws ClusterException, LaunchException, IOException, InterruptedException {
-    int exitCode =
-        cluster.run(
-            application,
-            line -> ProgressLine.parse(line).ifPresent(step -> progress.step("soak", step)));
-    if (exitCode != 0 || !Files.exists(resultFile)) {
-      throw new LaunchException(
-          "the application failed with exit code " + exitCode, cluster.driverLog(application));
-    }
-  }
-
   private List<Long> executors() {
-    return cluster.executors().stream().map(ProcessHandle::pid).toList();
+    return runs.cluster().executors().stream().map(ProcessHandle::pid).toList();
   }
 
   private static void signal(String signal, long pid) throws IOException, InterruptedException {
@@ -136,18 +106,12 @@ record SoakRun(
 
   private Map<String, String> conf(Map<String, String> randomSettings) {
     Map<String, String> conf = new HashMap<>(randomSettings);
-    conf.put("spark.driver.host", "127.0.0.1");
-    conf.put("spark.driver.bindAddress", "127.0.0.1");
-    conf.put("spark.ui.enabled", "false");
-    conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", HEAP_MIB + "m");
     // The whole heap is resident from the start, so that only native memory can grow.
     conf.put("spark.executor.extraJavaOptions", "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
     conf.put("spark.cores.max", Integer.toString(EXECUTORS));
-    conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     conf.put("spark.sql.shuffle.partitions", "60");
-    conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.network.maxRemoteBlockSizeFetchToMem", "6m");
     if (!vanilla) {
       conf.putAll(PLUGIN);

@@ -17,16 +17,8 @@ import org.sparkrdma.cluster.SparkSubmit.Outcome;
 @Timeout(120)
 class SubmittedCommandsIT {
   private static final int NOT_USED = 1;
-  private static final int MISUSE = 2;
 
   @TempDir private Path directory;
-
-  @Test
-  void shouldPrintHelp() throws Exception {
-    Outcome outcome = submit(List.of(), "--help");
-    assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
-    assertThat(outcome.exitCode()).isZero();
-  }
 
   @Test
   void shouldExplainTheHostOfTheDriverWithTheSettingsOfSparkSubmit() throws Exception {
@@ -45,17 +37,6 @@ class SubmittedCommandsIT {
     JsonNode answer = new ObjectMapper().readTree(outcome.output());
     assertThat(answer.path("chosen").path("device").asText()).isEqualTo("soft0");
     assertThat(outcome.exitCode()).isZero();
-  }
-
-  @Test
-  void shouldRefuseAWrongOptionInOneSentence() throws Exception {
-    Outcome outcome = submit(List.of(), "devices", "--jsn");
-    assertThat(outcome.output()).isEmpty();
-    assertThat(outcome.errors().lines().filter(line -> line.contains("--jsn")))
-        .singleElement()
-        .asString()
-        .endsWith("--help)");
-    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
   }
 
   private Outcome submit(List<String> options, String... arguments) throws Exception {

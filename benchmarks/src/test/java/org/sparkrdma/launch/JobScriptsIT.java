@@ -107,14 +107,6 @@ class JobScriptsIT {
     Script.assertSucceeded(outcome, "All answers are equal.");
   }
 
-  /** Executors that reach no external shuffle service end, and the run fails. */
-  @Test
-  void shouldGetTheSameAnswerFromTheExternalShuffleService() throws Exception {
-    Outcome outcome =
-        run("bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0");
-    Script.assertSucceeded(outcome, "All answers are equal.");
-  }
-
   /** An executor is killed in each run while the shuffle is read. */
   @Test
   void shouldRecoverFromALostExecutorInAboutTheTimeOfSparksOwnShuffle() throws Exception {

@@ -30,26 +30,19 @@ class MeasuringScriptsIT {
             "bench transfer --sizes 64k --verify off,crc32c --rounds 1 --warm-ups 1 --total 32m --report "
                 + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
-    JsonNode cases = recorded(report, "transfer --sizes 64k --verify off,crc32c").at("/cases");
+    JsonNode cases = cases(report);
     assertThat(cases).hasSize(2);
     assertThat(cases.at("/0/figures/throughput/median").asDouble()).isPositive();
   }
 
-  /**
-   * The results of a report that names its command, the commit and the machine.
-   *
-   * @param command beginning of it, behind ./bench
-   */
-  private static JsonNode recorded(Path report, String command) throws IOException {
+  /** The cases of a report that names the commit and the machine. */
+  private static JsonNode cases(Path report) throws IOException {
     JsonNode json = new ObjectMapper().readTree(report.toFile());
-    assertThat(json.at("/command").asText())
-        .startsWith("./bench " + command + " ")
-        .doesNotContain(report.toString());
     assertThat(json.at("/environment/version").asText()).contains(", commit ");
     assertThat(json.at("/environment/host").asText()).contains(" processors, ");
     assertThat(json.at("/environment/spark").asText())
         .matches("\\d+\\.\\d+\\.\\d+, Scala \\d+\\.\\d+\\.\\d+");
-    return json.at("/results");
+    return json.at("/cases");
   }
 
   @Test
@@ -60,7 +53,7 @@ class MeasuringScriptsIT {
             "bench transfer --latency --sizes 4k --batch 4 --rounds 1 --warm-ups 1 --report "
                 + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
-    JsonNode one = recorded(report, "transfer --latency --sizes 4k --batch 4").at("/cases/0");
+    JsonNode one = cases(report).at("/0");
     assertThat(one.at("/figures/rdmaP50Us/median").asDouble()).isPositive();
     assertThat(one.at("/figures/rdmaBytesPerBlock/median").asDouble()).isPositive();
   }
@@ -73,8 +66,8 @@ class MeasuringScriptsIT {
             "bench transfer --ceiling --sizes 64k --rounds 1 --warm-ups 1 --total 16m --report "
                 + report);
     Script.assertSucceeded(outcome, "No byte of RDMA's blocks moved");
-    JsonNode figures = recorded(report, "transfer --ceiling --sizes 64k").at("/cases/0/figures");
-    assertThat(figures.at("/agentUs/median").asDouble()).isPositive();
+    JsonNode figures = cases(report).at("/0/figures");
+    assertThat(figures.at("/clientUs/median").asDouble()).isPositive();
     assertThat(figures.at("/cpu/median").asDouble()).isBetween(0.0, 1.0);
   }
 
@@ -91,7 +84,7 @@ class MeasuringScriptsIT {
                 .formatted(directory.resolve("work"), report));
     // With such short runs a ratio may well differ, and then the exit code is 1.
     assertThat(outcome.output())
-        .containsAnyOf("No ratio is worse beyond its spread", "Ratios that are worse beyond");
+        .containsAnyOf("No ratio is worse", "Ratios that are worse");
     JsonNode result = new ObjectMapper().readTree(report.toFile());
     assertThat(result.at("/changes/0/headValues").size()).isEqualTo(5);
     assertThat(result.at("/changes/0/verdict").asText()).isNotEmpty();

@@ -12,8 +12,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.launch.Script.Outcome;
 
 /** The script that starts all nightly tests, with a build that only prints its arguments. */
@@ -47,15 +45,6 @@ class NightlyScriptTest {
   }
 
   @Test
-  void shouldPrintTheCommandOfEachPart() throws Exception {
-    Outcome printed = run("--print");
-
-    assertThat(printed.exitCode()).isZero();
-    List<String> commands = printed.output().lines().toList();
-    assertThat(commands).hasSize(7).anyMatch(command -> command.contains(" -Pfuzz "));
-  }
-
-  @Test
   void shouldSelectEachTestThatIsTaggedNightly() throws Exception {
     List<NightlyCommand> commands =
         run("--print").output().lines().map(NightlyCommand::parse).toList();
@@ -65,42 +54,6 @@ class NightlyScriptTest {
     assertThat(tags.stream().filter(tag -> commands.stream().noneMatch(one -> one.selects(tag))))
         .as("tagged nightly, but selected by no part of %s", SCRIPT)
         .isEmpty();
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=YarnIT   | YarnIT#shouldRun    | true
-          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=Yar*     | YarnIT#shouldRun    | true
-          verify -pl benchmarks -DexcludedGroups=none -Dit.test=YarnIT#shouldWait         | YarnIT#shouldRun    | false
-          verify -pl benchmarks -Dgroups=nightly -DexcludedGroups=none -Dit.test=YarnIT   | MatrixIT#shouldRun  | false
-          verify -pl benchmarks -Dgroups=slow -DexcludedGroups=none                       | YarnIT#shouldRun    | false
-          verify -pl benchmarks -Dgroups=nightly                                          | YarnIT#shouldRun    | false
-          verify -pl shuffle-plugin -DexcludedGroups=none                                 | YarnIT#shouldRun    | false
-          test -pl benchmarks -DexcludedGroups=none                                       | YarnIT#shouldRun    | false
-          -Psuites -Pnightly verify                                                       | YarnIT#shouldRun    | false
-          test -pl benchmarks -DexcludedGroups=none                                       | RunTest#shouldRun   | true
-          verify -DskipUnitTests=true -DexcludedGroups=none                               | RunTest#shouldRun   | false
-          test -Pfuzz -DexcludedGroups=none                                               | RunTest#shouldRun   | false
-          """)
-  void shouldKnowWhatACommandSelects(String command, String test, boolean selected) {
-    String[] names = test.split("#", 2);
-
-    assertThat(
-            NightlyCommand.parse("./mvnw " + command)
-                .selects(new NightlyTag("benchmarks", names[0], names[1], false)))
-        .isEqualTo(selected);
-  }
-
-  @Test
-  void shouldKnowThatGuestTestsNeedTheirProfile() {
-    NightlyTag tag = new NightlyTag("integration-tests", "LinkLocalIT", null, true);
-
-    assertThat(NightlyCommand.parse("./mvnw verify -Pguest,nightly").selects(tag)).isTrue();
-    assertThat(NightlyCommand.parse("./mvnw verify -Pguest").selects(tag)).isFalse();
-    assertThat(NightlyCommand.parse("./mvnw verify -Pnightly").selects(tag)).isFalse();
   }
 
   @Test
@@ -137,23 +90,6 @@ class NightlyScriptTest {
     assertThat(guest.exitCode()).isZero();
     assertThat(guest.output().lines().filter(line -> line.startsWith("build ")))
         .containsExactly("build verify -Pguest,nightly -Dit.skipSuites=true -B -ntp");
-  }
-
-  @Test
-  void shouldRepeatAllPartsAndCountTheRunsThatPass() throws Exception {
-    build("echo build \"$@\"");
-
-    Outcome all = run("--repeat", "3", "units", "fuzz");
-
-    assertThat(all.exitCode()).isZero();
-    List<String> lines = all.output().lines().filter(line -> line.startsWith("nightly: ")).toList();
-    assertThat(lines).hasSize(7);
-    for (int run = 0; run < 3; run++) {
-      String begin = "nightly: run " + (run + 1) + " of 3: ";
-      assertThat(lines.get(2 * run)).matches(begin + "units passed, \\d+ s");
-      assertThat(lines.get(2 * run + 1)).matches(begin + "fuzz passed, \\d+ s");
-    }
-    assertThat(all.output()).endsWith("nightly: 3 of 3 runs passed\n");
   }
 
   @Test

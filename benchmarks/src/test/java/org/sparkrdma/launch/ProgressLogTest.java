@@ -17,7 +17,7 @@ class ProgressLogTest {
 
   @Test
   void shouldPrintALineForANewJobAndForItsEndOnlyWhenTasksAreQuick() {
-    ProgressLog log = new ProgressLog(out, false, nowNs::get);
+    ProgressLog log = new ProgressLog(out, nowNs::get);
     for (int done = 0; done <= 10; done++) {
       log.step("rdma", new ProgressLine("sort", done, 10, "tasks"));
     }
@@ -28,24 +28,12 @@ class ProgressLogTest {
 
   @Test
   void shouldPrintALineNowAndThenWhenTasksAreSlow() {
-    ProgressLog log = new ProgressLog(out, false, nowNs::get);
+    ProgressLog log = new ProgressLog(out, nowNs::get);
     for (int done = 0; done < 10; done++) {
       log.step("rdma", new ProgressLine("sort", done, 10, "tasks"));
       nowNs.addAndGet(TimeUnit.SECONDS.toNanos(2));
     }
     assertThat(lines()).hasSize(4).last().asString().startsWith("[  18.0 s]").contains("9 of 10");
-  }
-
-  @Test
-  void shouldRedrawOneLineOnATerminalAndEndItBeforeOtherText() {
-    ProgressLog log = new ProgressLog(out, true, nowNs::get);
-    log.step("rdma", new ProgressLine("sort", 1, 3, "tasks"));
-    log.step("rdma", new ProgressLine("sort", 2, 3, "tasks"));
-    log.log("done");
-    assertThat(bytes.toString(StandardCharsets.UTF_8).replace("\u001b[K", ""))
-        .isEqualTo(
-            "\r[   0.0 s] rdma: sort, 1 of 3 tasks\r[   0.0 s] rdma: sort, 2 of 3 tasks%n[   0.0 s] done%n"
-                .formatted());
   }
 
   private java.util.List<String> lines() {

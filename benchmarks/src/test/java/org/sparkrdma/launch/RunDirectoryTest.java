@@ -2,7 +2,6 @@
 package org.sparkrdma.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,19 +34,5 @@ class RunDirectoryTest {
   void shouldLeaveNothingOfARunThatFailedBeforeItLogged() throws Exception {
     run.deleteData();
     assertThat(directory.resolve("work")).isEmptyDirectory();
-  }
-
-  @Test
-  void shouldReportNeededAndFreeSpaceWhenItIsNotEnough() {
-    assertThatThrownBy(() -> run.requireRoom(new DataSize(Long.MAX_VALUE)))
-        .isInstanceOf(LaunchException.class)
-        .hasMessageStartingWith("not enough room in " + run.path())
-        .hasMessageContaining("are free");
-  }
-
-  @Test
-  void shouldAcceptADiskWithRoom() throws Exception {
-    run.requireRoom(new DataSize(1));
-    assertThat(run.path()).exists();
   }
 }

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -146,30 +145,6 @@ class TemplatesTest {
         .contains("COPY " + JavaWithIpcLockTest.SCRIPT + " " + home + "/bin/java\n")
         .contains("cp /usr/bin/setpriv " + home + "/bin/setpriv")
         .contains("setcap " + JavaWithIpcLockTest.CAPABILITY + " " + home + "/bin/setpriv\n");
-  }
-
-  @Test
-  void shouldLiftTheLimitOfLockedMemory() throws IOException {
-    assertThat(lines("systemd-memlock.conf")).containsExactly("[Service]", "LimitMEMLOCK=infinity");
-    assertThat(lines("limits-spark.conf"))
-        .extracting(line -> String.join(" ", line.split(" +", -1)))
-        .containsExactly("spark soft memlock unlimited", "spark hard memlock unlimited");
-  }
-
-  @Test
-  void shouldHaveAnImageWithTheLibrariesAndTheJarWhereSparkLooksForIt() throws IOException {
-    String image = String.join("\n", lines("Dockerfile")).replace("\\\n", " ");
-    TreeSet<String> instructions = new TreeSet<>();
-    image.lines().forEach(line -> instructions.add(line.split(" ", 2)[0]));
-
-    assertThat(instructions).containsExactly("ARG", "COPY", "FROM", "RUN", "USER");
-    assertThat(image).contains("ARG SPARK_IMAGE\nFROM ${SPARK_IMAGE}\n");
-    assertThat(image).contains("libibverbs1 librdmacm1 ibverbs-providers");
-    String jar = image.lines().filter(line -> line.startsWith("COPY")).findFirst().orElseThrow();
-    assertThat(lines("kubernetes.conf.template"))
-        .filteredOn(line -> line.contains("extraClassPath"))
-        .hasSize(2)
-        .allMatch(line -> jar.endsWith(" " + line.split(" +", -1)[1]));
   }
 
   /** The lines of a template without comments and empty lines. */

@@ -2,9 +2,13 @@
 package org.sparkrdma.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,5 +45,68 @@ class MatrixCommandTest {
       Path project = Path.of("..").toAbsolutePath().normalize();
       assertThat(JavaHomes.find(project)).containsKey(version);
     }
+  }
+
+  private static final Set<Integer> BOTH = Set.of(17, 25);
+
+  private static List<String> select(Set<Integer> javas, String... names) {
+    return Cell.select(List.of(names), javas).stream().map(Cell::name).toList();
+  }
+
+  @Test
+  void shouldRunEveryCellThatSparkSupportsAndTheMachineHas() {
+    assertThat(select(BOTH, "all"))
+        .containsExactly(
+            "3.5.9-2.12-17",
+            "3.5.9-2.13-17",
+            "4.0.2-2.13-17",
+            "4.1.3-2.13-17",
+            "4.2.0-2.13-17",
+            "4.2.0-2.13-25");
+    assertThat(select(BOTH, "newest", "oldest", "newest"))
+        .containsExactly("3.5.9-2.12-17", "4.2.0-2.13-25");
+    assertThat(select(Set.of(17), "newest")).containsExactly("4.2.0-2.13-17");
+    assertThat(select(BOTH, "4.0.2-2.13-17", "4.0.2-2.13-17")).containsExactly("4.0.2-2.13-17");
+  }
+
+  @Test
+  void shouldRefuseACellThatCannotRunInOneSentence() {
+    assertThatThrownBy(() -> select(BOTH, "3.5.9-2.12-25"))
+        .hasMessageStartingWith(
+            "cannot run '3.5.9-2.12-25' on this machine; give all, oldest, newest or names as in ");
+    assertThatThrownBy(() -> select(Set.of(), "all")).hasMessageStartingWith("no JDK of 17 or 25");
+  }
+
+  @Test
+  void shouldFindRowsThatDifferAreMissingOrTooMany() throws Exception {
+    Path rows = Files.write(directory.resolve("a"), List.of("1|x", "2|y"));
+    Path other = Files.write(directory.resolve("b"), List.of("1|x", "2|z"));
+    Path fewer = Files.write(directory.resolve("c"), List.of("1|x"));
+    Path none = Files.write(directory.resolve("d"), List.of());
+    assertThat(CellRun.differenceOfRows(rows, rows)).isEmpty();
+    assertThat(CellRun.differenceOfRows(rows, other).orElseThrow())
+        .contains("row 2: '2|z' instead of '2|y'");
+    assertThat(CellRun.differenceOfRows(rows, fewer)).isPresent();
+    assertThat(CellRun.differenceOfRows(fewer, rows)).isPresent();
+    assertThat(CellRun.differenceOfRows(none, none)).hasValue("the query has no rows");
+  }
+
+  @Test
+  void shouldNotPassACellWithAWrongAnswerOrWithoutAByteByRead() {
+    CellResult right = result(Map.of("rdma.bytes.read", 42L), null);
+    assertThat(right.hasPassed()).isTrue();
+    assertThat(right.bytesByRead()).isEqualTo(42);
+    CellResult wrong = result(Map.of("rdma.bytes.read", 1L), "row 7 differs");
+    assertThat(wrong.hasPassed()).isFalse();
+    assertThat(CellResult.table(List.of(right, wrong))).contains("WRONG", "row 7 differs");
+    CellResult byTcp = result(Map.of("tcp.bytes.read", 5L), null);
+    assertThat(byTcp.hasPassed()).isFalse();
+    assertThat(byTcp.answerRight()).isTrue();
+    assertThat(byTcp.bytesByTcp()).isEqualTo(5);
+  }
+
+  private static CellResult result(Map<String, Long> counters, String difference) {
+    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, counters);
+    return CellResult.compared(Cell.all().get(0), soft, 60, difference);
   }
 }

@@ -44,7 +44,7 @@ class MatrixIT {
   @BeforeAll
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   static void assembleTheOldestSpark() throws Exception {
-    ProgressLog progress = new ProgressLog(System.out, false, System::nanoTime);
+    ProgressLog progress = new ProgressLog(System.out, System::nanoTime);
     oldestHome = new SparkHomes(INSTALLATION, progress).home("3.5.9", "2.12");
   }
 
@@ -69,7 +69,6 @@ class MatrixIT {
     CheckedExecutors.assertNoViolations(directory.resolve("work"));
 
     JsonNode written = new ObjectMapper().readTree(report.toFile());
-    assertThat(written.at("/run/commit").asText()).isNotEmpty();
     JsonNode cells = written.path("cells");
     assertThat(cells).hasSize(1);
     assertThat(cells.get(0).path("answerRight").asBoolean()).isTrue();

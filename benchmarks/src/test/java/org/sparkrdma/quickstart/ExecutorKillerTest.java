@@ -12,15 +12,13 @@ class ExecutorKillerTest {
   private final List<String> asked = new ArrayList<>();
   private final ExecutorKiller loss =
       new ExecutorKiller(
-          8,
           () -> {
             asked.add("executors");
             return List.of();
           });
 
   @Test
-  void shouldWaitForTheJobThatReadsAndForItsFirstReader() {
-    loss.onStep(new ProgressLine("run 1 of 2, sort", 4, 4, "tasks"));
+  void shouldWaitForTheFirstReader() {
     loss.onStep(new ProgressLine("run 1 of 2, sort", 4, 8, "tasks"));
     assertThat(asked).isEmpty();
     loss.onStep(new ProgressLine("run 1 of 2, sort", 5, 8, "tasks"));

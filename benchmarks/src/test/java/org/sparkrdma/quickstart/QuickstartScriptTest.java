@@ -19,13 +19,6 @@ class QuickstartScriptTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldPrintItsHelpWithoutABuild() throws Exception {
-    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), "--help");
-    assertThat(outcome.exitCode()).isZero();
-    assertThat(outcome.output()).startsWith("Usage: ./quickstart");
-  }
-
-  @Test
   void shouldReportInOneSentenceThatJavaHomeHasNoJava() throws Exception {
     Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
     assertThat(outcome.exitCode()).isEqualTo(1);
@@ -33,13 +26,6 @@ class QuickstartScriptTest {
         .isEqualTo(
             "quickstart: JAVA_HOME is %s, which has no bin/java: set it to a JDK of 17 or newer.%n"
                 .formatted(directory));
-  }
-
-  @Test
-  void shouldReportInOneSentenceThatThereIsNoJava() throws Exception {
-    Outcome outcome = run(Map.of("JAVA_HOME", "", "PATH", directory.toString()));
-    assertThat(outcome.exitCode()).isEqualTo(1);
-    assertThat(outcome.output()).startsWith("quickstart: no Java found:").hasLineCount(1);
   }
 
   @Test

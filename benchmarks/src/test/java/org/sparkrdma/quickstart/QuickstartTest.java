@@ -30,8 +30,6 @@ class QuickstartTest {
     assertThat(check("--size", "big")).isEqualTo(MISUSE);
     assertThat(check("--job", "pagerank")).isEqualTo(MISUSE);
     assertThat(check("--warm-ups", "-1")).isEqualTo(MISUSE);
-    assertThat(check("--job", "terasort", "--size", "2m")).isZero();
-    assertThat(check()).isZero();
   }
 
   @Test
@@ -64,7 +62,7 @@ class QuickstartTest {
 
   private String[] all(String... arguments) {
     List<String> all = new ArrayList<>(List.of("--project", directory.toString()));
-    all.addAll(List.of("--work-dir", directory.toString(), "--check-only"));
+    all.addAll(List.of("--work-dir", directory.toString()));
     all.addAll(List.of(arguments));
     return all.toArray(new String[0]);
   }

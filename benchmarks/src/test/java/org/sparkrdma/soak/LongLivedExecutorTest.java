@@ -77,15 +77,10 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldSumTheLastReadingOfEachExecutor() {
+  void shouldSumTheCountersOfAllExecutors() {
     SoakResult result =
         new SoakResult(
-            Map.of(),
-            List.of(
-                new SoakResult.Reading(1, "1", Map.of("a", 1L, "b", 0L)),
-                new SoakResult.Reading(1, "2", Map.of("a", 5L, "b", 0L)),
-                new SoakResult.Reading(2, "1", Map.of("a", 3L, "b", 0L))),
-            null);
+            Map.of(), Map.of("1", Map.of("a", 3L, "b", 0L), "2", Map.of("a", 5L, "b", 0L)), null);
     assertThat(
             new SoakReport(1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
                 .counters())
@@ -100,7 +95,7 @@ class LongLivedExecutorTest {
         true,
         Map.of(),
         Map.of(),
-        new SoakResult(Map.of(), List.of(), objection),
+        new SoakResult(Map.of(), Map.of(), objection),
         LongLivedExecutor.of(samples, SECONDS),
         samples);
   }

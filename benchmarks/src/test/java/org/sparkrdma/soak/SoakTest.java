@@ -2,11 +2,9 @@
 package org.sparkrdma.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -42,16 +40,6 @@ class SoakTest {
                     "--project", "p", "--work-dir", directory + "/work", "--jobs=join,sorting"))
         .isEqualTo(MISUSE);
     assertThat(directory).isEmptyDirectory();
-  }
-
-  @Test
-  void shouldChooseFromTheNamedJobs() throws Exception {
-    assertThat(SoakJob.named(List.of("all"))).containsExactly(SoakJob.values());
-    assertThat(SoakJob.named(List.of("streaming_aggregation", "JOIN")))
-        .containsExactly(SoakJob.STREAMING_AGGREGATION, SoakJob.JOIN);
-    assertThatThrownBy(() -> SoakJob.named(List.of("JOIN", "sorting")))
-        .hasMessageContaining("'sorting'")
-        .hasMessageContaining("SORT_BY_KEY,GROUP_BY_KEY");
   }
 
   @Test

@@ -3,14 +3,11 @@ package org.sparkrdma.card;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -29,11 +26,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "card")
 public final class CardCommand implements Callable<Integer> {
-  static final int FAILED = 1;
-  static final int WRONG_USAGE = 2;
-
   private static final int MAX_MINUTES = 600;
-  private static final int SECONDS_PER_MINUTE = 60;
   private static final String SUITE = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
 
   @Spec private CommandSpec spec;
@@ -66,10 +59,9 @@ public final class CardCommand implements Callable<Integer> {
 
   /** The main class of the archive: runs the command on this host. */
   public static void main(String[] arguments) {
-    var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
-    var errors = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     var command = new CardCommand(CardDevice::list, new HostFacts(Path.of("/")), new Programs());
-    System.exit(run(command, out, errors, arguments));
+    var out = new PrintWriter(System.out, true);
+    System.exit(run(command, out, new PrintWriter(System.err, true), arguments));
   }
 
   /** Runs a command and returns the exit code. */
@@ -80,17 +72,15 @@ public final class CardCommand implements Callable<Integer> {
         .setParameterExceptionHandler(
             (wrong, given) -> {
               errors.println("card: " + wrong.getMessage() + " (see ./card --help)");
-              return WRONG_USAGE;
+              return CommandLine.ExitCode.USAGE;
             })
         .setExecutionExceptionHandler(
             (failure, line, parsed) -> {
-              if (failure instanceof NotUsableException) {
-                errors.println("card: " + failure.getMessage());
-                return WRONG_USAGE;
+              if (!(failure instanceof NotUsableException)) {
+                throw failure;
               }
-              errors.println("card: the command failed; please report this:");
-              failure.printStackTrace(errors);
-              return FAILED;
+              errors.println("card: " + failure.getMessage());
+              return CommandLine.ExitCode.USAGE;
             })
         .execute(arguments);
   }
@@ -103,7 +93,7 @@ public final class CardCommand implements Callable<Integer> {
       throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
     PrintWriter out = spec.commandLine().getOut();
-    Instant end = Instant.now().plusSeconds(Math.round(minutes * SECONDS_PER_MINUTE));
+    Instant end = Instant.now().plusSeconds(Math.round(minutes * 60));
     CardDevice card = CardDevice.find(devices.get(), device);
     Path file = reportFile();
     String driver = host.driver(card.info());
@@ -113,12 +103,11 @@ public final class CardCommand implements Callable<Integer> {
     out.println("Measuring RDMA READ and TCP between two processes on this device.");
     Transfer loop = Transfer.measure(programs, card, end);
     out.println("READ throughput divided by TCP throughput: " + loop.ratios());
-    LocalDate today = LocalDate.now(ZoneOffset.UTC);
-    CardReport result = new CardReport(card, host, programs.pluginJar(), today, cases, suite, loop);
+    CardReport result = new CardReport(card, host, programs.pluginJar(), cases, suite, loop);
     Files.writeString(file, result.json());
     out.println("The report is " + file + "; it has no addresses, keys or host names.");
     out.println(result.passed() ? "Everything passed." : "Not everything passed.");
-    return result.passed() ? 0 : FAILED;
+    return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
   /** The file of the report, which can be written. */

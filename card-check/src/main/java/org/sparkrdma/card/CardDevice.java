@@ -5,6 +5,7 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -13,7 +14,6 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.spi.EngineSettings;
-import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /**
  * The device to test.
@@ -31,19 +31,16 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
    * @throws NotUsableException when the engine cannot run here
    */
   static List<DeviceInfo> list() {
-    VerbsProvider provider =
-        Verbs.providers().stream()
-            .filter(one -> one.name().equals(ENGINE))
-            .findFirst()
-            .orElseThrow(
-                () -> new NotUsableException("the plug-in's jar is not in the folder lib"));
-    try (VerbsEngine engine = provider.load(EngineSettings.none())) {
+    Verbs.Choice choice = Verbs.choose(ENGINE, EngineSettings.none());
+    if (choice.engine() == null) {
+      throw new NotUsableException(
+          "RDMA cannot be used on this host: %s; what to do says: java -jar shuffle-plugin.jar doctor"
+              .formatted(String.join("; ", choice.reasons())));
+    }
+    try (VerbsEngine engine = choice.engine()) {
       return engine.devices();
     } catch (VerbsException e) {
-      throw new NotUsableException(
-          "RDMA cannot be used on this host: "
-              + e.getMessage()
-              + "; what to do says: java -jar shuffle-plugin.jar doctor");
+      throw new NotUsableException("RDMA cannot be used on this host: " + e.getMessage());
     }
   }
 
@@ -121,8 +118,7 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
         .orElse(addresses.get(0));
   }
 
-  /** An IPv6 address; null without one. */
-  InetAddress addressV6() {
-    return addresses.stream().filter(Inet6Address.class::isInstance).findFirst().orElse(null);
+  Optional<InetAddress> addressV6() {
+    return addresses.stream().filter(Inet6Address.class::isInstance).findFirst();
   }
 }

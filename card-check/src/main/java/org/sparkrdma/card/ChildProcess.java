@@ -60,11 +60,9 @@ final class ChildProcess implements AutoCloseable {
   OptionalInt await(Instant end) throws InterruptedException {
     long leftMs = Duration.between(Instant.now(), end).toMillis();
     boolean ended = process.waitFor(leftMs, TimeUnit.MILLISECONDS);
-    if (ended) {
-      // Before close(), which drops output that is not read yet.
-      reader.join(KILL_LIMIT.toMillis());
+    if (!ended) {
+      close();
     }
-    close();
     reader.join(KILL_LIMIT.toMillis());
     return ended ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
   }

@@ -18,25 +18,17 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 record HostFacts(Path root) {
   static final String UNKNOWN = "unknown";
 
-  /** Soft RoCE and soft iWARP, by the vendor ids of the kernel's sources. */
-  private static final String RXE_VENDOR = "0xffffff";
-
-  private static final String SIW_VENDOR = "0x626d74";
   private static final Pattern LIBIBVERBS =
       Pattern.compile(".*/libibverbs\\.so\\.1\\.\\d+\\.(\\d+\\.\\d+)");
 
   /** A soft device on older kernels has the PCI function of its network interface. */
   String driver(DeviceInfo device) {
     return switch (String.valueOf(device.reported().get("vendor_id"))) {
-      case RXE_VENDOR -> "rxe";
-      case SIW_VENDOR -> "siw";
+      // The vendor ids in the sources of the kernel's soft devices.
+      case "0xffffff" -> "rxe";
+      case "0x626d74" -> "siw";
       default -> pciDriver(device.name());
     };
-  }
-
-  /** Whether the device is a card; the kernel's soft devices are none. */
-  boolean isCard(DeviceInfo device) {
-    return !driver(device).equals("rxe") && !driver(device).equals("siw");
   }
 
   private String pciDriver(String device) {
@@ -48,31 +40,18 @@ record HostFacts(Path root) {
     }
   }
 
-  String kernel() {
-    return text("proc/sys/kernel/osrelease").strip();
-  }
-
   /** The version of rdma-core, such as 44.0, from the libibverbs that this process has loaded. */
   String rdmaCore() {
-    return text("proc/self/maps")
-        .lines()
-        .map(LIBIBVERBS::matcher)
-        .filter(Matcher::matches)
-        .map(library -> library.group(1))
-        .findFirst()
-        .orElse(UNKNOWN);
-  }
-
-  private String text(String file) {
-    try {
-      return Files.readString(root.resolve(file));
+    try (var lines = Files.lines(root.resolve("proc/self/maps"))) {
+      return lines
+          .map(LIBIBVERBS::matcher)
+          .filter(Matcher::matches)
+          .map(library -> library.group(1))
+          .findFirst()
+          .orElse(UNKNOWN);
     } catch (IOException e) {
       return UNKNOWN;
     }
-  }
-
-  static String java() {
-    return Runtime.version() + ", " + System.getProperty("java.vendor");
   }
 
   /** Version of a jar and its commit, from its manifest. */

@@ -2,7 +2,6 @@
 package org.sparkrdma.card;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,12 +20,8 @@ import java.util.regex.Pattern;
 final class SuiteRun {
   private static final String TOTAL = "tests: ";
   private static final Pattern ENDED =
-      Pattern.compile("(passed|FAILED)  (?:\\w+#)?(\\S.*?)(?: (\\d+) ms|: (does not end .*))");
-  private static final Pattern SKIPPED =
-      Pattern.compile("SKIPPED (?:\\w+#)?(\\S.*?): (?:Assumption failed: )?(.*)");
-
-  /** Reasons of skips are words; others may have an address. */
-  private static final Pattern WORDS = Pattern.compile("[A-Za-z_,:' -]{1,120}");
+      Pattern.compile("(passed|FAILED)  (?:\\w+#)?(\\S.*?)(?: (\\d+) ms|: does not end .*)");
+  private static final Pattern SKIPPED = Pattern.compile("SKIPPED (?:\\w+#)?(\\S.*?): .*");
 
   private static final Pattern ERROR =
       Pattern.compile("([\\w.$]+(?:Error|Exception|Failure))(?::.*)?");
@@ -38,7 +33,7 @@ final class SuiteRun {
   private int total;
   private boolean ended;
 
-  /** Result of one case: passed, failed or skipped, and facts of a failure or a skip. */
+  /** Result of one case: passed, failed or skipped, and facts of a failure. */
   record Case(String name, String result, long ms, List<String> facts) {}
 
   /**
@@ -74,10 +69,7 @@ final class SuiteRun {
     environment.put("CARD_ADDRESS", card.address().getHostAddress());
     environment.put("CARD_DRIVER", driver);
     environment.put("CARD_TRANSPORT", card.info().transport().name());
-    InetAddress six = card.addressV6();
-    if (six != null) {
-      environment.put("CARD_ADDRESS6", six.getHostAddress());
-    }
+    card.addressV6().ifPresent(six -> environment.put("CARD_ADDRESS6", six.getHostAddress()));
     return environment;
   }
 
@@ -91,35 +83,21 @@ final class SuiteRun {
       String result = end.group(1).equals("passed") ? "passed" : "failed";
       long ms = end.group(3) == null ? 0 : Long.parseLong(end.group(3));
       cases.add(new Case(end.group(2), result, ms, new ArrayList<>()));
-      if (end.group(4) != null) {
-        addFact(end.group(4));
-      }
     } else if (skipped.matches()) {
-      cases.add(new Case(skipped.group(1), "skipped", 0, new ArrayList<>()));
-      if (WORDS.matcher(skipped.group(2)).matches()) {
-        addFact(skipped.group(2));
-      }
-    } else if (!cases.isEmpty() && last().result().equals("failed")) {
-      addFactsOfTrace(line);
+      cases.add(new Case(skipped.group(1), "skipped", 0, List.of()));
+    } else if (!cases.isEmpty() && cases.get(cases.size() - 1).result().equals("failed")) {
+      addFactsOfTrace(line, cases.get(cases.size() - 1).facts());
     }
     String number = end.matches() || skipped.matches() ? cases.size() + "/" + total + " " : "";
     output.accept(number + line);
   }
 
-  private Case last() {
-    return cases.get(cases.size() - 1);
-  }
-
-  private void addFact(String fact) {
-    last().facts().add(fact);
-  }
-
-  private void addFactsOfTrace(String line) {
+  private static void addFactsOfTrace(String line, List<String> facts) {
     Matcher error = ERROR.matcher(line);
-    if (error.matches() && last().facts().isEmpty()) {
-      addFact(error.group(1));
+    if (error.matches() && facts.isEmpty()) {
+      facts.add(error.group(1));
     }
-    FACT.matcher(line).results().map(found -> found.group(1)).forEach(this::addFact);
+    FACT.matcher(line).results().forEach(found -> facts.add(found.group(1)));
   }
 
   /** All results so far. */

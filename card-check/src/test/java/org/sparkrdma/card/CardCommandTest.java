@@ -132,7 +132,7 @@ class CardCommandTest {
         .containsExactly(List.of("org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard"));
     assertThat(programs.commands).hasSize(2);
     assertThat(programs.commands.get(0)).startsWith("perf", "server", "--port", "0");
-    assertThat(programs.commands.get(1)).startsWith("perf", "client", "192.0.2.7:7", "--json");
+    assertThat(programs.commands.get(1)).startsWith("perf", "client", "192.0.2.7:7", "--sizes");
     assertThat(out.toString())
         .contains("1/2 passed  A#Reads.shouldRead() 3 ms\n")
         .contains("READ throughput divided by TCP throughput: 3.0, 2.5\n")

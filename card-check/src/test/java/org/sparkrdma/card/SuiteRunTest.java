@@ -26,16 +26,8 @@ class SuiteRunTest {
     assertThat(run.cases())
         .containsExactly(
             new SuiteRun.Case("Reads.shouldReadABlock()", "passed", 12, List.of()),
-            new SuiteRun.Case(
-                "Sends.shouldSendInline()",
-                "skipped",
-                0,
-                List.of("the device has no capability INLINE")),
-            new SuiteRun.Case(
-                "Writes.shouldWrite()",
-                "failed",
-                0,
-                List.of("does not end within its time limit of 120 s")));
+            new SuiteRun.Case("Sends.shouldSendInline()", "skipped", 0, List.of()),
+            new SuiteRun.Case("Writes.shouldWrite()", "failed", 0, List.of()));
     assertThat(run.notRun()).isEqualTo(1);
     assertThat(run.passed()).isFalse();
     assertThat(shown.get(1)).startsWith("1/4 passed  ");
@@ -56,7 +48,7 @@ class SuiteRunTest {
   }
 
   @Test
-  void shouldNeverKeepAReasonThatHasNumbersOrAddresses() {
+  void shouldKeepNoReasonOfASkip() {
     accept("SKIPPED A#Reads.shouldRead(): nothing at 192.0.2.7");
     assertThat(run.cases().get(0).facts()).isEmpty();
   }

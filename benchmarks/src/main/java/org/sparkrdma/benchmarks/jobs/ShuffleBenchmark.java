@@ -23,65 +23,45 @@ import picocli.CommandLine.Spec;
 /** The class to give to {@code spark-submit} on any cluster, in client mode. */
 @Command(
     name = "shuffle-benchmark",
-    sortOptions = false,
     mixinStandardHelpOptions = true,
-    usageHelpWidth = 100,
-    description = {
-      "Runs a job under Spark's own shuffle, under the plug-in, and under the plug-in without RDMA,",
-      "in turn, compares the answers and prints how long each took. Each run is a Spark application",
-      "of its own with the settings that spark-submit was given, so give the executors a fixed",
-      "number: --num-executors, or --total-executor-cores on a standalone cluster.",
-      ""
-    })
+    description = "Options are those of ./bench JOB --help. docs/benchmarks.md has the command.")
 public final class ShuffleBenchmark implements Callable<Integer> {
   private static final String DEPLOY_MODE = "spark.submit.deployMode";
   private static final String CLUSTER_MODE = "cluster";
 
   @Mixin private JobOptions job;
 
-  @Option(
-      names = "--data",
-      paramLabel = "URI",
-      description =
-          "Directory that every executor can read and write, such as hdfs:///tmp/benchmark; only for"
-              + " jobs that read files.")
+  @Option(names = "--data", paramLabel = "URI")
   private String data;
 
   @Mixin private ReportOption report;
 
   @Spec private CommandSpec spec;
 
-  private final String command;
-
-  private ShuffleBenchmark(String command) {
-    this.command = command;
-  }
+  private ShuffleBenchmark() {}
 
   public static void main(String[] arguments) {
-    int exitCode = commandLine(arguments).execute(arguments);
+    int exitCode = commandLine().execute(arguments);
     if (exitCode != 0) {
       System.exit(exitCode);
     }
   }
 
-  static CommandLine commandLine(String... arguments) {
-    String name = ShuffleBenchmark.class.getSimpleName();
+  static CommandLine commandLine() {
     return ClusterCommand.commandLine(
-        name,
-        "--help of this class",
-        new ShuffleBenchmark(name + " " + String.join(" ", arguments)));
+        ShuffleBenchmark.class.getSimpleName(), "./bench --help", new ShuffleBenchmark());
   }
 
   @Override
   public Integer call() throws Exception {
-    BenchmarkPlan plan = job.plan(data, command);
+    BenchmarkPlan plan = job.plan(data);
     if (CLUSTER_MODE.equals(System.getProperty(DEPLOY_MODE))) {
       throw new ParameterException(
           spec.commandLine(),
           "--deploy-mode is cluster; this class starts several applications: use client");
     }
     report.check();
-    ProgressLog log = new ProgressLog(System.out, false, System::nanoTime);
+    ProgressLog log = new ProgressLog(System.out, System::nanoTime);
     BenchmarkReport result;
     try {
       result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();

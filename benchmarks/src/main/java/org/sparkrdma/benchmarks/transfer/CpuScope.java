@@ -21,7 +21,7 @@ enum CpuScope {
     @Override
     Usage begin() throws IOException {
       long before = busyNs(Files.readString(STAT));
-      return () -> new CpuTime(busyNs(Files.readString(STAT)) - before, 0);
+      return () -> busyNs(Files.readString(STAT)) - before;
     }
   };
 
@@ -33,7 +33,7 @@ enum CpuScope {
 
   /** CPU time used since {@link #begin}. */
   interface Usage {
-    CpuTime time() throws IOException;
+    long ns() throws IOException;
   }
 
   abstract Usage begin() throws IOException;

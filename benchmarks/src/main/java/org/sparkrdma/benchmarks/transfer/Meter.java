@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.SparkEnv;
@@ -31,11 +30,19 @@ final class Meter {
    */
   Share end(TransferEngine engine, boolean server, Share.Work work) throws IOException {
     long ns = System.nanoTime() - startNs;
-    CpuTime time = cpu.time();
-    Map<ThreadRole, ThreadCost> threads = new HashMap<>(ThreadCosts.now().since(threadsBefore));
+    long cpuNs = cpu.ns();
+    ThreadCosts threads = ThreadCosts.now();
     Map<String, Long> counters = new TreeMap<>(manager.counters());
     counters.replaceAll((name, value) -> value - countersBefore.getOrDefault(name, 0L));
     counters.values().removeIf(grown -> grown == 0);
-    return new Share(engine, server, work, ns, time, threads, counters);
+    return new Share(
+        engine,
+        server,
+        work,
+        ns,
+        cpuNs,
+        threads.deviceCpuNsSince(threadsBefore),
+        threads.allocatedBytesSince(threadsBefore),
+        counters);
   }
 }

@@ -90,32 +90,13 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     for (TransferEngine engine : TransferEngine.values()) {
       double bytes = (double) client(engine).work().blocks() * blockBytes;
       figures.put(engine + "GbPerSecond", bytes / client(engine).ns());
-      for (boolean server : new boolean[] {true, false}) {
-        String side = engine + (server ? "Server" : "Client");
-        CpuTime cpu = share(engine, server).cpu();
-        figures.put(side + "SecondsPerGb", cpu.ns() / bytes);
-        figures.put(side + "CompilerSecondsPerGb", cpu.compilerNs() / bytes);
-      }
+      figures.put(engine + "ServerSecondsPerGb", server(engine).cpuNs() / bytes);
+      figures.put(engine + "ClientSecondsPerGb", client(engine).cpuNs() / bytes);
     }
     divide(figures, "throughput", "rdmaGbPerSecond", "nettyGbPerSecond");
     divide(figures, "serverCpu", "rdmaServerSecondsPerGb", "nettyServerSecondsPerGb");
     divide(figures, "clientCpu", "rdmaClientSecondsPerGb", "nettyClientSecondsPerGb");
-    figures.put(
-        "serverCpuWithoutCompiler",
-        withoutCompiler(figures, "rdmaServer") / withoutCompiler(figures, "nettyServer"));
-    figures.put(
-        "clientCpuWithoutCompiler",
-        withoutCompiler(figures, "rdmaClient") / withoutCompiler(figures, "nettyClient"));
-    CopyMeasurement.Cost copies = server(TransferEngine.RDMA).work().copies();
-    figures.put("copySecondsPerGb", copies.copySecondsPerGb());
-    figures.put("readSecondsPerGb", copies.readSecondsPerGb());
-    figures.put("copiesThroughput", copies.gbPerSecond() / figures.get("nettyGbPerSecond"));
-    figures.put("copiesClientCpu", copies.secondsPerGb() / figures.get("nettyClientSecondsPerGb"));
     return figures;
-  }
-
-  private static double withoutCompiler(Map<String, Double> figures, String side) {
-    return figures.get(side + "SecondsPerGb") - figures.get(side + "CompilerSecondsPerGb");
   }
 
   private static void divide(
@@ -154,20 +135,12 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     divide(figures, "cpu", "rdmaBothUs", "nettyBothUs");
     Share client = client(TransferEngine.RDMA);
     Share server = server(TransferEngine.RDMA);
-    figures.put("clientUs", rdmaUs(client.cpuNsWithoutDevice()));
-    figures.put("serverUs", rdmaUs(server.cpuNsWithoutDevice()));
-    figures.put("agentUs", rdmaUs(client.of(ThreadRole.AGENT).cpuNs()));
-    figures.put("taskUs", rdmaUs(client.of(ThreadRole.TASK).cpuNs()));
-    figures.put("deviceUs", rdmaUs(client.of(ThreadRole.DEVICE).cpuNs()));
+    figures.put("clientUs", usPerBlock(TransferEngine.RDMA, client.cpuNsWithoutDevice()));
+    figures.put("serverUs", usPerBlock(TransferEngine.RDMA, server.cpuNsWithoutDevice()));
     double blocksRead = client.work().blocks();
     figures.put("clientBytesPerBlock", client.allocatedBytes() / blocksRead);
-    figures.put("agentBytesPerBlock", client.of(ThreadRole.AGENT).allocatedBytes() / blocksRead);
     figures.put("serverBytesPerBlock", server.allocatedBytes() / blocksRead);
     return figures;
-  }
-
-  private double rdmaUs(long ns) {
-    return usPerBlock(TransferEngine.RDMA, ns);
   }
 
   private double usPerBlock(TransferEngine engine, long ns) {

@@ -6,9 +6,6 @@ import java.io.OutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.IntStream;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
@@ -98,13 +95,6 @@ final class RoundOutputs {
       case "CRC32C" -> new CRC32C();
       default -> throw new IllegalArgumentException("no such checksum: " + algorithm);
     };
-  }
-
-  /** The data file of each map. */
-  List<Path> dataFiles() {
-    return IntStream.range(0, layout.maps())
-        .mapToObj(map -> resolver.getDataFile(shuffleId, map).toPath())
-        .toList();
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */

@@ -60,14 +60,7 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      Share served = meter.end(engine, true, new Share.Work(0, sum.total(), List.of(), null));
-      if (kind != TransferKind.THROUGHPUT || engine != TransferEngine.RDMA) {
-        return served;
-      }
-      // The other task waits for the map outputs of the next engine, or for this one's end.
-      CopyMeasurement.Cost copies =
-          CopyMeasurement.of(outputs.dataFiles(), layout, new BlockSum(warmUp));
-      return served.with(copies);
+      return meter.end(engine, true, new Share.Work(0, sum.total(), List.of()));
     } finally {
       outputs.remove();
     }
@@ -106,7 +99,7 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
         }
       }
     }
-    Share share = meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs, null));
+    Share share = meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs));
     context.barrier();
     return share;
   }

@@ -9,8 +9,9 @@ import java.util.Map;
  * Measurements of one executor for one engine in a round; the driver joins them.
  *
  * @param ns wall time
- * @param cpu CPU time meanwhile
- * @param threads cost of the process's Java threads
+ * @param cpuNs CPU time meanwhile
+ * @param deviceCpuNs CPU time of the thread in the place of a device, which is part of it
+ * @param allocatedBytes bytes that the other Java threads have allocated
  * @param counters growth of the plug-in's counters, without zeros
  */
 record Share(
@@ -18,8 +19,9 @@ record Share(
     boolean server,
     Work work,
     long ns,
-    CpuTime cpu,
-    Map<ThreadRole, ThreadCost> threads,
+    long cpuNs,
+    long deviceCpuNs,
+    long allocatedBytes,
     Map<String, Long> counters)
     implements Serializable {
   /**
@@ -28,40 +30,11 @@ record Share(
    * @param blocks number of blocks fetched; 0 from the server
    * @param sum sum over the bytes written or read
    * @param requestNs time of each request; empty unless it was measured
-   * @param copies cost of the copies alone, measured by the server; null unless it was measured
    */
-  record Work(long blocks, long sum, List<Long> requestNs, CopyMeasurement.Cost copies)
-      implements Serializable {}
+  record Work(long blocks, long sum, List<Long> requestNs) implements Serializable {}
 
-  /** The same with the cost of the copies alone. */
-  Share with(CopyMeasurement.Cost copies) {
-    Work measured = new Work(work.blocks(), work.sum(), work.requestNs(), copies);
-    return new Share(engine, server, measured, ns, cpu, threads, counters);
-  }
-
-  ThreadCost of(ThreadRole role) {
-    return threads.getOrDefault(role, ThreadCost.NONE);
-  }
-
-  /**
-   * CPU time that the client caused, without the thread that stands for the device. Threads of the
-   * plug-in have timers of their own, which are no cost of Spark's client.
-   */
+  /** CPU time without that of the thread in the place of a device. */
   long cpuNsWithoutDevice() {
-    long ns = cpu.ns() - of(ThreadRole.DEVICE).cpuNs();
-    if (engine == TransferEngine.NETTY) {
-      for (Map.Entry<ThreadRole, ThreadCost> thread : threads.entrySet()) {
-        ns -= thread.getKey().isOfPlugin() ? thread.getValue().cpuNs() : 0;
-      }
-    }
-    return ns;
-  }
-
-  /** Bytes that the tasks and the plug-in allocated, without the thread for the device. */
-  long allocatedBytes() {
-    return threads.entrySet().stream()
-        .filter(thread -> thread.getKey() == ThreadRole.TASK || thread.getKey().isOfPlugin())
-        .mapToLong(thread -> thread.getValue().allocatedBytes())
-        .sum();
+    return cpuNs - deviceCpuNs;
   }
 }

@@ -8,20 +8,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
-import org.sparkrdma.benchmarks.jobs.environment.RecordedReport;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.NumberLimits;
-import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -51,9 +46,6 @@ public final class TransferCommand implements Callable<Integer> {
   private static final DataSize MAX_REQUEST = new DataSize(8L << 20);
 
   private static final int MAX_BATCH = 2_000;
-
-  /** Logs, copies of jars, index and checksum files. */
-  private static final long OTHER_BYTES = 300L << 20;
 
   @Mixin private ClusterOptions options;
 
@@ -90,28 +82,20 @@ public final class TransferCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private final String command;
-
-  private TransferCommand(String command) {
-    this.command = command;
-  }
+  private TransferCommand() {}
 
   public static void main(String[] arguments) {
-    System.exit(commandLine(arguments).execute(arguments));
+    System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine(String... arguments) {
-    return ClusterCommand.commandLine(
-        "bench transfer", new TransferCommand(UserCommand.of("transfer", arguments)));
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench transfer", new TransferCommand());
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     check();
     options.check();
-    if (options.checkOnly()) {
-      return 0;
-    }
     TransferPlan plan =
         new TransferPlan(
             kind(),
@@ -124,19 +108,7 @@ public final class TransferCommand implements Callable<Integer> {
     if (flightRecordings != null) {
       flightRecordings = Files.createDirectories(flightRecordings).toRealPath();
     }
-    Environment environment = Environment.now();
-    ProgressLog progress = options.progress();
-    Installation installation = options.installation();
-    return options
-        .command("bench", installation, progress)
-        .run(
-            new DataSize(plan.largestRoundBytes() + OTHER_BYTES),
-            settings -> settings,
-            (cluster, directory) ->
-                measure(
-                    new MeasuringRuns(cluster, installation, directory, progress),
-                    plan,
-                    environment));
+    return options.command("bench").run(settings -> settings, runs -> measure(runs, plan));
   }
 
   private TransferKind kind() {
@@ -175,8 +147,9 @@ public final class TransferCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), sentence);
   }
 
-  private void measure(MeasuringRuns runs, TransferPlan plan, Environment environment)
+  private void measure(MeasuringRuns runs, TransferPlan plan)
       throws LaunchException, ClusterException, IOException, InterruptedException {
+    Environment environment = Environment.now();
     List<TransferCase> cases = new ArrayList<>();
     for (VerifyMode mode : verify) {
       TransferResult result =
@@ -188,10 +161,7 @@ public final class TransferCommand implements Callable<Integer> {
               TransferResult.class);
       cases.addAll(TransferCase.all(plan, ENGINE, mode, result));
     }
-    options.publish(
-        TransferTable.of(cases),
-        new RecordedReport<>(command, environment, new TransferReport(cases)),
-        Optional.empty());
+    options.publish(TransferTable.of(cases), new TransferReport(environment, cases));
     System.out.println(
         switch (plan.kind()) {
           case CEILING ->

@@ -39,8 +39,4 @@ record TransferPlan(
     long fitting = Math.min(MAX_BLOCKS, MAX_LATENCY_BYTES / bytes);
     return new Layout(bytes, batch, Math.toIntExact(Math.max(1, fitting / batch)));
   }
-
-  long largestRoundBytes() {
-    return blockBytes.stream().mapToLong(bytes -> layout(bytes).totalBytes()).max().orElseThrow();
-  }
 }

@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.util.List;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
 
-/** All cases, in the order of time. */
-record TransferReport(List<TransferCase> cases) {}
+/** All cases, in the order of time, and what they were measured on. */
+record TransferReport(Environment environment, List<TransferCase> cases) {}

@@ -26,9 +26,7 @@ final class TransferTable {
           new Column("client CPU ratio", "clientCpu", 3, true),
           new Column("RDMA GB/s", "rdmaGbPerSecond", 2, false),
           new Column("RDMA server s/GB", "rdmaServerSecondsPerGb", 3, false),
-          new Column("RDMA client s/GB", "rdmaClientSecondsPerGb", 3, false),
-          new Column("copies: throughput", "copiesThroughput", 2, false),
-          new Column("client CPU", "copiesClientCpu", 3, false));
+          new Column("RDMA client s/GB", "rdmaClientSecondsPerGb", 3, false));
 
   private static final List<Column> LATENCY =
       List.of(
@@ -46,12 +44,8 @@ final class TransferTable {
           new Column("both us", "rdmaBothUs", 2, true),
           new Column("client us", "clientUs", 2, false),
           new Column("server us", "serverUs", 2, false),
-          new Column("agent us", "agentUs", 2, false),
-          new Column("task us", "taskUs", 2, false),
-          new Column("device us", "deviceUs", 2, false),
           new Column("netty both us", "nettyBothUs", 1, false),
           new Column("client B", "clientBytesPerBlock", 0, false),
-          new Column("agent B", "agentBytesPerBlock", 1, false),
           new Column("server B", "serverBytesPerBlock", 0, false));
 
   /**
@@ -85,16 +79,13 @@ final class TransferTable {
         "ratios are RDMA / netty; medians of the rounds, with quartiles where there are brackets;\n";
     return ratios
         + switch (kind) {
-          case THROUGHPUT ->
-              "s/GB is CPU time; copies: a client computed that only copies each byte twice, with"
-                  + " the costs\nof this round: from the file into 48 MiB of memory, and there as the"
-                  + " task reads it\n";
+          case THROUGHPUT -> "s/GB is CPU time\n";
           case LATENCY ->
-              "one request at a time, until the task has all its blocks; B is what task and plug-in"
-                  + " of the reader\nallocated on the heap\n";
+              "one request at a time, until the task has all its blocks; B is what the reader allocated on"
+                  + " the heap\n";
           case CEILING ->
               "CPU time and bytes allocated for each block, on a device whose READs move no bytes;"
-                  + " the device's own\nthread is in no figure but its own\n";
+                  + " the device's own\nthread is in no figure\n";
         };
   }
 

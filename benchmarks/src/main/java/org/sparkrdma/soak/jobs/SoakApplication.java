@@ -4,8 +4,6 @@ package org.sparkrdma.soak.jobs;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -29,7 +27,7 @@ public final class SoakApplication {
   private final SoakPlan plan;
   private final long startNs = System.nanoTime();
   private final Map<String, Integer> jobs = new TreeMap<>();
-  private final List<SoakResult.Reading> readings = new ArrayList<>();
+  private final Map<String, Map<String, Long>> counters = new TreeMap<>();
 
   private SoakApplication(JavaSparkContext spark, SoakPlan plan) {
     this.spark = spark;
@@ -53,7 +51,7 @@ public final class SoakApplication {
       Optional<String> objection = run(job, seed);
       if (objection.isPresent()) {
         return new SoakResult(
-            jobs, readings, "job %d, %s: %s".formatted(number, job, objection.get()));
+            jobs, counters, "job %d, %s: %s".formatted(number, job, objection.get()));
       }
       jobs.merge(job.name(), 1, Integer::sum);
       collectGarbage();
@@ -63,7 +61,7 @@ public final class SoakApplication {
       printProgress();
     }
     read();
-    return new SoakResult(jobs, readings, null);
+    return new SoakResult(jobs, counters, null);
   }
 
   /**
@@ -93,15 +91,11 @@ public final class SoakApplication {
   private void read() {
     spark.sc().setJobDescription("read counters");
     int tasks = TASKS_PER_READING * plan.executors();
-    Map<String, ExecutorUsage> answers = new TreeMap<>();
     spark
         .parallelize(IntStream.range(0, tasks).boxed().toList(), tasks)
         .map(ignored -> ExecutorUsage.ofThisExecutor())
         .collect()
-        .forEach(usage -> answers.put(usage.executorId(), usage));
-    answers.forEach(
-        (executor, usage) ->
-            readings.add(new SoakResult.Reading(seconds(), executor, usage.counters())));
+        .forEach(usage -> counters.put(usage.executorId(), usage.counters()));
   }
 
   /** Called once for each job: the launcher counts these lines. */

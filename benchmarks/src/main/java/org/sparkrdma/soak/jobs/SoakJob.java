@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak.jobs;
 
-import static java.util.stream.Collectors.joining;
-
-import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -31,34 +27,7 @@ public enum SoakJob {
   /** A Structured Streaming query with state, in several micro-batches. */
   STREAMING_AGGREGATION;
 
-  private static final String ALL = "all";
   private static final int RECORD_BYTES = 64 << 10;
-
-  /**
-   * Returns the jobs with these names, in upper or lower case; {@code all} stands for all of them.
-   *
-   * @throws IllegalArgumentException when a name is unknown
-   */
-  public static List<SoakJob> named(List<String> names) {
-    return names.stream().anyMatch(ALL::equalsIgnoreCase)
-        ? List.of(values())
-        : names.stream().distinct().map(SoakJob::named).toList();
-  }
-
-  private static SoakJob named(String name) {
-    return Arrays.stream(values())
-        .filter(job -> job.name().equalsIgnoreCase(name))
-        .findAny()
-        .orElseThrow(
-            () ->
-                new IllegalArgumentException(
-                    "no job is named '"
-                        + name
-                        + "': give "
-                        + ALL
-                        + ", or some of "
-                        + Arrays.stream(values()).map(Enum::name).collect(joining(","))));
-  }
 
   /** Runs a job of random size. Returns the error in its answer, empty if there is none. */
   Optional<String> run(JavaSparkContext spark, long seed) throws Exception {

@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.tera;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,7 +19,7 @@ class RangePartitionsTest {
       random.nextBytes(key);
       keys.add(key);
     }
-    RangePartitions ranges = RangePartitions.cut(keys.subList(0, 5_000), 8);
+    RangePartitions ranges = new RangePartitions(8);
     keys.sort(KeyOrder.UNSIGNED_BYTES);
     List<Integer> partitions = keys.stream().map(ranges::getPartition).toList();
     assertThat(partitions).isSorted();
@@ -31,25 +30,11 @@ class RangePartitionsTest {
 
   @Test
   void shouldCompareBytesAsUnsigned() {
-    RangePartitions ranges = RangePartitions.cut(List.of(key(0x10), key(0xF0)), 2);
+    RangePartitions ranges = new RangePartitions(2);
+    assertThat(ranges.numPartitions()).isEqualTo(2);
     assertThat(ranges.getPartition(key(0x7F))).isZero();
-    assertThat(ranges.getPartition(key(0xF0))).isEqualTo(1);
+    assertThat(ranges.getPartition(key(0x80))).isEqualTo(1);
     assertThat(ranges.getPartition(key(0xFF))).isEqualTo(1);
-  }
-
-  @Test
-  void shouldKeepEqualKeysTogetherWhenTheSampleHasOnlyOne() {
-    RangePartitions ranges = RangePartitions.cut(List.of(key(5), key(5), key(5), key(5)), 4);
-    assertThat(ranges.numPartitions()).isEqualTo(4);
-    assertThat(ranges.getPartition(key(4))).isZero();
-    assertThat(ranges.getPartition(key(5))).isEqualTo(3);
-  }
-
-  @Test
-  void shouldRefuseAnEmptySample() {
-    assertThatThrownBy(() -> RangePartitions.cut(List.of(), 4))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("samples=0");
   }
 
   private static byte[] key(int firstByte) {

@@ -39,18 +39,6 @@ class ArrivalsTest {
   }
 
   @Test
-  void shouldReturnBlocksInTheirOrderAlsoWhenSomeArriveMeanwhile() throws Exception {
-    arrivals.onBlockFetchSuccess("a", first);
-    arrivals.onBlockFetchSuccess("b", first);
-    assertThat(arrivals.next()).isSameAs(first);
-    arrivals.onBlockFetchSuccess("c", second);
-    arrivals.next();
-    assertThat(arrivals.blockId()).isEqualTo("b");
-    assertThat(arrivals.next()).isSameAs(second);
-    assertThat(arrivals.blockId()).isEqualTo("c");
-  }
-
-  @Test
   void shouldReleaseBlocksThatWereTakenTogetherAndThoseThatArrivedLater() throws Exception {
     arrivals.onBlockFetchSuccess("a", first);
     arrivals.onBlockFetchSuccess("b", first);
@@ -59,14 +47,6 @@ class ArrivalsTest {
     arrivals.close();
     assertThat(first.count).as("the client's count and that of the taker").isEqualTo(2);
     assertThat(second.count).isEqualTo(1);
-  }
-
-  @Test
-  void shouldWaitForTheNextBlock() throws Exception {
-    Thread client = new Thread(() -> arrivals.onBlockFetchSuccess("a", first));
-    client.start();
-    assertThat(arrivals.next()).isSameAs(first);
-    client.join();
   }
 
   @Test

@@ -39,13 +39,6 @@ class FetchPlanTest {
   }
 
   @Test
-  void shouldWarmUpOnceMoreWithTheFirstBlockLength() {
-    TransferPlan plan = plan(TransferKind.THROUGHPUT, 1);
-    assertThat(plan.warmUps(4_096)).isEqualTo(2);
-    assertThat(plan.warmUps(65_536)).isEqualTo(1);
-  }
-
-  @Test
   void shouldGiveEachRequestOfALatencyABlockOfEveryMapOutput() {
     TransferPlan plan = plan(TransferKind.LATENCY, 128);
     assertThat(plan.layout(4_096)).isEqualTo(new Layout(4_096, 128, 15));
@@ -54,13 +47,5 @@ class FetchPlanTest {
 
   private static TransferPlan plan(TransferKind kind, int batch) {
     return new TransferPlan(kind, List.of(4_096, 65_536), batch, 1, 5, 1 << 20, CpuScope.PROCESS);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"1048576,2,65536,8", "1048577,2,65536,9", "1,4,1024,1"})
-  void shouldRoundALayoutUpToWholeReducers(long total, int maps, long blockBytes, int reducers) {
-    Layout layout = Layout.of(total, maps, blockBytes);
-    assertThat(layout.reducers()).isEqualTo(reducers);
-    assertThat(layout.totalBytes()).isEqualTo(blockBytes * maps * reducers);
   }
 }

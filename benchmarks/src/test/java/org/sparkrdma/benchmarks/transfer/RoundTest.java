@@ -18,43 +18,26 @@ class RoundTest {
   private static final long SUM = 77;
   private static final Map<String, Long> BY_READ =
       Map.of("rdma.bytes.read", (long) BLOCKS * BLOCK_BYTES);
-  private static final CopyMeasurement.Cost COPIES = new CopyMeasurement.Cost(0.25, 0.5);
 
   /** 1 to 100 us. */
   private static final List<Long> TIMES =
       LongStream.rangeClosed(1, 100).map(us -> us * 1_000).boxed().toList();
 
-  private static Share served(TransferEngine engine, CpuTime cpu) {
+  private static Share served(TransferEngine engine, long cpuNs) {
     return new Share(
-        engine,
-        true,
-        new Share.Work(0, SUM, List.of(), COPIES),
-        1,
-        cpu,
-        Map.of(ThreadRole.AGENT, new ThreadCost(1_000, 500)),
-        Map.of());
+        engine, true, new Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
   }
 
   private static Share fetched(
-      TransferEngine engine,
-      int blocks,
-      long ns,
-      long sum,
-      CpuTime cpu,
-      Map<String, Long> counters) {
+      TransferEngine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
     List<Long> times =
         engine == TransferEngine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
-    Map<ThreadRole, ThreadCost> threads =
-        Map.of(
-            ThreadRole.AGENT, new ThreadCost(2_000, 1_000),
-            ThreadRole.TASK, new ThreadCost(3_000, 4_000),
-            ThreadRole.DEVICE, new ThreadCost(10_000, 9_000));
-    return new Share(
-        engine, false, new Share.Work(blocks, sum, times, null), ns, cpu, threads, counters);
+    Share.Work work = new Share.Work(blocks, sum, times);
+    return new Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
   }
 
   private static Share netty(long sum) {
-    return fetched(TransferEngine.NETTY, BLOCKS, 200_000, sum, new CpuTime(60_000, 0), Map.of());
+    return fetched(TransferEngine.NETTY, BLOCKS, 200_000, sum, 60_000, Map.of());
   }
 
   private static Round round(Share rdma, Share netty) {
@@ -62,8 +45,8 @@ class RoundTest {
         BLOCK_BYTES,
         BLOCKS,
         List.of(
-            served(TransferEngine.NETTY, new CpuTime(40_000, 4_000)),
-            served(TransferEngine.RDMA, new CpuTime(4_000, 400)),
+            served(TransferEngine.NETTY, 40_000),
+            served(TransferEngine.RDMA, 4_000),
             netty,
             rdma));
   }
@@ -71,7 +54,7 @@ class RoundTest {
   private static Round round(long rdmaSum, Map<String, Long> counters) {
     return round(
         fetched(
-            TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, new CpuTime(30_000, 15_000), counters),
+            TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters),
         netty(SUM));
   }
 
@@ -80,18 +63,7 @@ class RoundTest {
     Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.THROUGHPUT);
     assertThat(figures).contains(entry("throughput", 4.0), entry("clientCpu", 0.5));
     assertThat(figures.get("serverCpu")).isCloseTo(0.1, within(1e-9));
-    assertThat(figures.get("serverCpuWithoutCompiler")).isCloseTo(0.1, within(1e-9));
-    assertThat(figures.get("clientCpuWithoutCompiler")).isCloseTo(0.25, within(1e-9));
     assertThat(figures.get("rdmaGbPerSecond")).isEqualTo(BLOCKS * BLOCK_BYTES / 50_000.0);
-  }
-
-  @Test
-  void shouldCompareCopiesOfTwoThreadsWithSparksOwnClient() {
-    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.THROUGHPUT);
-    double nettyGbPerSecond = BLOCKS * BLOCK_BYTES / 200_000.0;
-    assertThat(figures.get("copiesThroughput")).isCloseTo(2 / nettyGbPerSecond, within(1e-9));
-    assertThat(figures.get("copiesClientCpu"))
-        .isCloseTo(0.75 / (60_000.0 / (BLOCKS * BLOCK_BYTES)), within(1e-9));
   }
 
   @Test
@@ -106,14 +78,10 @@ class RoundTest {
   }
 
   @Test
-  void shouldCountNeitherTheDeviceNorThePlugInsTimersForSparksOwnClient() {
-    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.CEILING);
-    assertThat(figures)
-        .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("agentUs", 0.02))
-        .contains(entry("agentBytesPerBlock", 10.0), entry("deviceUs", 0.1));
-    assertThat(figures.get("nettyBothUs"))
-        .as("60 - 10 of the device - 2 of the agent, and 40 - 1")
-        .isCloseTo(0.87, within(1e-9));
+  void shouldNotCountTheDeviceInTheCeiling() {
+    assertThat(round(SUM, BY_READ).figures(TransferKind.CEILING))
+        .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("nettyBothUs", 0.9))
+        .contains(entry("clientBytesPerBlock", 50.0), entry("serverBytesPerBlock", 5.0));
   }
 
   @Test
@@ -127,7 +95,7 @@ class RoundTest {
   void shouldObjectToWrongBytes() {
     assertThat(round(SUM + 1, BY_READ).objection(TransferKind.THROUGHPUT))
         .hasValue("bytes read differ from bytes written: engine=rdma");
-    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
     assertThat(round(right, netty(SUM + 1)).objection(TransferKind.LATENCY))
         .hasValue("bytes read differ from bytes written: engine=netty");
   }
@@ -138,15 +106,15 @@ class RoundTest {
     assertThat(round(SUM, some).objection(TransferKind.THROUGHPUT).orElseThrow())
         .startsWith("1 of 102400 bytes used RDMA READ, expected 102400: engine=rdma")
         .contains("fallback.peer-busy=5");
-    Share byRead = fetched(TransferEngine.NETTY, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
-    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share byRead = fetched(TransferEngine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
+    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
     assertThat(round(right, byRead).objection(TransferKind.CEILING).orElseThrow())
         .startsWith("102400 of 102400 bytes used RDMA READ, expected 0: engine=netty");
   }
 
   @Test
   void shouldObjectToAnotherNumberOfBlocks() {
-    Share fewer = fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, new CpuTime(1, 0), BY_READ);
+    Share fewer = fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
     assertThat(round(fewer, netty(SUM)).objection(TransferKind.LATENCY))
         .hasValue("99 blocks instead of 100: engine=rdma");
   }

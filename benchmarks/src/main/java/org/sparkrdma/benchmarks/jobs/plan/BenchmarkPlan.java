@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
-import org.sparkrdma.launch.DataSize;
 
 /**
  * Jobs, shuffles and number of rounds of one benchmark.
@@ -15,7 +14,6 @@ import org.sparkrdma.launch.DataSize;
  * @param rounds measured runs under each shuffle
  * @param warmUps runs before each measured one, in the same executors
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
- * @param command as the user gave it, for the report
  */
 public record BenchmarkPlan(
     ShuffleJob job,
@@ -23,11 +21,7 @@ public record BenchmarkPlan(
     List<ShuffleMode> modes,
     int rounds,
     int warmUps,
-    String data,
-    String command) {
-  /** Logs and copies of jars. */
-  private static final long OTHER_BYTES = 300L << 20;
-
+    String data) {
   /**
    * The shuffles in the order of one round. Each round begins with another shuffle than the one
    * before, and every second round is the reverse of the one before it. Over as many rounds as
@@ -56,25 +50,12 @@ public record BenchmarkPlan(
 
   /** The same with another directory. */
   public BenchmarkPlan withData(String newData) {
-    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, command);
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData);
   }
 
   /** The job in one shape. */
   public Workload workload(String shape) {
     return job.workload(shape);
-  }
-
-  /** Disk space for the largest shape, with the shuffle files of its warm-ups. */
-  public DataSize diskSpace() {
-    return new DataSize(
-        shapes.stream().mapToLong(shape -> workload(shape).diskBytes()).max().orElseThrow()
-                * (warmUps + 1)
-            + OTHER_BYTES);
-  }
-
-  /** Minimum number of tasks of the Spark job with the shuffle, for the first shape. */
-  public int shuffleTasks() {
-    return workload(shapes.get(0)).tasks();
   }
 
   /** Total number of runs, warm-ups included. */

@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.jobs.plan;
 
 import java.util.Map;
-import java.util.Set;
 import org.apache.spark.SparkConf;
 
 /**
@@ -42,10 +41,5 @@ public final class FixedSettings {
     SETTINGS.forEach(conf::set);
     mode.conf().forEach(conf::set);
     return conf;
-  }
-
-  /** The keys of all fixed settings. */
-  public static Set<String> keys() {
-    return SETTINGS.keySet();
   }
 }

@@ -12,48 +12,19 @@ import picocli.CommandLine.Spec;
 
 /** Options of a job that {@code ./bench} and {@code spark-submit} share. */
 public final class JobOptions {
-  // A script prints its own help; spark-submit's class prints these descriptions.
-  @Parameters(
-      paramLabel = "JOB",
-      completionCandidates = ShuffleJob.Forms.class,
-      description = "One of these jobs, with its shape and default: ${COMPLETION-CANDIDATES}.")
-  private String job;
+  @Parameters(paramLabel = "JOB")
+  private ShuffleJob job;
 
-  @Option(
-      names = "--shapes",
-      split = ",",
-      paramLabel = "SHAPE",
-      description = "Shapes of the job, run one after the other; by default those of the job.")
+  @Option(names = "--shapes", split = ",", paramLabel = "SHAPE")
   private List<String> shapes = new ArrayList<>();
 
-  @Option(
-      names = "--modes",
-      split = ",",
-      paramLabel = "SHUFFLE",
-      defaultValue = "vanilla,rdma,fallback",
-      converter = ShuffleMode.Converter.class,
-      description =
-          "Shuffles to compare, by default ${DEFAULT-VALUE}; ratios are to the first. vanilla: Spark's"
-              + " own with your settings; control: the same once more, so its ratio is chance; tuned:"
-              + " Spark's own with more connections, threads and bytes in flight; service: Spark's own"
-              + " with its external shuffle service; rdma: the plug-in with your settings; fallback: the"
-              + " plug-in without RDMA.")
+  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
   private List<ShuffleMode> modes;
 
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "3",
-      description = "Measured runs under each shuffle, 1 to 1000, by default ${DEFAULT-VALUE}.")
+  @Option(names = "--rounds", paramLabel = "N", defaultValue = "3")
   private int rounds;
 
-  @Option(
-      names = "--warm-ups",
-      paramLabel = "N",
-      defaultValue = "1",
-      description =
-          "Runs before each measured one in the same executors, 0 to 1000, by default"
-              + " ${DEFAULT-VALUE}.")
+  @Option(names = "--warm-ups", paramLabel = "N", defaultValue = "1")
   private int warmUps;
 
   @Spec(Spec.Target.MIXEE)
@@ -63,35 +34,27 @@ public final class JobOptions {
    * The plan of these options.
    *
    * @param data directory for input and output; null if the user gave none
-   * @param commandLine for the report
    * @throws ParameterException in one sentence, when an option is wrong
    */
-  public BenchmarkPlan plan(String data, String commandLine) {
-    ShuffleJob known =
-        ShuffleJob.named(job)
-            .orElseThrow(
-                () -> misuse("no job '%s'; the jobs are %s".formatted(job, ShuffleJob.names())));
+  public BenchmarkPlan plan(String data) {
     new NumberLimits(command).checkRounds(rounds, warmUps);
-    List<String> wanted = shapes.isEmpty() ? known.shapes() : shapes;
+    List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
     try {
-      wanted.forEach(known::workload);
+      wanted.forEach(job::workload);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
-    if (known.readsFiles() && data == null) {
-      throw misuse(known + " needs --data, a directory that every executor can read and write");
+    if (job.readsFiles() && data == null) {
+      throw new ParameterException(
+          command.commandLine(),
+          job + " needs --data, a directory that every executor can read and write");
     }
     return new BenchmarkPlan(
-        known,
+        job,
         wanted,
         modes.stream().distinct().toList(),
         rounds,
         warmUps,
-        data == null ? "" : data,
-        commandLine);
-  }
-
-  private ParameterException misuse(String sentence) {
-    return new ParameterException(command.commandLine(), sentence);
+        data == null ? "" : data);
   }
 }

@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.plan;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -54,19 +53,6 @@ public enum ShuffleJob {
   /** All names, for messages. */
   public static String names() {
     return Arrays.stream(values()).map(ShuffleJob::toString).collect(Collectors.joining(", "));
-  }
-
-  /** Each job with the form of its shapes and the default ones, for the help of a command. */
-  static final class Forms implements Iterable<String> {
-    /** Called by picocli. */
-    Forms() {}
-
-    @Override
-    public Iterator<String> iterator() {
-      return Arrays.stream(values())
-          .map(job -> "%s (%s, %s)".formatted(job, job.form(), String.join(",", job.shapes())))
-          .iterator();
-    }
   }
 
   /** The job of this name, if there is one. */

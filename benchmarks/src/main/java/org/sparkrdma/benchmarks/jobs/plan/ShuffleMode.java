@@ -2,12 +2,8 @@
 package org.sparkrdma.benchmarks.jobs.plan;
 
 import com.fasterxml.jackson.annotation.JsonValue;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** A shuffle to compare; the shuffles differ in these settings only. */
 public enum ShuffleMode {
@@ -17,8 +13,6 @@ public enum ShuffleMode {
   CONTROL,
   /** Spark without the plug-in, with more connections, Netty threads and bytes in flight. */
   TUNED,
-  /** Spark without the plug-in, the blocks served by its external shuffle service. */
-  SERVICE,
   /** The plug-in with the engine and device that the other settings choose. */
   RDMA,
   /** The plug-in where no device can be used: every block goes by TCP. */
@@ -36,7 +30,6 @@ public enum ShuffleMode {
     return switch (this) {
       case VANILLA, CONTROL -> Map.of(MANAGER, "sort");
       case TUNED -> tuned();
-      case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
       case RDMA -> Map.of(MANAGER, PLUG_IN);
       case FALLBACK ->
           Map.of(
@@ -85,27 +78,5 @@ public enum ShuffleMode {
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
-  }
-
-  /** Converts options of the command line. */
-  public static final class Converter implements ITypeConverter<ShuffleMode> {
-    /** Called by picocli. */
-    public Converter() {}
-
-    @Override
-    public ShuffleMode convert(String name) {
-      return Arrays.stream(values())
-          .filter(mode -> mode.toString().equals(name.toLowerCase(Locale.ROOT)))
-          .findFirst()
-          .orElseThrow(
-              () ->
-                  new TypeConversionException(
-                      "'%s' is not a shuffle: give names of %s".formatted(name, names())));
-    }
-  }
-
-  /** All names, as the scripts list them. */
-  static String names() {
-    return Arrays.stream(values()).map(ShuffleMode::toString).collect(Collectors.joining(", "));
   }
 }

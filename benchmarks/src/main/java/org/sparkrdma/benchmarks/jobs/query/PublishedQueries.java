@@ -6,7 +6,6 @@ import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -31,9 +30,6 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   private static final String ALL = "all";
   private static final double MAX_SCALE = 10_000;
 
-  /** Shuffle files of all queries at scale 1, and the tables. */
-  private static final long DISK_BYTES = 8L << 30;
-
   /** Sums of floating-point numbers depend on the order of the rows in their last digits. */
   private static final MathContext DIGITS = new MathContext(9);
 
@@ -52,23 +48,6 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     }
     List<String> queries = query.equals(ALL) ? known : List.of(query);
     return new PublishedQueries(suite, parts.text(0), parts.count(1, 1, 100_000), queries);
-  }
-
-  @Override
-  public String description() {
-    String which = queries.size() == 1 ? "query " + queries.get(0) : queries.size() + " queries";
-    return String.format(
-        Locale.ROOT, "%s at scale %s, in %,d partitions", which, scale, partitions);
-  }
-
-  @Override
-  public long diskBytes() {
-    return (long) (DISK_BYTES * Double.parseDouble(scale));
-  }
-
-  @Override
-  public int tasks() {
-    return 2 * partitions;
   }
 
   @Override

@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import java.io.IOException;
 import java.util.List;
+import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.git.Commit;
 

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.report.RatioChange;
 import org.sparkrdma.benchmarks.transfer.VerifyMode;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
@@ -19,7 +19,6 @@ import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.ReportOption;
-import org.sparkrdma.launch.UserCommand;
 import org.sparkrdma.launch.git.Commit;
 import org.sparkrdma.launch.git.GitRepository;
 import picocli.CommandLine;
@@ -33,8 +32,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench regress}: runs a job or measures transfers of two commits in
- * turn, and exits with 1 when a ratio is worse beyond its spread. The script's help describes the
- * options.
+ * turn, and exits with 1 when a ratio is worse. The script's help describes the options.
  */
 @Command(name = "regress")
 public final class RegressCommand implements Callable<Integer> {
@@ -65,11 +63,7 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--shapes", split = ",")
   private List<String> shapes = new ArrayList<>();
 
-  @Option(
-      names = "--modes",
-      split = ",",
-      defaultValue = "vanilla,rdma",
-      converter = ShuffleMode.Converter.class)
+  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma")
   private List<ShuffleMode> modes;
 
   @Option(
@@ -92,21 +86,14 @@ public final class RegressCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private final String command;
-
-  private RegressCommand(String command) {
-    this.command = command;
-  }
+  private RegressCommand() {}
 
   public static void main(String[] arguments) {
-    System.exit(commandLine(arguments).execute(arguments));
+    System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine(String... arguments) {
-    return ClusterCommand.commandLine(
-        "bench",
-        "./bench regress --help",
-        new RegressCommand(UserCommand.of("regress", arguments)));
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", "./bench regress --help", new RegressCommand());
   }
 
   @Override
@@ -115,22 +102,15 @@ public final class RegressCommand implements Callable<Integer> {
     Commit baseCommit = commit(repository, base);
     Commit headCommit = commit(repository, head);
     check();
-    if (options.checkOnly()) {
-      return 0;
-    }
     ProgressLog progress = options.progress();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
-    Environment facts = Environment.now();
     WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
     Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
     Runtime.getRuntime().addShutdownHook(endHook);
     try {
-      List<PairedChange> changes =
-          CommitPairs.run(benchmark, baseCommit, headCommit, pairs, progress::log)
-              .changes(MIN_PAIRS);
-      RegressReport result = new RegressReport(command, facts, baseCommit, headCommit, changes);
-      return publish(result);
+      return publish(
+          RegressReport.measure(benchmark, baseCommit, headCommit, pairs, progress::log));
     } finally {
       if (tryRemove(endHook)) {
         benchmark.close();
@@ -214,13 +194,14 @@ public final class RegressCommand implements Callable<Integer> {
       throw new LaunchException(
           "nothing was compared: the commits have no shape, shuffle and ratio in common");
     }
-    System.out.println();
-    System.out.println(result.table());
+    System.out.printf("%nbase %s%nhead %s%n%n", result.base(), result.head());
+    System.out.println(RatioChange.table(result.changes()));
+    System.out.println(RatioChange.RULE);
     report.write(result);
     System.out.println(
         result.worse() == 0
-            ? "No ratio is worse beyond its spread."
-            : "Ratios that are worse beyond their spread: " + result.worse());
+            ? "No ratio is worse."
+            : "Ratios that are worse: " + result.worse());
     return result.worse() == 0 ? 0 : 1;
   }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs.regress;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
+import java.util.function.Consumer;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
+import org.sparkrdma.benchmarks.jobs.report.RatioChange;
 import org.sparkrdma.benchmarks.jobs.report.Verdict;
-import org.sparkrdma.launch.TextTable;
+import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.git.Commit;
 
 /**
@@ -15,24 +19,31 @@ import org.sparkrdma.launch.git.Commit;
  * @param changes one for each ratio
  */
 record RegressReport(
-    String command, Environment environment, Commit base, Commit head, List<PairedChange> changes) {
-  private static final int TEXT_COLUMNS = 3;
-  private static final int VERDICT_COLUMN = 6;
-
-  /** Number of ratios that are worse beyond their spread. */
-  long worse() {
-    return changes.stream().filter(change -> change.verdict() == Verdict.WORSE).count();
+    Environment environment, Commit base, Commit head, List<RatioChange> changes) {
+  /** Builds both commits and runs this number of pairs. Each pair begins with the other commit. */
+  static RegressReport measure(
+      CommitBenchmark benchmark, Commit base, Commit head, int pairs, Consumer<String> progress)
+      throws LaunchException, IOException, InterruptedException {
+    Environment environment = Environment.now();
+    for (Commit commit : List.of(base, head)) {
+      progress.accept("building " + commit);
+      benchmark.build(commit);
+    }
+    List<MeasuredRatio> ofBase = new ArrayList<>();
+    List<MeasuredRatio> ofHead = new ArrayList<>();
+    for (int pair = 1; pair <= pairs; pair++) {
+      boolean baseFirst = pair % 2 == 1;
+      for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
+        Commit commit = isBase ? base : head;
+        progress.accept("pair %d of %d: %s".formatted(pair, pairs, commit));
+        (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
+      }
+    }
+    return new RegressReport(environment, base, head, RatioChange.of(ofBase, ofHead));
   }
 
-  /** The report as plain text. */
-  String table() {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(PairedChange.headings());
-    changes.forEach(change -> rows.add(change.row()));
-    return "base %s%nhead %s%n%n%s"
-        .formatted(
-            base,
-            head,
-            TextTable.of(rows, column -> column < TEXT_COLUMNS || column == VERDICT_COLUMN));
+  /** Number of ratios that are worse. */
+  long worse() {
+    return changes.stream().filter(change -> change.verdict() == Verdict.WORSE).count();
   }
 }

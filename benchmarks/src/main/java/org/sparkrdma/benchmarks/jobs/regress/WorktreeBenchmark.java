@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
 import org.sparkrdma.cluster.ClusterProcess;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.LaunchException;

@@ -3,16 +3,14 @@ package org.sparkrdma.benchmarks.jobs.report;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 
 /** Content of a benchmark's JSON file. */
 public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<CaseReport> cases) {
   /** False for a JSON file of another kind, in which parts are missing. */
   @JsonIgnore
-  public boolean isComplete() {
-    return environment != null
-        && plan != null
+  boolean isComplete() {
+    return plan != null
         && plan.job() != null
         && plan.modes() != null
         && !plan.modes().isEmpty()

@@ -33,13 +33,8 @@ public final class BenchmarkTable {
     int rounds = report.plan().rounds();
     for (CaseReport each : report.cases()) {
       text.append(
-          "%s %s: %s; median (quartiles) of %d round%s%n"
-              .formatted(
-                  report.plan().job(),
-                  each.shape(),
-                  each.description(),
-                  rounds,
-                  rounds == 1 ? "" : "s"));
+          "%s %s: median (quartiles) of %d round%s%n"
+              .formatted(report.plan().job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
       int lastColumn = values(each).get(0).size() - 1;
       text.append(TextTable.of(values(each), column -> column == 0 || column == lastColumn))
           .append('\n');
@@ -48,11 +43,10 @@ public final class BenchmarkTable {
       }
       if (QueryTable.isFor(each)) {
         text.append(TextTable.of(QueryTable.rows(each), column -> column == 0)).append('\n');
-        QueryTable.slowerQueries(each).forEach(line -> text.append(line).append('\n'));
       }
     }
     if (rounds > 1) {
-      text.append("Bytes are medians (least..most) of the rounds; fallbacks are sums of them.\n");
+      text.append("Bytes and blocks are medians of the rounds; fallbacks are sums of them.\n");
     }
     if (report.plan().warmUps() < ENOUGH_WARM_UPS) {
       text.append(
@@ -62,43 +56,6 @@ public final class BenchmarkTable {
               .formatted(report.plan().warmUps()));
     }
     return text.toString().stripTrailing();
-  }
-
-  /** One run under each shuffle in five columns, and its fallbacks below; for the quick start. */
-  public static String brief(BenchmarkReport report) {
-    CaseReport one = report.cases().get(0);
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("shuffle", "wall s", "fetch wait s", "executor CPU s", "remote bytes"));
-    StringBuilder notes = new StringBuilder();
-    for (RunResult run : one.runs()) {
-      rows.add(
-          List.of(
-              run.mode().toString(),
-              String.format(Locale.ROOT, "%.2f", run.seconds()),
-              String.format(Locale.ROOT, "%.2f", run.fetchWaitSeconds()),
-              String.format(Locale.ROOT, "%.2f", run.executorCpuSeconds()),
-              remoteBytes(run.bytes())));
-      if (!run.fallbacks().isEmpty()) {
-        notes.append("%s: fallbacks to TCP: %s%n".formatted(run.mode(), counts(run.fallbacks())));
-      }
-    }
-    return "%s %s: %s%n%s%s"
-        .formatted(
-            report.plan().job(),
-            one.shape(),
-            one.description(),
-            TextTable.of(rows, column -> column == 0 || column == rows.get(0).size() - 1),
-            notes)
-        .stripTrailing();
-  }
-
-  private static String remoteBytes(RunResult.ByPath bytes) {
-    String read = new DataSize(bytes.read()) + " by READ";
-    String tcp = new DataSize(bytes.tcp()) + " by TCP";
-    if (bytes.read() == 0) {
-      return tcp;
-    }
-    return bytes.tcp() == 0 ? read : read + ", " + tcp;
   }
 
   /** The shuffles with median and quartiles of each metric, the headings first. */
@@ -123,37 +80,18 @@ public final class BenchmarkTable {
     row.add(bytes(runs, run -> run.bytes().read()));
     row.add(bytes(runs, run -> run.bytes().tcp()));
     row.add(bytes(runs, run -> run.bytes().local()));
-    long[] blocks = sorted(runs, run -> run.blocks().read() + run.blocks().tcp());
-    row.add(String.format(Locale.ROOT, "%,d", blocks[blocks.length / 2]));
-    row.add(fallbacks(runs));
+    long blocks = median(runs, run -> run.blocks().read() + run.blocks().tcp());
+    row.add(String.format(Locale.ROOT, "%,d", blocks));
+    row.add(counts(sum(runs)));
     return row;
   }
 
-  /** Median, and the range if there is one. */
   private static String bytes(List<RunResult> runs, ToLongFunction<RunResult> value) {
-    long[] sorted = sorted(runs, value);
-    String median = new DataSize(sorted[sorted.length / 2]).toString();
-    String least = new DataSize(sorted[0]).toString();
-    String most = new DataSize(sorted[sorted.length - 1]).toString();
-    return least.equals(most) ? median : "%s (%s..%s)".formatted(median, least, most);
+    return new DataSize(median(runs, value)).toString();
   }
 
-  private static long[] sorted(List<RunResult> runs, ToLongFunction<RunResult> value) {
-    return runs.stream().mapToLong(value).sorted().toArray();
-  }
-
-  /** Sums of all rounds, and the rounds in which they were if that is not all of them. */
-  private static String fallbacks(List<RunResult> runs) {
-    List<String> rounds =
-        runs.stream()
-            .filter(run -> !run.fallbacks().isEmpty())
-            .map(run -> Integer.toString(run.round()))
-            .toList();
-    String counts = counts(sum(runs));
-    return rounds.isEmpty() || rounds.size() == runs.size()
-        ? counts
-        : "%s in round%s %s"
-            .formatted(counts, rounds.size() == 1 ? "" : "s", String.join(" ", rounds));
+  private static long median(List<RunResult> runs, ToLongFunction<RunResult> value) {
+    return runs.stream().mapToLong(value).sorted().toArray()[runs.size() / 2];
   }
 
   /** The ratios to the first shuffle, the headings first. */

@@ -13,12 +13,10 @@ import org.sparkrdma.launch.Quartiles;
 /**
  * All runs of one shape.
  *
- * @param description number and length of the blocks, or number of rows, of the shape
  * @param summaries one for each shuffle, in the user's order
  * @param runs in the order of time
  */
-public record CaseReport(
-    String shape, String description, List<Summary> summaries, List<RunResult> runs) {
+public record CaseReport(String shape, List<Summary> summaries, List<RunResult> runs) {
 
   /**
    * The runs under one shuffle.
@@ -34,13 +32,12 @@ public record CaseReport(
   boolean isComplete() {
     return shape != null
         && summaries != null
+        && !summaries.isEmpty()
         && runs != null
-        && summaries.stream()
-            .allMatch(each -> each != null && each.mode() != null && each.ratios() != null);
+        && summaries.stream().allMatch(each -> each != null && each.mode() != null);
   }
 
-  public static CaseReport of(
-      String shape, String description, List<ShuffleMode> modes, List<RunResult> runs) {
+  public static CaseReport of(String shape, List<ShuffleMode> modes, List<RunResult> runs) {
     List<Summary> summaries = new ArrayList<>();
     List<RunResult> baseline = of(modes.get(0), runs);
     for (ShuffleMode mode : modes) {
@@ -49,42 +46,24 @@ public record CaseReport(
       Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
       for (Metric metric : Metric.values()) {
         values.put(metric, Quartiles.of(results, metric::of));
-        List<Double> pairs = ratios(metric, results, baseline);
-        if (mode != modes.get(0) && !pairs.isEmpty()) {
-          ratios.put(metric, Quartiles.of(pairs, Double::doubleValue));
+        List<Double> known =
+            ratios(results, baseline, metric::of).stream().filter(one -> !one.isNaN()).toList();
+        if (mode != modes.get(0) && !known.isEmpty()) {
+          ratios.put(metric, Quartiles.of(known, Double::doubleValue));
         }
       }
       summaries.add(new Summary(mode, values, ratios));
     }
-    return new CaseReport(shape, description, summaries, runs);
-  }
-
-  /** Both lists have the rounds in ascending order. */
-  private static List<Double> ratios(
-      Metric metric, List<RunResult> results, List<RunResult> baseline) {
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < results.size(); i++) {
-      double base = metric.of(baseline.get(i));
-      if (base > 0) {
-        ratios.add(metric.of(results.get(i)) / base);
-      }
-    }
-    return ratios;
+    return new CaseReport(shape, summaries, runs);
   }
 
   private static List<RunResult> of(ShuffleMode mode, List<RunResult> runs) {
     return runs.stream().filter(run -> run.mode() == mode).toList();
   }
 
-  /** The ratio of one metric to the first shuffle in each round; NaN where that is not positive. */
-  public List<Double> ratios(ShuffleMode mode, Metric metric) {
-    return ratios(mode, metric::of);
-  }
-
-  /** The ratio of one value of a run, as {@link #ratios(ShuffleMode, Metric)}. */
-  List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
-    List<RunResult> baseline = runs(summaries.get(0).mode());
-    List<RunResult> results = runs(mode);
+  /** Both lists have the rounds in ascending order. */
+  private static List<Double> ratios(
+      List<RunResult> results, List<RunResult> baseline, ToDoubleFunction<RunResult> value) {
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       double base = value.applyAsDouble(baseline.get(i));
@@ -93,8 +72,13 @@ public record CaseReport(
     return ratios;
   }
 
+  /** The ratio of one value to the first shuffle in each round; NaN where that is not positive. */
+  List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
+    return ratios(runs(mode), runs(summaries.get(0).mode()), value);
+  }
+
   /** The runs under one shuffle, in the order of their rounds. */
-  public List<RunResult> runs(ShuffleMode mode) {
+  List<RunResult> runs(ShuffleMode mode) {
     return of(mode, runs);
   }
 }

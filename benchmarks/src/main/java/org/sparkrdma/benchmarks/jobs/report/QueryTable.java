@@ -3,17 +3,11 @@ package org.sparkrdma.benchmarks.jobs.report;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.Quartiles;
 
 /** The queries of a job under each shuffle. Stateless. */
 final class QueryTable {
-  /** A ratio above this, spread included, is called slower. */
-  private static final double SLOWER = 1.03;
-
-  private static final int MIN_ROUNDS = 3;
-
   private QueryTable() {}
 
   /** Whether the job consists of several queries whose times were measured. */
@@ -43,33 +37,6 @@ final class QueryTable {
       rows.add(row);
     }
     return rows;
-  }
-
-  /** A line for each shuffle but the first: the queries that are slower beyond their spread. */
-  static List<String> slowerQueries(CaseReport report) {
-    ShuffleMode first = modes(report).get(0);
-    return others(report).stream()
-        .map(
-            mode ->
-                String.format(
-                    Locale.ROOT,
-                    "%s: queries with more than %.2f times the time of %s at the lower quartile: %s",
-                    mode,
-                    SLOWER,
-                    first,
-                    slower(report, mode)))
-        .toList();
-  }
-
-  private static String slower(CaseReport report, ShuffleMode mode) {
-    if (report.runs(mode).size() < MIN_ROUNDS) {
-      return "too few rounds";
-    }
-    List<String> slower =
-        names(report).stream()
-            .filter(query -> ratio(report, mode, query).lower() > SLOWER)
-            .toList();
-    return slower.isEmpty() ? "none" : String.join(" ", slower);
   }
 
   /** The ratios of the rounds, to the first shuffle in the same round. */

@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.jobs.report;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.List;
 
-/** Result of comparing one ratio of two systems; less is better. */
+/** Result of comparing one ratio of two systems. */
 public enum Verdict {
   WORSE("worse"),
   BETTER("better"),
@@ -22,13 +22,13 @@ public enum Verdict {
   }
 
   /**
-   * Compares rounds that do not belong together in pairs, by {@link RankSum}: at most 1 in 100
-   * ratios of equal systems is called worse or better.
+   * Compares rounds by {@link RankSum}: at most 1 in 100 ratios of equal systems is called worse or
+   * better.
    *
    * @param first values of the rounds, without NaN
    * @param second likewise; may be another number of rounds
    */
-  static Verdict of(List<Double> first, List<Double> second) {
+  static Verdict of(List<Double> first, List<Double> second, boolean lessIsBetter) {
     if (RankSum.smallestChance(first.size(), second.size()) > ERROR_RATE) {
       return TOO_FEW_ROUNDS;
     }
@@ -36,7 +36,7 @@ public enum Verdict {
     if (ranks.chance() > ERROR_RATE) {
       return WITHIN_SPREAD;
     }
-    return ranks.secondIsHigher() ? WORSE : BETTER;
+    return ranks.secondIsHigher() == lessIsBetter ? WORSE : BETTER;
   }
 
   @JsonValue

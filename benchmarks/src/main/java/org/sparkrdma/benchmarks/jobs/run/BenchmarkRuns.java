@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.FixedSettings;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
 import org.sparkrdma.benchmarks.jobs.report.RunResult;
 import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
@@ -29,7 +29,7 @@ public final class BenchmarkRuns {
   private final BenchmarkPlan plan;
   private final Consumer<ProgressLine> progress;
   private final Function<String, Workload> workloads;
-  private Environment environment;
+  private final Environment environment = Environment.now();
   private int runsDone;
 
   /** The first answer of the present shape, with which all others are compared; null before it. */
@@ -71,7 +71,7 @@ public final class BenchmarkRuns {
           requireSameExecutors(results.get(0), result, shape);
         }
       }
-      cases.add(CaseReport.of(shape, workload.description(), plan.modes(), results));
+      cases.add(CaseReport.of(shape, plan.modes(), results));
     }
     return new BenchmarkReport(plan, environment, cases);
   }
@@ -134,10 +134,6 @@ public final class BenchmarkRuns {
       spark.sc().addSparkListener(new TaskProgress(progress));
       // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
       spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
-      if (environment == null) {
-        // Not the settings of this application, which has those of its shuffle.
-        environment = Environment.of(new SparkConf());
-      }
       return work.run(spark);
     }
   }

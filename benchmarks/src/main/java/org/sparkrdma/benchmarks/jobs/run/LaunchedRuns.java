@@ -15,17 +15,7 @@ import org.sparkrdma.launch.ProgressLine;
 
 /** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
 public final class LaunchedRuns {
-  /** The loopback engine, because all executors are on one host. */
-  private static final Map<String, String> CONF = Map.of("spark.shuffle.rdma.engine", "soft");
-
   private LaunchedRuns() {}
-
-  /** Runs the plan to its end, in executors with one task thread. */
-  public static BenchmarkReport run(
-      BenchmarkPlan plan, MeasuringRuns runs, Consumer<ProgressLine> onStep)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
-    return run(plan, runs, new ExecutorSize(1), onStep);
-  }
 
   /**
    * Runs the plan to its end.
@@ -36,10 +26,9 @@ public final class LaunchedRuns {
   public static BenchmarkReport run(
       BenchmarkPlan plan, MeasuringRuns runs, ExecutorSize size, Consumer<ProgressLine> onStep)
       throws LaunchException, ClusterException, IOException, InterruptedException {
-    Map<String, String> conf = new HashMap<>(CONF);
-    conf.putAll(size.conf());
-    // Only the shuffle named service uses it.
-    conf.put("spark.shuffle.service.port", Integer.toString(runs.cluster().shuffleServicePort()));
+    Map<String, String> conf = new HashMap<>(size.conf());
+    // The loopback engine, because all executors are on one host.
+    conf.put("spark.shuffle.rdma.engine", "soft");
     return runs.run(
             plan.job().toString(),
             LaunchedBenchmark.class,

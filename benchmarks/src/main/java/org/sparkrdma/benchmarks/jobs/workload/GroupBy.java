@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
@@ -43,26 +42,6 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   public static String shapeOfSmallBlocks(DataSize size) {
     long side = Math.max(2, Math.round(Math.sqrt((double) size.bytes() / SMALL_BLOCK_BYTES)));
     return "%1$dx%1$dx4k".formatted(side);
-  }
-
-  @Override
-  public String description() {
-    return String.format(
-        Locale.ROOT,
-        "%,d blocks of %s, %s in all",
-        blocks.blocks(),
-        new DataSize(blocks.blockBytes()),
-        new DataSize(blocks.totalBytes()));
-  }
-
-  @Override
-  public long diskBytes() {
-    return blocks.totalBytes() + blocks.totalBytes() / 8;
-  }
-
-  @Override
-  public int tasks() {
-    return blocks.maps() + blocks.reducers();
   }
 
   @Override

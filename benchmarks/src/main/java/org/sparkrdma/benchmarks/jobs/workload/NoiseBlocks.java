@@ -58,11 +58,6 @@ public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordByte
     return (long) maps * reducers;
   }
 
-  /** Payload of the whole shuffle. */
-  long totalBytes() {
-    return blocks() * blockBytes;
-  }
-
   /** Checksum of a record together with its key. */
   static long checksum(int key, byte[] record) {
     CRC32C checksum = new CRC32C();

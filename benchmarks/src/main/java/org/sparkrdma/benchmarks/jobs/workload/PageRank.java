@@ -4,7 +4,6 @@ package org.sparkrdma.benchmarks.jobs.workload;
 import java.io.Serializable;
 import java.util.Arrays;
 import java.util.Iterator;
-import java.util.Locale;
 import java.util.SplittableRandom;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -34,9 +33,6 @@ public record PageRank(int pages, int links, int iterations, int partitions)
   /** The share of pages below {@code x} gets {@code x^(1/EXPONENT)} of all links. */
   private static final double EXPONENT = 3;
 
-  /** A contribution with its key, before compression. */
-  private static final int CONTRIBUTION_BYTES = 16;
-
   /**
    * @param shape such as {@code 200000x8x5x32}: pages, links of each, iterations, partitions
    */
@@ -47,27 +43,6 @@ public record PageRank(int pages, int links, int iterations, int partitions)
         parts.count(1, 1, 1_000),
         parts.count(2, 1, 100),
         parts.count(3, 1, 100_000));
-  }
-
-  @Override
-  public String description() {
-    return String.format(
-        Locale.ROOT,
-        "%,d pages with %d links each, %d iterations in %d partitions",
-        pages,
-        links,
-        iterations,
-        partitions);
-  }
-
-  @Override
-  public long diskBytes() {
-    return (long) pages * links * CONTRIBUTION_BYTES * (iterations + 1);
-  }
-
-  @Override
-  public int tasks() {
-    return 2 * partitions;
   }
 
   @Override

@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.util.List;
-import java.util.Locale;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -14,9 +13,6 @@ import org.apache.spark.sql.SparkSession;
  * @param percent percentage of the rows that have the same key
  */
 public record SkewJoin(int rows, int keys, int percent, int partitions) implements Workload {
-  /** A row in the shuffle: the key and a digest of 64 digits. */
-  private static final int ROW_BYTES = 100;
-
   private static final String QUERY =
       """
       WITH facts AS (
@@ -41,27 +37,6 @@ public record SkewJoin(int rows, int keys, int percent, int partitions) implemen
         parts.count(1, 100, 999_999_999),
         parts.count(2, 1, 99),
         parts.count(3, 1, 100_000));
-  }
-
-  @Override
-  public String description() {
-    return String.format(
-        Locale.ROOT,
-        "%,d rows joined with %,d, %d %% of them with the same key, in %d partitions",
-        rows,
-        keys,
-        percent,
-        partitions);
-  }
-
-  @Override
-  public long diskBytes() {
-    return 2L * (rows + keys) * ROW_BYTES;
-  }
-
-  @Override
-  public int tasks() {
-    return 2 * partitions;
   }
 
   @Override

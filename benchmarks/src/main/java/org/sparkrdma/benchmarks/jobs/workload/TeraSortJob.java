@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.workload;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Locale;
 import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -32,22 +31,6 @@ public record TeraSortJob(DataSize size) implements Workload {
   private int partitions() {
     long wanted = (size.bytes() + BYTES_PER_PARTITION - 1) / BYTES_PER_PARTITION;
     return Math.toIntExact(Math.max(MIN_PARTITIONS, wanted));
-  }
-
-  @Override
-  public String description() {
-    return String.format(Locale.ROOT, "%,d records in %d partitions", records(), partitions());
-  }
-
-  /** Input, shuffle and spill files, and output, each as long as the input. */
-  @Override
-  public long diskBytes() {
-    return 4 * (size.bytes() + size.bytes() / 10);
-  }
-
-  @Override
-  public int tasks() {
-    return 2 * partitions();
   }
 
   @Override

@@ -22,16 +22,7 @@ class BenchmarkPlanTest {
           List.of(VANILLA, RDMA, FALLBACK),
           3,
           1,
-          "",
           "");
-
-  @Test
-  void shouldReverseEverySecondRound() {
-    assertThat(PLAN.order(1)).containsExactly(VANILLA, RDMA, FALLBACK);
-    assertThat(PLAN.order(2)).containsExactly(FALLBACK, RDMA, VANILLA);
-    assertThat(PLAN.order(3)).containsExactly(RDMA, FALLBACK, VANILLA);
-    assertThat(PLAN.order(4)).containsExactly(VANILLA, FALLBACK, RDMA);
-  }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6})
@@ -84,7 +75,7 @@ class BenchmarkPlanTest {
   }
 
   private static BenchmarkPlan plan(int shuffles) {
-    return new BenchmarkPlan(ShuffleJob.GROUPBY, List.of("2x2x4k"), modes(shuffles), 3, 1, "", "");
+    return new BenchmarkPlan(ShuffleJob.GROUPBY, List.of("2x2x4k"), modes(shuffles), 3, 1, "");
   }
 
   @Test

@@ -4,7 +4,6 @@ package org.sparkrdma.benchmarks.jobs.report;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
 import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
@@ -26,16 +25,8 @@ public final class BenchmarkReports {
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
             warmUps,
-            "",
-            "./bench groupby"),
-        new Environment(
-            "2026-11-21T09:00:00Z",
-            "1.0, commit 0123456789",
-            "4.2.0, Scala 2.13",
-            "17",
-            "a processor",
-            0.5,
-            Map.of("spark.executor.cores", "1")),
+            ""),
+        Environment.now(),
         List.of(cases));
   }
 

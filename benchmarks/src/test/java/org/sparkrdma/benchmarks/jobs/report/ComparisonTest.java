@@ -13,8 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
-import org.sparkrdma.benchmarks.jobs.environment.Environment;
-import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.launch.ScriptHelp;
 
@@ -25,57 +23,29 @@ class ComparisonTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldJudgeTheRoundsAndNotTheirQuartiles() {
-    Comparison few = new Comparison(report(10, 5, 10, 5), report(10, 9, 10, 8));
-    assertThat(few.rows().get(1))
-        .containsExactly(
-            "2x2x4k",
-            "rdma / vanilla",
-            "wall",
-            "0.50 (0.50..0.50)",
-            "0.85 (0.83..0.88)",
-            "1.70",
-            "too few rounds");
+  void shouldJudgeTheRoundsAndNotTheirQuartiles() throws Exception {
+    RatioChange few = change(new double[] {10, 5, 10, 5}, new double[] {10, 9, 10, 8});
+    assertThat(few.shape()).isEqualTo("groupby 2x2x4k");
+    assertThat(few.ratio()).isEqualTo("rdma / vanilla");
+    assertThat(few.verdict()).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(RatioChange.table(List.of(few)))
+        .containsPattern(
+            "wall +0.50 \\(0.50..0.50\\) +0.85 \\(0.83..0.88\\) +1.70 +too few rounds");
     double[] fast = {10, 5, 10, 5.2, 10, 5.1, 10, 5.3, 10, 5.4};
     double[] slow = {10, 9, 10, 8, 10, 8.5, 10, 7, 10, 7.5};
     double[] mixed = {10, 9, 10, 8, 10, 5.25, 10, 7, 10, 7.5};
-    assertThat(verdict(fast, slow)).isEqualTo(Verdict.WORSE);
-    assertThat(verdict(slow, fast)).isEqualTo(Verdict.BETTER);
+    assertThat(change(fast, slow).verdict()).isEqualTo(Verdict.WORSE);
+    assertThat(change(slow, fast).verdict()).isEqualTo(Verdict.BETTER);
     // The quartiles are apart.
-    assertThat(verdict(fast, mixed)).isEqualTo(Verdict.WITHIN_SPREAD);
+    assertThat(change(fast, mixed).verdict()).isEqualTo(Verdict.WITHIN_SPREAD);
   }
 
-  private static Verdict verdict(double[] first, double[] second) {
-    return new Comparison(report(first), report(second)).lines().get(0).verdict();
+  private static RatioChange change(double[] base, double[] head) throws Exception {
+    return RatioChange.of(ratios(base), ratios(head)).get(0);
   }
 
-  @Test
-  void shouldNameOtherDifferencesBetweenTheReports() {
-    BenchmarkReport first = report(10, 5);
-    assertThat(new Comparison(first, first).differences()).hasSize(1);
-    BenchmarkPlan plan = first.plan();
-    Environment environment = first.environment();
-    BenchmarkReport second =
-        new BenchmarkReport(
-            new BenchmarkPlan(
-                plan.job(), plan.shapes(), plan.modes(), plan.rounds(), 2, "", "another"),
-            new Environment(
-                "another date",
-                null,
-                environment.spark(),
-                environment.java(),
-                environment.host(),
-                7,
-                Map.of("spark.executor.cores", "8", "spark.shuffle.service.port", "7")),
-            first.cases());
-
-    Comparison comparison = new Comparison(first, second);
-
-    assertThat(comparison.differences().stream().skip(1))
-        .containsExactly(
-            List.of("--warm-ups", "5", "2"),
-            List.of("plug-in", "1.0, commit 0123456789", "-"),
-            List.of("spark.executor.cores", "1", "8"));
+  private static List<MeasuredRatio> ratios(double... seconds) throws Exception {
+    return MeasuredRatio.of(new ObjectMapper().valueToTree(report(seconds)));
   }
 
   @Test
@@ -111,6 +81,6 @@ class ComparisonTest {
     }
     return BenchmarkReports.of(
         seconds.length / 2,
-        CaseReport.of("2x2x4k", "4 blocks", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
+        CaseReport.of("2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
   }
 }

@@ -26,32 +26,10 @@ class QueryTableTest {
   }
 
   @Test
-  void shouldNameTheQueriesThatAreSlowerBeyondTheirSpread() {
-    assertThat(QueryTable.slowerQueries(report(3, 1.04, 1.02)))
-        .singleElement()
-        .asString()
-        .startsWith("rdma: ")
-        .endsWith(" 1.03 times the time of vanilla at the lower quartile: 9");
-    assertThat(QueryTable.slowerQueries(report(3, 1.02, 0.9)))
-        .singleElement()
-        .asString()
-        .endsWith(": none");
-  }
-
-  @Test
-  void shouldJudgeNoQueryByTwoRounds() {
-    assertThat(QueryTable.slowerQueries(report(2, 2.0, 2.0)))
-        .singleElement()
-        .asString()
-        .endsWith(": too few rounds");
-  }
-
-  @Test
   void shouldBeEmptyForJobsThatAreNoQueries() {
     RunResult run = BenchmarkReports.run(ShuffleMode.VANILLA, 1, 1, 1, Map.of());
     assertThat(
-            QueryTable.isFor(
-                CaseReport.of("4x4x4k", "", List.of(ShuffleMode.VANILLA), List.of(run))))
+            QueryTable.isFor(CaseReport.of("4x4x4k", List.of(ShuffleMode.VANILLA), List.of(run))))
         .isFalse();
   }
 
@@ -59,7 +37,7 @@ class QueryTableTest {
   void shouldBeInTheTable() {
     BenchmarkReport report = BenchmarkReports.of(3, report(3, 2.0, 1.0));
 
-    assertThat(BenchmarkTable.of(report)).contains("\n14a  ", "\nrdma: queries with");
+    assertThat(BenchmarkTable.of(report)).contains("\n14a  ");
   }
 
   /**
@@ -74,7 +52,7 @@ class QueryTableTest {
       runs.add(run(ShuffleMode.VANILLA, round, round, 10 * round));
       runs.add(run(ShuffleMode.RDMA, round, first * round, second * 10 * round));
     }
-    return CaseReport.of("1x32xall", "", MODES, runs);
+    return CaseReport.of("1x32xall", MODES, runs);
   }
 
   private static RunResult run(ShuffleMode mode, int round, double first, double second) {

@@ -44,10 +44,10 @@ class RankSumTest {
 
   @Test
   void shouldNotJudgeFewRounds() {
-    assertThat(Verdict.of(rounds(3, 1), rounds(3, 9))).isEqualTo(Verdict.TOO_FEW_ROUNDS);
-    assertThat(Verdict.of(rounds(1, 1), rounds(40, 9))).isEqualTo(Verdict.TOO_FEW_ROUNDS);
-    assertThat(Verdict.of(rounds(5, 1), rounds(5, 9))).isEqualTo(Verdict.WORSE);
-    assertThat(Verdict.of(rounds(3, 9), rounds(9, 1))).isEqualTo(Verdict.BETTER);
+    assertThat(Verdict.of(rounds(3, 1), rounds(3, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(Verdict.of(rounds(1, 1), rounds(40, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(Verdict.of(rounds(5, 1), rounds(5, 9), true)).isEqualTo(Verdict.WORSE);
+    assertThat(Verdict.of(rounds(3, 9), rounds(9, 1), true)).isEqualTo(Verdict.BETTER);
   }
 
   @ParameterizedTest
@@ -65,7 +65,7 @@ class RankSumTest {
   private long changed(int rounds, double factor) {
     long changed = 0;
     for (int i = 0; i < TRIALS; i++) {
-      Verdict verdict = Verdict.of(rounds(rounds, 1), rounds(rounds, factor));
+      Verdict verdict = Verdict.of(rounds(rounds, 1), rounds(rounds, factor), true);
       changed += verdict == Verdict.WORSE || verdict == Verdict.BETTER ? 1 : 0;
     }
     return changed;

@@ -107,29 +107,11 @@ class BenchmarkRunsTest {
   }
 
   private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {
-    return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "", "");
-  }
-
-  /** A job of one task that needs no disk. */
-  private interface SmallWorkload extends Workload {
-    @Override
-    default String description() {
-      return "";
-    }
-
-    @Override
-    default long diskBytes() {
-      return 0;
-    }
-
-    @Override
-    default int tasks() {
-      return 1;
-    }
+    return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "");
   }
 
   /** A job whose classes are in a jar that is not there. */
-  private record WithoutJar() implements SmallWorkload {
+  private record WithoutJar() implements Workload {
     @Override
     public void prepare(JavaSparkContext spark, String data) {
       throw new NoClassDefFoundError("io/trino/tpch/TpchTable");
@@ -142,8 +124,7 @@ class BenchmarkRunsTest {
   }
 
   /** A job that only has answers. */
-  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs)
-      implements SmallWorkload {
+  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs) implements Workload {
     Answers(List<ComputedAnswer> answers) {
       this(answers, new AtomicInteger());
     }

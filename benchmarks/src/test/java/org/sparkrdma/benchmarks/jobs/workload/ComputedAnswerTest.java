@@ -27,16 +27,6 @@ class ComputedAnswerTest {
   }
 
   @Test
-  void shouldNameRowsThatAreMissingOrTooMany() {
-    assertThat(difference(ROWS.subList(0, 3)))
-        .startsWith("rows=3 ")
-        .endsWith("\n  row 4: no row instead of '4|d,4'");
-    List<String> more = new ArrayList<>(ROWS);
-    more.add("5|e,5");
-    assertThat(difference(more)).endsWith("\n  row 5: '5|e,5' instead of no row");
-  }
-
-  @Test
   void shouldShowFiveRowsAtMostAndTheBeginningOfLongOnes() {
     List<String> many = new ArrayList<>();
     List<String> others = new ArrayList<>();
@@ -51,17 +41,6 @@ class ComputedAnswerTest {
         .hasSizeLessThan(5_000)
         .contains(
             "2,000 of the first 2,000 rows differ", "xxx...' (1000 characters) instead of 'y");
-  }
-
-  @Test
-  void shouldSayThatNoKeptRowDiffers() {
-    List<String> changed = List.of("3|a,1", "3|b,2", "3|c,3", "4|d,5");
-    assertThat(
-            ComputedAnswer.ofRows(changed, 2)
-                .difference(ComputedAnswer.ofRows(ROWS, 2))
-                .orElseThrow())
-        .startsWith("rows=4 ")
-        .endsWith("; 0 of the first 2 rows differ");
   }
 
   @Test

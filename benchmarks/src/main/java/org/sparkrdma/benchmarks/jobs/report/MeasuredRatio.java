@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.jobs.regress;
+package org.sparkrdma.benchmarks.jobs.report;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -7,27 +7,30 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
-import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.launch.DataSize;
 
 /**
- * One ratio in the report of one run.
+ * One value of a ratio in a report.
  *
- * @param shape shape of a job, or length and verification of transferred blocks
+ * @param shape job and shape, or length and verification of transferred blocks
  * @param ratio what is divided by what
- * @param value a median, if the report has several rounds
+ * @param value of one round of a job; of transfers the median of the rounds
  */
-record MeasuredRatio(
+public record MeasuredRatio(
     String shape, String ratio, String metric, boolean lessIsBetter, double value) {
   private static final String TRANSFER_RATIO = "rdma / netty";
 
+  /** Reads reports of other versions too. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper().configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
+
   /**
    * The ratios in the report of a job, of transfers or of latencies. Older reports have each ratio
-   * of a latency under a name of its own, and still older ones of transfers name neither command
-   * nor machine and begin with the cases.
+   * of a latency under a name of its own, and older ones of transfers have the cases elsewhere.
+   *
+   * @throws IOException if it is no such report
    */
-  static List<MeasuredRatio> of(JsonNode report) throws IOException {
+  public static List<MeasuredRatio> of(JsonNode report) throws IOException {
     JsonNode cases = report.has("results") ? report.at("/results/cases") : report.path("cases");
     List<MeasuredRatio> ratios = new ArrayList<>();
     for (JsonNode one : cases) {
@@ -43,7 +46,7 @@ record MeasuredRatio(
         ratios.add(ofBlocks(shape, "client CPU", true, figures.path("clientCpu")));
       }
     }
-    return ratios.isEmpty() ? ofJob(report) : ratios;
+    return ratios.isEmpty() ? ofJob(JSON.treeToValue(report, BenchmarkReport.class)) : ratios;
   }
 
   private static void addLatency(
@@ -63,25 +66,23 @@ record MeasuredRatio(
         shape, TRANSFER_RATIO, metric, lessIsBetter, spread.path("median").asDouble(Double.NaN));
   }
 
-  private static List<MeasuredRatio> ofJob(JsonNode json) throws IOException {
-    BenchmarkReport report =
-        new ObjectMapper()
-            .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false)
-            .treeToValue(json, BenchmarkReport.class);
+  private static List<MeasuredRatio> ofJob(BenchmarkReport report) throws IOException {
     if (report == null || !report.isComplete()) {
       throw new IOException("the report has neither ratios of a job nor of transferred blocks");
     }
     List<MeasuredRatio> ratios = new ArrayList<>();
     for (CaseReport one : report.cases()) {
-      for (CaseReport.Summary summary : one.summaries()) {
+      String shape = report.plan().job() + " " + one.shape();
+      List<CaseReport.Summary> others = one.summaries().subList(1, one.summaries().size());
+      for (CaseReport.Summary summary : others) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
-        summary
-            .ratios()
-            .forEach(
-                (metric, value) ->
-                    ratios.add(
-                        new MeasuredRatio(
-                            one.shape(), ratio, metric.toString(), true, value.median())));
+        for (Metric metric : Metric.values()) {
+          one.ratios(summary.mode(), metric::of)
+              .forEach(
+                  value ->
+                      ratios.add(
+                          new MeasuredRatio(shape, ratio, metric.toString(), true, value)));
+        }
       }
     }
     return ratios;
