@@ -29,13 +29,11 @@ public record ClusterSettings(
 
   /** The same with these cores and this memory of each Worker. */
   public ClusterSettings withWorkerSize(int newCores, int newMemoryMib) {
-    return new ClusterSettings(
-        sparkHome, javaHome, runDirectory, workers, newCores, newMemoryMib);
+    return new ClusterSettings(sparkHome, javaHome, runDirectory, workers, newCores, newMemoryMib);
   }
 
   /** The same with another Spark and another Java. */
   public ClusterSettings withSpark(Path newSparkHome, Path newJavaHome) {
-    return new ClusterSettings(
-        newSparkHome, newJavaHome, runDirectory, workers, cores, memoryMib);
+    return new ClusterSettings(newSparkHome, newJavaHome, runDirectory, workers, cores, memoryMib);
   }
 }

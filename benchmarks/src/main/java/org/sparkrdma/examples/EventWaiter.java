@@ -27,17 +27,11 @@ final class EventWaiter {
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final ConnectionManager manager;
-  private final Map<Long, Completed> completed = new HashMap<>();
-  private ConnectionEvent event;
 
-  /**
-   * Result of a completed request. A handler may use a {@link WorkCompletion} only during its call,
-   * so this is a copy.
-   *
-   * @param byteLength bytes received or read
-   * @param immediate the number that came with a WRITE or SEND
-   */
-  record Completed(long byteLength, int immediate) {}
+  /** Bytes received or read by each completed request, by its id. */
+  private final Map<Long, Long> completed = new HashMap<>();
+
+  private ConnectionEvent event;
 
   /**
    * @param channel that completions of the queue and events of the manager wake
@@ -68,12 +62,13 @@ final class EventWaiter {
   }
 
   /**
-   * Waits for the completion of a request, for at most {@link #TIMEOUT}. Of two requests with the
-   * same id, the first must be awaited before the second is posted.
+   * Waits for the completion of a request, for at most {@link #TIMEOUT}, and returns the number of
+   * bytes received or read. Of two requests with the same id, the first must be awaited before the
+   * second is posted.
    *
    * @throws IllegalStateException when a request fails, the connection ends, or time runs out
    */
-  Completed await(long requestId) {
+  long await(long requestId) {
     long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
     while (!completed.containsKey(requestId)) {
       if (event != null) {
@@ -103,8 +98,7 @@ final class EventWaiter {
 
   private void onCompletion(WorkCompletion completion) {
     if (completion.succeeded()) {
-      completed.put(
-          completion.requestId(), new Completed(completion.byteLength(), completion.immediate()));
+      completed.put(completion.requestId(), completion.byteLength());
     } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
       // Work is flushed when the connection ends; its event says so.
       throw new IllegalStateException("work request failed: status=" + completion.status());

@@ -135,18 +135,11 @@ final class ExampleNode implements AutoCloseable {
 
   /** Waits for a message of the other end. */
   ByteBuffer receive() {
-    int lengthBytes = (int) waiter.await(RECEIVED).byteLength();
+    int lengthBytes = (int) waiter.await(RECEIVED);
     ByteBuffer message = ByteBuffer.allocate(lengthBytes);
     message.put(messages.slice(0, lengthBytes)).flip();
     postReceive();
     return message;
-  }
-
-  /** Waits for a WRITE with immediate of the other end; returns the number that came with it. */
-  int receiveImmediate() {
-    int immediate = waiter.await(RECEIVED).immediate();
-    postReceive();
-    return immediate;
   }
 
   /** Sends the address and key with which the other end may read or write a region. */
@@ -172,13 +165,6 @@ final class ExampleNode implements AutoCloseable {
   /** Reads from the other end's memory to the beginning of a region, and waits for the bytes. */
   void read(RemoteRegion from, long offset, MemoryRegion sink, int lengthBytes) {
     post(work.read(DONE, from.address() + offset, from.remoteKey()).local(sink, 0, lengthBytes));
-  }
-
-  /** Writes to the other end's memory, and waits until the bytes have arrived. */
-  void writeWithImmediate(RemoteRegion to, MemoryRegion source, int lengthBytes, int number) {
-    post(
-        work.writeWithImmediate(DONE, to.address(), to.remoteKey(), number)
-            .local(source, 0, lengthBytes));
   }
 
   private void post(WorkRequest request) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Programs that show how to use the verbs layer without Spark; docs/verbs.md explains them.
+ * A program that shows how to use the verbs layer without Spark; docs/verbs.md explains it.
  *
- * <p>Entry classes {@link org.sparkrdma.examples.PingPong}, {@link org.sparkrdma.examples.ReadFile}
- * and {@link org.sparkrdma.examples.WriteWithImmediate}. Each end is one thread.
+ * <p>Entry class {@link org.sparkrdma.examples.ReadFile}. Each end is one thread.
  */
 package org.sparkrdma.examples;

@@ -37,8 +37,7 @@ public final class ReportOption {
       return;
     }
     if (Files.isDirectory(file)) {
-      throw new ParameterException(
-          command.commandLine(), "--report names a directory: " + file);
+      throw new ParameterException(command.commandLine(), "--report names a directory: " + file);
     }
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());
@@ -46,7 +45,8 @@ public final class ReportOption {
       Files.delete(file);
     } catch (IOException e) {
       throw new ParameterException(
-          command.commandLine(), "--report is '%s': give a file that can be written".formatted(file));
+          command.commandLine(),
+          "--report is '%s': give a file that can be written".formatted(file));
     }
   }
 

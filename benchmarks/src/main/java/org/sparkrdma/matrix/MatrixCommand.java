@@ -75,7 +75,8 @@ public final class MatrixCommand implements Callable<Integer> {
     ProgressLog progress = options.progress();
     Cell.all().stream()
         .filter(cell -> !javaHomes.containsKey(cell.java()))
-        .forEach(cell -> progress.log("not run, no JDK %d: %s".formatted(cell.java(), cell.name())));
+        .forEach(
+            cell -> progress.log("not run, no JDK %d: %s".formatted(cell.java(), cell.name())));
     List<CellResult> results = new ArrayList<>();
     for (Cell cell : selection) {
       progress.log(

@@ -84,8 +84,7 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
       for (Path thread : threads) {
         try {
-          names.add(
-              Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1).strip());
+          names.add(Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1).strip());
         } catch (NoSuchFileException e) {
           // The thread has ended since it was listed.
         }

@@ -57,8 +57,7 @@ record SoakRun(
   SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
     Map<String, String> randomSettings = RandomSettings.of(seed, !vanilla);
     ExecutorFaults faults =
-        new ExecutorFaults(
-            seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
+        new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
     ExecutorMonitor monitor =
         new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
     SoakResult result;

@@ -9,11 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -22,24 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs both ends of each example on the soft engine. */
+/** Runs both ends of the example on the soft engine. */
 @Timeout(120)
 class ExamplesTest {
   private static final Pattern PORT = Pattern.compile("listening at \\S*:(\\d+)");
 
   @TempDir private Path folder;
   private CompletableFuture<Void> server;
-
-  private interface Example {
-    void run(String[] arguments, PrintStream out) throws Exception;
-  }
-
-  private static final Map<String, Example> EXAMPLES =
-      new TreeMap<>(
-          Map.of(
-              "PingPong", PingPong::run,
-              "ReadFile", ReadFile::run,
-              "WriteWithImmediate", WriteWithImmediate::run));
 
   /** Standard output of one end; completes a future when the end listens. */
   private static final class Output {
@@ -69,32 +54,16 @@ class ExamplesTest {
   }
 
   @Test
-  void shouldPingAThousandTimes() throws Exception {
-    Output out = startServer("PingPong");
-    assertThat(runClient("PingPong", out)).startsWith("round trip of 1000 pings, median us: ");
-    awaitServer();
-    assertThat(out.text()).contains("answered 1000 pings");
-  }
-
-  @Test
   void shouldReadAFile() throws Exception {
     byte[] content = new byte[(5 << 20) / 2 + 7];
     new Random(5).nextBytes(content);
     Files.write(folder.resolve("FILE"), content);
 
-    Output out = startServer("ReadFile");
-    assertThat(runClient("ReadFile", out)).isEqualTo("read bytes: " + content.length);
+    Output out = startServer();
+    assertThat(runClient(out)).isEqualTo("read bytes: " + content.length);
     awaitServer();
     assertThat(out.text()).contains("served " + content.length + " bytes");
     assertThat(folder.resolve("COPY")).hasBinaryContent(content);
-  }
-
-  @Test
-  void shouldWriteTextWithItsLength() throws Exception {
-    Output out = startServer("WriteWithImmediate");
-    assertThat(runClient("WriteWithImmediate", out)).isEqualTo("wrote bytes: 5");
-    awaitServer();
-    assertThat(out.text()).contains("received: hello");
   }
 
   @Test
@@ -106,19 +75,19 @@ class ExamplesTest {
 
   @Test
   void shouldReportWhyThereIsNoDevice() {
-    assertThatThrownBy(() -> PingPong.main(new String[] {"client", "disni", "127.0.0.1:1"}))
+    assertThatThrownBy(() -> ReadFile.main(new String[] {"client", "disni", "127.0.0.1:1", "COPY"}))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("no RDMA device: disni: ");
   }
 
-  private Output startServer(String example) throws Exception {
+  private Output startServer() throws Exception {
     Output out = new Output();
-    String[] arguments = arguments(example, "server", 0);
+    String[] arguments = arguments("server", 0);
     server =
         CompletableFuture.runAsync(
             () -> {
               try {
-                EXAMPLES.get(example).run(arguments, out.stream);
+                ReadFile.run(arguments, out.stream);
               } catch (Exception e) {
                 out.port.completeExceptionally(e);
                 throw new IllegalStateException(e);
@@ -129,20 +98,14 @@ class ExamplesTest {
     return out;
   }
 
-  private String runClient(String example, Output server) throws Exception {
+  private String runClient(Output server) throws Exception {
     Output out = new Output();
-    EXAMPLES.get(example).run(arguments(example, "client", server.port.get()), out.stream);
+    ReadFile.run(arguments("client", server.port.get()), out.stream);
     return out.text().strip();
   }
 
-  private String[] arguments(String example, String end, int port) {
-    List<String> arguments = new ArrayList<>(List.of(end, "soft", "127.0.0.1:" + port));
-    boolean server = end.equals("server");
-    if (example.equals("ReadFile")) {
-      arguments.add(folder.resolve(server ? "FILE" : "COPY").toString());
-    } else if (example.equals("WriteWithImmediate") && !server) {
-      arguments.add("hello");
-    }
-    return arguments.toArray(String[]::new);
+  private String[] arguments(String end, int port) {
+    Path file = folder.resolve(end.equals("server") ? "FILE" : "COPY");
+    return new String[] {end, "soft", "127.0.0.1:" + port, file.toString()};
   }
 }

@@ -106,7 +106,7 @@ class CommandsDocumentationTest {
           by(
               "java -cp \"\\$CP\" org\\.sparkrdma\\.examples\\.\\w+ (server|client) soft .*",
               "ExamplesTest.java",
-              "Runs both ends of each example"));
+              "Runs both ends of the example"));
 
   /** Forms of commands that no test runs, because they need hardware, root or a cluster. */
   private static final List<Pattern> NOT_RUN =

@@ -83,8 +83,7 @@ class MeasuringScriptsIT {
             "bench regress --shapes 4x4x4k --pairs 5 --warm-ups 0 --work-dir %s --report %s HEAD~1 HEAD"
                 .formatted(directory.resolve("work"), report));
     // With such short runs a ratio may well differ, and then the exit code is 1.
-    assertThat(outcome.output())
-        .containsAnyOf("No ratio is worse", "Ratios that are worse");
+    assertThat(outcome.output()).containsAnyOf("No ratio is worse", "Ratios that are worse");
     JsonNode result = new ObjectMapper().readTree(report.toFile());
     assertThat(result.at("/changes/0/headValues").size()).isEqualTo(5);
     assertThat(result.at("/changes/0/verdict").asText()).isNotEmpty();

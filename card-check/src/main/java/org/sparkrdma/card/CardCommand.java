@@ -3,6 +3,7 @@ package org.sparkrdma.card;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -60,8 +61,9 @@ public final class CardCommand implements Callable<Integer> {
   /** The main class of the archive: runs the command on this host. */
   public static void main(String[] arguments) {
     var command = new CardCommand(CardDevice::list, new HostFacts(Path.of("/")), new Programs());
-    var out = new PrintWriter(System.out, true);
-    System.exit(run(command, out, new PrintWriter(System.err, true), arguments));
+    var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    var errors = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    System.exit(run(command, out, errors, arguments));
   }
 
   /** Runs a command and returns the exit code. */

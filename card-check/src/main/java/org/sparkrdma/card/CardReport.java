@@ -24,12 +24,11 @@ record CardReport(
     List<String> selection,
     SuiteRun suite,
     Transfer loop) {
-  private static final List<String> RESULTS = List.of("passed", "failed", "skipped");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Whether the suite passed and the transfer worked. */
   boolean passed() {
-    return suite.passed() && loop.succeeded();
+    return suite.passed() && loop.error().isEmpty();
   }
 
   /** The report as indented JSON. */
@@ -41,15 +40,15 @@ record CardReport(
     report.put("date", LocalDate.now(ZoneOffset.UTC).toString());
     addDevice(report.putObject("device").put("driver", driver));
     ObjectNode versions = report.putObject("system");
-    versions.put("kernel", System.getProperty("os.version"));
-    versions.put("architecture", System.getProperty("os.arch"));
+    versions.put("kernel", System.getProperty("os.version") + " " + System.getProperty("os.arch"));
     versions.put("rdmaCore", host.rdmaCore());
     versions.put("java", Runtime.version() + ", " + System.getProperty("java.vendor"));
     versions.put("plugin", HostFacts.build(pluginJar));
     ObjectNode summary = report.putObject("suite");
     summary.put("complete", selection.isEmpty() && suite.notRun() == 0);
     selection.forEach(summary.putArray("selected")::add);
-    RESULTS.forEach(result -> summary.put(result, suite.count(result)));
+    List.of("passed", "failed", "skipped")
+        .forEach(result -> summary.put(result, suite.count(result)));
     summary.put("notRun", suite.notRun());
     report.set("cases", JSON.valueToTree(suite.cases()));
     report.set("loop", JSON.valueToTree(loop));

@@ -109,12 +109,8 @@ record Transfer(ArrayNode rows, String error) {
     }
   }
 
-  boolean succeeded() {
-    return error.isEmpty();
-  }
-
   /** The ratios as one text, or the error. */
   String ratios() {
-    return succeeded() ? String.join(", ", rows.findValuesAsText("ratio")) : "failed: " + error;
+    return error.isEmpty() ? String.join(", ", rows.findValuesAsText("ratio")) : "failed: " + error;
   }
 }

@@ -23,7 +23,10 @@ import picocli.CommandLine.Spec;
 /** The command behind {@code ./bench compare}: compares two reports. */
 @Command(name = "compare")
 public final class CompareCommand implements Callable<Integer> {
-  @Mixin private LaunchOptions options;
+  /** The script gives these options to every command. */
+  @SuppressWarnings("UnusedVariable")
+  @Mixin
+  private LaunchOptions options;
 
   @Parameters(index = "0", paramLabel = "BASE")
   private Path base;

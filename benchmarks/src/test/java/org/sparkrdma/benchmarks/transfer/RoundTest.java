@@ -24,12 +24,16 @@ class RoundTest {
       LongStream.rangeClosed(1, 100).map(us -> us * 1_000).boxed().toList();
 
   private static Share served(TransferEngine engine, long cpuNs) {
-    return new Share(
-        engine, true, new Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
+    return new Share(engine, true, new Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
   }
 
   private static Share fetched(
-      TransferEngine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
+      TransferEngine engine,
+      int blocks,
+      long ns,
+      long sum,
+      long cpuNs,
+      Map<String, Long> counters) {
     List<Long> times =
         engine == TransferEngine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
     Share.Work work = new Share.Work(blocks, sum, times);
@@ -45,17 +49,12 @@ class RoundTest {
         BLOCK_BYTES,
         BLOCKS,
         List.of(
-            served(TransferEngine.NETTY, 40_000),
-            served(TransferEngine.RDMA, 4_000),
-            netty,
-            rdma));
+            served(TransferEngine.NETTY, 40_000), served(TransferEngine.RDMA, 4_000), netty, rdma));
   }
 
   private static Round round(long rdmaSum, Map<String, Long> counters) {
     return round(
-        fetched(
-            TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters),
-        netty(SUM));
+        fetched(TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters), netty(SUM));
   }
 
   @Test

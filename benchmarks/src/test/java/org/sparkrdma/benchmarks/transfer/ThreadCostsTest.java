@@ -41,7 +41,9 @@ class ThreadCostsTest {
     thread.join();
     device.join();
     assertThat(after.allocatedBytesSince(before)).isGreaterThanOrEqualTo(BYTES);
-    assertThat(after.allocatedBytes()).containsKey(thread.getId()).doesNotContainKey(device.getId());
+    assertThat(after.allocatedBytes())
+        .containsKey(thread.getId())
+        .doesNotContainKey(device.getId());
     assertThat(after.deviceCpuNs()).containsOnlyKeys(device.getId());
     assertThat(kept[0]).hasSize(BYTES);
   }

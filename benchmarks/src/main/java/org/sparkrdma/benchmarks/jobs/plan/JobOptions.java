@@ -50,11 +50,6 @@ public final class JobOptions {
           job + " needs --data, a directory that every executor can read and write");
     }
     return new BenchmarkPlan(
-        job,
-        wanted,
-        modes.stream().distinct().toList(),
-        rounds,
-        warmUps,
-        data == null ? "" : data);
+        job, wanted, modes.stream().distinct().toList(), rounds, warmUps, data == null ? "" : data);
   }
 }

@@ -199,9 +199,7 @@ public final class RegressCommand implements Callable<Integer> {
     System.out.println(RatioChange.RULE);
     report.write(result);
     System.out.println(
-        result.worse() == 0
-            ? "No ratio is worse."
-            : "Ratios that are worse: " + result.worse());
+        result.worse() == 0 ? "No ratio is worse." : "Ratios that are worse: " + result.worse());
     return result.worse() == 0 ? 0 : 1;
   }
 

@@ -18,8 +18,7 @@ import org.sparkrdma.launch.git.Commit;
  * @param environment the machine at the start
  * @param changes one for each ratio
  */
-record RegressReport(
-    Environment environment, Commit base, Commit head, List<RatioChange> changes) {
+record RegressReport(Environment environment, Commit base, Commit head, List<RatioChange> changes) {
   /** Builds both commits and runs this number of pairs. Each pair begins with the other commit. */
   static RegressReport measure(
       CommitBenchmark benchmark, Commit base, Commit head, int pairs, Consumer<String> progress)

@@ -80,8 +80,7 @@ public record MeasuredRatio(
           one.ratios(summary.mode(), metric::of)
               .forEach(
                   value ->
-                      ratios.add(
-                          new MeasuredRatio(shape, ratio, metric.toString(), true, value)));
+                      ratios.add(new MeasuredRatio(shape, ratio, metric.toString(), true, value)));
         }
       }
     }

@@ -16,10 +16,12 @@ class ShuffleModeTest {
   void shouldHaveTheNamesThatTheScriptsCheck() throws Exception {
     assertThat(Path.of("launch.bash"))
         .content()
-        .contains("\nreadonly shuffle_modes='%s'\n".formatted(
-                Arrays.stream(ShuffleMode.values())
-                    .map(ShuffleMode::toString)
-                    .collect(Collectors.joining(", "))));
+        .contains(
+            "\nreadonly shuffle_modes='%s'\n"
+                .formatted(
+                    Arrays.stream(ShuffleMode.values())
+                        .map(ShuffleMode::toString)
+                        .collect(Collectors.joining(", "))));
   }
 
   @Test
