@@ -10,9 +10,9 @@ import org.sparkrdma.faults.PauseMeter;
  * The rules of this process and how often each fired. Tasks arm and disarm it; the engine queries
  * it. Safe for any thread.
  *
- * <p>A rule fires only while a block is in flight here: requested, read, being located for a peer,
- * or waiting for a connection. A rule without a maximum keeps firing after that; those are not
- * counted.
+ * <p>A rule fires only while a block is in flight: requested or read here, being located for a
+ * peer, or waiting for a connection. A rule without a maximum keeps firing after that; those are
+ * not counted.
  */
 public final class Faults {
   private static final Faults HERE = new Faults();
@@ -57,7 +57,7 @@ public final class Faults {
   public synchronized Rule fire(Step step) {
     if (armed) {
       for (Armed one : rules) {
-        if (one.rule.step() == step && one.tryFire(inFlight > 0)) {
+        if (one.rule.step() == step && one.tryFire(inFlight > 0 || step.needsNoBlockHere())) {
           return one.rule;
         }
       }

@@ -38,6 +38,21 @@ public enum Step {
   /** The server registers a window of a map output. */
   REGISTER_FILE;
 
+  /** Whether blocks of the peer cause it, perhaps none of this process. */
+  boolean needsNoBlockHere() {
+    return switch (this) {
+      case CONNECT_REQUEST,
+          ACCEPT,
+          REQUEST_RECEIVED,
+          ANSWER_RECEIVED,
+          CONFIRM_RECEIVED,
+          RELEASE_RECEIVED,
+          RELEASED_RECEIVED ->
+          true;
+      default -> false;
+    };
+  }
+
   /** The receipt of a message of this type; null when no fault has that step. */
   public static Step receiptOf(int type) {
     return switch (type) {
