@@ -4,7 +4,6 @@ package org.sparkrdma.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -78,17 +77,6 @@ class RegisteredPoolTest {
       assertThat(chunk.slice(0, 8).getLong()).isEqualTo(chunk.address());
       assertThat(chunk.slice(CHUNK - 8, 8).getLong()).isEqualTo(~chunk.address());
     }
-    release(chunks);
-  }
-
-  @Test
-  void shouldSliceLittleEndianAndWithinTheChunk() {
-    List<RegisteredChunk> chunks = take(1);
-    var slice = chunks.get(0).slice(10, 20);
-    assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
-    assertThat(slice.capacity()).isEqualTo(20);
-    assertThatThrownBy(() -> chunks.get(0).slice(1, CHUNK))
-        .isInstanceOf(IndexOutOfBoundsException.class);
     release(chunks);
   }
 
@@ -183,23 +171,6 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldTrimOnlyIdleSlabs() {
-    List<RegisteredChunk> chunks = take(PER_SLAB + 1);
-    RegisteredChunk last = chunks.remove(PER_SLAB);
-    trimAll();
-    assertThat(pool.registeredBytes()).isEqualTo(2 * SLAB);
-    release(chunks);
-    trimAll();
-    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
-    assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
-    last.slice(0, 8).putLong(1);
-    last.release();
-    trimAll();
-    assertThat(budget.pinnedBytes()).isZero();
-    release(take(PER_SLAB));
-  }
-
-  @Test
   void shouldReleaseSlabsUnusedBetweenTwoChecks() {
     List<RegisteredChunk> chunks = take(PER_SLAB + 1);
     RegisteredChunk last = chunks.remove(PER_SLAB);
@@ -239,16 +210,6 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldReturnAChunkWithItsLastReference() {
-    RegisteredChunk chunk = take(1).get(0);
-    chunk.retain();
-    chunk.release();
-    assertThat(pool.chunksOut()).isEqualTo(1);
-    chunk.release();
-    assertThat(pool.chunksOut()).isZero();
-  }
-
-  @Test
   void shouldRefuseToCountAChunkThatIsNotLent() {
     RegisteredChunk chunk = take(1).get(0);
     chunk.release();
@@ -275,15 +236,6 @@ class RegisteredPoolTest {
     chunks.get(1).release();
     assertThat(device.regionsOpen()).isZero();
     pool.close();
-  }
-
-  @Test
-  void shouldHaveAtLeastOneSlab() {
-    RegisteredPool small = pool(1);
-    RegisteredChunk chunk = small.tryTake().orElseThrow();
-    assertThat(small.registeredBytes()).isEqualTo(SLAB);
-    chunk.release();
-    small.close();
   }
 
   @Test

@@ -17,7 +17,6 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.SysfsTree;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Attributes of devices, from a directory like the kernel's. */
@@ -99,29 +98,6 @@ class SystemDevicesTest {
 
     assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
     assertThat(port.activeMtuBytes()).isEqualTo(1024);
-  }
-
-  @Test
-  void shouldDescribeTheDevicesOfAGuestKernel() throws Exception {
-    SysfsTree.unpack("rxe", root);
-    SysfsTree.unpack("siw", root);
-
-    assertThat(devices.names()).containsExactly("rxe0", "siw0");
-    DeviceInfo rxe = devices.info("rxe0");
-    assertThat(rxe.transport()).isEqualTo(Transport.INFINIBAND);
-    assertThat(rxe.nodeGuid()).isEqualTo(0x7c13_1cff_fedb_0ebdL);
-    PortInfo port = rxe.ports().get(0);
-    assertThat(port.state()).isEqualTo(PortState.ACTIVE);
-    assertThat(port.activeMtuBytes()).isEqualTo(4096);
-    assertThat(port.gids())
-        .containsExactly(
-            new Gid(0, GidType.ROCE_V2, address("fe800000000000007c131cfffedb0ebd")),
-            new Gid(1, GidType.ROCE_V2, address("0a630101")),
-            new Gid(2, GidType.ROCE_V2, address("fd990001000000000000000000000001")));
-    DeviceInfo siw = devices.info("siw0");
-    assertThat(siw.transport()).isEqualTo(Transport.IWARP);
-    assertThat(siw.nodeGuid()).isEqualTo(0xdcfe_7bff_fe45_739bL);
-    assertThat(siw.ports().get(0).state()).isEqualTo(PortState.ACTIVE);
   }
 
   @Test

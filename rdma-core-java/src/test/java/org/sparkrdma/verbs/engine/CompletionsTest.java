@@ -80,20 +80,6 @@ class CompletionsTest {
   }
 
   @Test
-  void shouldShowAtMostTheLimitAndTheRestLater() throws VerbsException {
-    FakeConnection connection = connected(1, 2, 3);
-    for (int i = 0; i < 3; i++) {
-      complete(connection, i, 0);
-    }
-    assertThat(poll(0)).isZero();
-    assertThat(poll(2)).isEqualTo(2);
-    assertThat(shown).containsExactly("1 SUCCESS", "2 SUCCESS");
-    assertThat(queue.onDevice).hasSize(1);
-    assertThat(poll(2)).isEqualTo(1);
-    assertThat(shown).containsExactly("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
-  }
-
-  @Test
   void shouldKeepCompletionsThatAnEngineTookBeyondTheLimit() throws VerbsException {
     queue.takesBatches = true;
     FakeConnection connection = connected(1, 2, 3);
@@ -219,16 +205,6 @@ class CompletionsTest {
     now = connection.pair().flushDeadlineNs(queue);
     assertThat(poll(8)).isEqualTo(1);
     assertThat(waitNs(objects.channel)).isEqualTo(10 * HOUR_NS);
-  }
-
-  @Test
-  void shouldNotWakeTheOwnerOfAQueueForTheWorkOfAnother() throws VerbsException {
-    var channel = (ParkingChannel) objects.device.createCompletionChannel();
-    FakeConnection connection = connected(queue, objects.device.createCompletionQueue(8, channel));
-    send(connection, 1);
-    connection.disconnect();
-    assertThat(waitNs(objects.channel)).isLessThanOrEqualTo(FakeDevice.FLUSH_TIMEOUT_NS);
-    assertThat(waitNs(channel)).isEqualTo(10 * HOUR_NS);
   }
 
   @Test

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
@@ -25,35 +24,6 @@ class EngineConnectionTest {
   @BeforeEach
   void open() throws VerbsException {
     objects = new FakeDevice.Objects();
-  }
-
-  @Test
-  void shouldReportEachPhaseUntilTheEnd() throws VerbsException {
-    FakeConnection connection = objects.connected();
-    assertThat(objects.events())
-        .containsExactly(ConnectionEvent.Type.RESOLVED, ConnectionEvent.Type.ESTABLISHED);
-    assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
-    connection.disconnect();
-    connection.disconnect();
-    assertThat(objects.events()).containsExactly(ConnectionEvent.Type.DISCONNECTED);
-    assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
-  }
-
-  @Test
-  void shouldAllowOnlyTheCallsOfItsPhase() throws VerbsException {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
-    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
-        .hasMessageContaining("phase=RESOLVING");
-    connection.resolved();
-    assertThatThrownBy(() -> connection.connect(PARAMETERS))
-        .hasMessageContaining("phase=RESOLVED queuePair=false");
-    connection.createQueuePair(objects.domain, objects.settings());
-    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
-        .hasMessageContaining("phase=RESOLVED");
-    assertThatThrownBy(() -> connection.accept(PARAMETERS)).hasMessageContaining("phase=RESOLVED");
-    assertThatThrownBy(() -> connection.connect(ConnectionParameters.of(new byte[57])))
-        .hasMessageContaining("lengthBytes=57 limit=56");
   }
 
   @Test
@@ -136,26 +106,6 @@ class EngineConnectionTest {
 
   @Test
   @Timeout(60)
-  void shouldBeDestroyedWhenTheCloseOfAnotherThreadReturns() throws Exception {
-    FakeConnection connection = objects.connected();
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringDestruction =
-        () ->
-            closing.set(
-                FakeDevice.startUntilItWaits(
-                    () -> {
-                      connection.close();
-                      objects.device.calls.add("second close returned");
-                    }));
-
-    connection.close();
-
-    closing.get().join();
-    assertThat(objects.device.calls).endsWith("destroy connection", "second close returned");
-  }
-
-  @Test
-  @Timeout(60)
   void shouldDestroyAQueuePairThatIsCreatedDuringItsClose() throws Exception {
     FakeConnection connection =
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
@@ -208,15 +158,5 @@ class EngineConnectionTest {
     assertThat(objects.device.calls)
         .containsSubsequence("destroy queue pair", "destroy connection", "destroy manager")
         .endsWith("close device", "closed");
-  }
-
-  @Test
-  void shouldCloseUnpolledRequestsWithTheirListener() throws VerbsException {
-    var listener = objects.manager.listen(FakeDevice.ADDRESS, 1);
-    objects.manager.request();
-    listener.close();
-    listener.close();
-    assertThat(objects.device.calls).containsExactly("destroy listener", "destroy connection");
-    assertThat(objects.events()).isEmpty();
   }
 }

@@ -195,19 +195,6 @@ class EngineDeviceTest {
   }
 
   @Test
-  void shouldCountOpenResources() throws VerbsException {
-    var objects = new FakeDevice.Objects();
-    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
-    objects.manager.listen(FakeDevice.ADDRESS, 1);
-    objects.connected();
-    assertThat(objects.device.openResources())
-        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 1, 1, 1, 1));
-    objects.manager.close();
-    assertThat(objects.device.openResources())
-        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 0, 0, 0, 0));
-  }
-
-  @Test
   void shouldCreateNothingAfterClose() throws VerbsException {
     var objects = new FakeDevice.Objects();
     objects.device.close();

@@ -129,25 +129,6 @@ class EngineQueuePairTest {
   }
 
   @Test
-  void shouldAcceptAsManyElementsAsItsSettingsAndForReadsTheDeviceAllow() {
-    queuePair.setReady();
-    queuePair.postSend(withElements(request().write(1, 2, 3), region, region, region));
-    queuePair.postSend(withElements(request().read(2, 2, 3), region, region));
-    queuePair.postReceive(withElements(request().receive(3), region, region, region));
-    assertThat(queuePair.posted).containsExactly("send 1", "send 2", "receive 3");
-    refusesSend(
-        withElements(request().write(1, 2, 3), region, region, region, region),
-        "elements=4 limit=3");
-    refusesSend(
-        withElements(request().read(1, 2, 3), region, region, region), "elements=3 limit=2");
-    refuses(
-        () ->
-            queuePair.postReceive(
-                withElements(request().receive(1), region, region, region, region)),
-        "elements=4 limit=3");
-  }
-
-  @Test
   void shouldCarryOnlyShortDataOfMemoryInline() {
     queuePair.setReady();
     queuePair.postSend(request().send(1).local(region, 0, MAX_INLINE_BYTES).inline());

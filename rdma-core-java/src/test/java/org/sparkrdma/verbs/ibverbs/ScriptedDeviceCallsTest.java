@@ -27,49 +27,35 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
   @ParameterizedTest(name = "{0} number {1} fails with errno {2}")
   @CsvSource({
     "rdma_get_devices, 1, 19",
-    "rdma_get_devices, 1, 12",
     "ibv_query_device, 1, 5",
     "ibv_query_device, 2, 5",
     "ibv_query_port, 1, 22",
     "ibv_create_comp_channel, 1, 24",
-    "ibv_create_comp_channel, 1, 5",
     "ibv_create_cq, 2, 12",
-    "ibv_create_cq, 2, 22",
     "ibv_get_async_event, 1, 5",
     "rdma_create_event_channel, 1, 24",
-    "rdma_create_event_channel, 1, 19",
     "ibv_alloc_pd, 2, 12",
-    "ibv_alloc_pd, 2, 5",
     "ibv_reg_mr, 1, 12",
-    "ibv_reg_mr, 1, 14",
     "ibv_reg_mr, 1, 95",
     "rdma_create_id, 1, 12",
     "rdma_create_id, 2, 19",
     "rdma_bind_addr, 1, 98",
-    "rdma_bind_addr, 1, 99",
     "rdma_bind_addr, 1, 19",
     "rdma_listen, 1, 98",
-    "rdma_listen, 1, 22",
     "rdma_resolve_addr, 1, 19",
     "rdma_resolve_addr, 1, 99",
     "rdma_resolve_route, 1, 22",
-    "rdma_resolve_route, 1, 110",
     "rdma_create_qp, 1, 12",
-    "rdma_create_qp, 1, 22",
     "rdma_create_qp, 2, 12",
     "rdma_set_option, 1, 22",
     "rdma_set_option, 2, 22",
     "rdma_connect, 1, 22",
-    "rdma_connect, 1, 12",
     "rdma_accept, 1, 22",
-    "rdma_accept, 1, 104",
     "ibv_modify_qp, 1, 5",
     "ibv_modify_qp, 2, 22",
     "ibv_post_send, 1, 5",
-    "ibv_post_send, 1, 22",
     "ibv_post_send, 2, 19",
-    "ibv_post_recv, 1, 5",
-    "ibv_post_recv, 1, 22"
+    "ibv_post_recv, 1, 5"
   })
   void shouldNameTheCallThatFails(String call, int number, int errno) {
     library.fail(call, errno, number, 1);
@@ -186,17 +172,12 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
   @ValueSource(
       strings = {
         "ibv_reg_mr",
-        "ibv_create_cq",
         "rdma_create_qp",
-        "rdma_resolve_addr",
         "rdma_resolve_route",
         "rdma_connect",
         "rdma_accept",
-        "ibv_modify_qp",
         "ibv_post_send",
         "rdma_destroy_qp",
-        "ibv_dereg_mr",
-        "ibv_destroy_cq",
         "rdma_destroy_id"
       })
   void shouldTransferOnASlowDevice(String call) throws Exception {

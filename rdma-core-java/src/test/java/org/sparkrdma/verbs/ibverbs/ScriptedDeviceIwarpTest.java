@@ -11,7 +11,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -53,24 +52,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     exchange.expectNoEvent();
     assertThat(library.waits()).isZero();
     library.raiseOutcome(UNREACHABLE);
-    exchange.awaitQueuePairs(QUEUE_PAIRS_OF_A_CONNECTION);
-    exchange.expectNoEvent();
-  }
-
-  @Test
-  @DisplayName("iWARP: a request has no answer within the connect time-out")
-  void shouldGoOnWhenARequestWithoutAnAnswerIsClosedAfterItsTimeout() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    ScriptedExchange exchange = connect();
-    library.lose(CONNECT_REQUEST, 1);
-    Connection initiator = exchange.request();
-    exchange.expect(ConnectionEvent.Type.UNREACHABLE);
-
-    initiator.close();
-
-    exchange.transfer();
-    assertThat(library.waits()).isZero();
-    library.raiseOutcome(ESTABLISHED);
     exchange.awaitQueuePairs(QUEUE_PAIRS_OF_A_CONNECTION);
     exchange.expectNoEvent();
   }

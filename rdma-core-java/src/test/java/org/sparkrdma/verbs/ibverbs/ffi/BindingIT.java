@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -173,37 +172,6 @@ class BindingIT {
       }
     }
     throw new AssertionError("no line that begins with " + prefix);
-  }
-
-  @Test
-  void shouldShowMemoryThroughBuffers() {
-    long address = Libc.map(LENGTH);
-    try (AddressRange range = AddressRange.of(address, LENGTH)) {
-      ByteBuffer slice = range.slice(LENGTH - 8, 8);
-      slice.putLong(0, 1);
-
-      assertThat(slice.isDirect()).isTrue();
-      assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
-      assertThat(Native.getLong(address + LENGTH - 8)).isEqualTo(1);
-      assertThatThrownBy(() -> range.slice(LENGTH - 8, 9))
-          .isInstanceOf(IndexOutOfBoundsException.class);
-    }
-  }
-
-  @Test
-  void shouldShowSlicesAcrossGibibytes() {
-    long length = (3L << 30) + 8;
-    long address = Libc.mapFile(zeros(), 0, length, false);
-    try (AddressRange range = AddressRange.of(address, length)) {
-      assertThat(range.slice((1L << 30) - 4, 8).getLong(0)).isZero();
-      assertThat(range.slice(3L << 30, 8).getLong(0)).isZero();
-      assertThat(range.slice((1L << 30) + 1, Integer.MAX_VALUE - 8).capacity())
-          .isEqualTo(Integer.MAX_VALUE - 8);
-    }
-  }
-
-  private static int zeros() {
-    return Libc.openFile(Path.of("/dev/zero"), false);
   }
 
   @Test
