@@ -111,18 +111,6 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldFindAnExecutorAgainWhoseDeviceCameBack() {
-    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    client.withdraw("1", List.of("the device was removed")).join();
-    assertThat(client.find("1").join()).isEmpty();
-    client.publish(DirectoryServiceTest.endpoint("1", 11)).join();
-    nowNs.addAndGet(5_000_000_000L);
-    assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
-    awaitQueries();
-    assertThat(client.find("1").join().orElseThrow().incarnation()).isEqualTo(11);
-  }
-
-  @Test
   void shouldNotFindAnEndpointAnyMoreAfterItsWithdrawalAndARecheck() {
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
     assertThat(client.find("1").join()).isPresent();
@@ -198,15 +186,6 @@ class DirectoryClientTest {
       assertThat(reader.find("2").join()).isPresent();
       assertThat(reader.find("1").join()).isEmpty();
     }
-  }
-
-  @Test
-  void shouldDropRemovedExecutors() {
-    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    assertThat(client.find("1").join()).isPresent();
-    service.remove("1");
-    assertThat(client.find("2").join()).isEmpty();
-    assertThat(client.find("1").join()).isEmpty();
   }
 
   @Test

@@ -94,15 +94,6 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldEncodeEveryField() {
-    ExecutorRecord sent = record("1", Long.MIN_VALUE, 3);
-    ExecutorRecord come = RecordCodec.decode(RecordCodec.encode(sent));
-    assertThat(come).usingRecursiveComparison().isEqualTo(sent);
-    ExecutorRecord without = ExecutorRecord.unavailable("1", List.of("no device", ""), 4, 5);
-    assertThat(RecordCodec.decode(RecordCodec.encode(without))).isEqualTo(without);
-  }
-
-  @Test
   void shouldReplaceARecordByALaterOneOfTheSameProcessOnly() {
     publish(record("1", 10, 1));
     assertThat(publish(ExecutorRecord.unavailable("1", List.of("device removed"), 10, 2))).isTrue();

@@ -19,16 +19,6 @@ class RecordCodecTest {
   private static final byte[] FOUR = {10, 1, 0, 5};
 
   @Test
-  void shouldEncodeEveryAddressWithItsSubnet() throws Exception {
-    List<ListenerAddress> addresses =
-        List.of(
-            new ListenerAddress(new NetworkAddress(InetAddress.getByAddress(FOUR), 24), 4_711),
-            new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd00:1::5"), 64), 4_712));
-
-    assertThat(decoded(RecordCodec.encode(record(addresses))).addresses()).isEqualTo(addresses);
-  }
-
-  @Test
   void shouldNotEncodeAScopeWhichMeansNothingElsewhere() throws Exception {
     byte[] bytes = InetAddress.getByName("fe80::5").getAddress();
     Inet6Address scoped = Inet6Address.getByAddress(null, bytes, 7);
@@ -76,16 +66,6 @@ class RecordCodecTest {
             gidListener("fe80::2:c903:29:1", 4_712));
 
     assertThat(decoded(RecordCodec.encode(record(addresses))).addresses()).isEqualTo(addresses);
-  }
-
-  @Test
-  void shouldEncodeAnEndpointThatHasOnlyAGid() throws Exception {
-    List<ListenerAddress> addresses = List.of(gidListener("fe80::2:c903:29:1", 4_711));
-
-    Endpoint decoded = decoded(RecordCodec.encode(record(addresses)));
-
-    assertThat(decoded.addresses()).isEqualTo(addresses);
-    assertThat(decoded.addresses().get(0).network().isGid()).isTrue();
   }
 
   @Test

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
-/** A driver with a directory, which may lose an answer. */
+/** A driver with a directory. */
 public final class ScriptedDriver {
   /** No look-up times out in a test. */
   private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(60);
 
   private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
   private final CountDownLatch published = new CountDownLatch(1);
-  private final CountDownLatch withdrawn = new CountDownLatch(1);
-
-  /** Whether the next withdrawal gets no answer. */
-  private volatile boolean losesWithdrawal;
 
   /** Nothing is published yet. */
   public ScriptedDriver() {}
@@ -33,11 +28,6 @@ public final class ScriptedDriver {
                     ExecutorRecord.available(endpoint, endpoint.incarnation(), 1)))));
   }
 
-  /** The next withdrawal gets no answer. */
-  public void loseWithdrawal() {
-    losesWithdrawal = true;
-  }
-
   /** Client of an executor, one for each driver; the caller closes it. */
   public DirectoryClient client(ControlThread control) {
     return new DirectoryClient(this::answer, LOOKUP_LIMIT, System::nanoTime, control);
@@ -48,23 +38,13 @@ public final class ScriptedDriver {
     published.await();
   }
 
-  /** Waits until a client has withdrawn its endpoint; the test's time limit bounds it. */
-  public void awaitWithdrawn() throws InterruptedException {
-    withdrawn.await();
-  }
-
-  private Object answer(Object message) throws Exception {
+  private Object answer(Object message) {
     List<?> request = RecordCodec.list(message, 2);
-    if (!request.get(0).equals(DirectoryService.PUBLISH)) {
-      return service.answer(message);
-    }
-    boolean available = RecordCodec.decode(request.get(1)).endpoint().isPresent();
-    if (!available && losesWithdrawal) {
-      losesWithdrawal = false;
-      throw new IOException("lost answer");
-    }
     Object answer = service.answer(message);
-    (available ? published : withdrawn).countDown();
+    if (request.get(0).equals(DirectoryService.PUBLISH)
+        && RecordCodec.decode(request.get(1)).endpoint().isPresent()) {
+      published.countDown();
+    }
     return answer;
   }
 }

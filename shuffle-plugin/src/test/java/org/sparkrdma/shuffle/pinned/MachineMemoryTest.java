@@ -4,8 +4,6 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
@@ -85,20 +83,6 @@ class MachineMemoryTest {
     assertThat(limit()).as("of version 2").isEqualTo(2 * GIB);
   }
 
-  @Test
-  void shouldFindAGroupWhoseNameIsNotUtf8() throws IOException {
-    Path group = Path.of(URI.create(root.toUri() + "sys/fs/cgroup/caf%E9"));
-    Files.createDirectories(group);
-    Files.writeString(group.resolve("memory.max"), "" + GIB);
-    writeBytes("proc/self/cgroup", "0::/caf\u00e9\n");
-    assertThat(limit()).isEqualTo(GIB);
-  }
-
-  private void writeBytes(String file, String text) throws IOException {
-    Files.createDirectories(root.resolve(file).getParent());
-    Files.write(root.resolve(file), text.getBytes(StandardCharsets.ISO_8859_1));
-  }
-
   @ParameterizedTest
   @CsvSource({"0::/../other, 0::/..", "0::/a/../../.., 4:memory:/../x"})
   void shouldNotLeaveTheHierarchyForAGroupOutsideOfIt(String first, String second)
@@ -158,12 +142,6 @@ class MachineMemoryTest {
     write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
     write("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
     assertThat(machine().lockableBytes()).isEmpty();
-  }
-
-  @Test
-  void shouldFindThePageSizeOfThisMachine() {
-    assertThat(Long.bitCount(MachineMemory.current().pageBytes())).isOne();
-    assertThat(MachineMemory.current().bytes()).isPositive();
   }
 
   private void write(String file, String text) throws IOException {

@@ -163,13 +163,6 @@ class PreflightTest {
   }
 
   @Test
-  void shouldReportTheUsersSettingAsRequired() {
-    refuse("ibv_reg_mr", 12);
-    assertThatThrownBy(() -> check(Optional.of(GIB), OptionalLong.of(65_536)))
-        .hasMessageContaining("neededBytes=1073741824: let executors lock 1073741824 bytes");
-  }
-
-  @Test
   void shouldNotMentionLimitsWhenThePagesCannotBePinned() {
     refuse("ibv_reg_mr", 14);
     assertThatThrownBy(() -> check(Optional.empty(), OptionalLong.of(3_000_000)))
@@ -186,26 +179,6 @@ class PreflightTest {
           .asString()
           .contains("limitBytes=8388608: let executors lock 1073741824 bytes");
     }
-  }
-
-  @Test
-  void shouldWarnOfASettingAboveTheLimits() throws Exception {
-    try (CapturedLog log = new CapturedLog()) {
-      check(Optional.of(GIB), OptionalLong.of(GIB / 2));
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("spark.shuffle.rdma.pinned.max=1073741824 exceeds RLIMIT_MEMLOCK");
-    }
-  }
-
-  /** As with RLIMIT_MEMLOCK=65536: the limit is then raised to 1 MiB. */
-  @Test
-  void shouldTestUnderALimitBelowWhatAnExecutorNeeds() {
-    refuse("ibv_reg_mr", 12);
-    assertThatThrownBy(() -> check(Optional.empty(), OptionalLong.of(65_536)))
-        .hasMessageContaining("errno=12 RLIMIT_MEMLOCK=65536 neededBytes=1073741824: ");
-    assertThat(closed).containsExactly("memory", "queue", "channel", "domain");
   }
 
   @Test

@@ -70,17 +70,6 @@ class WritePinsTest {
     assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
   }
 
-  /** In the middle of a file that has a mount point in Latin-1. */
-  @Test
-  void shouldFindNfsBesideAMountWhosePathIsNotUtf8() throws IOException {
-    WritePins pins =
-        pins(
-            "6.1.192",
-            "30 22 0:40 / /caf\u00e9 rw - ext4 /dev/sdb1 rw",
-            "31 22 0:41 / /shared rw - nfs server:/export rw");
-    assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
-  }
-
   @Test
   void shouldFindNfsAtAPathThatIsNotUtf8() throws IOException {
     WritePins pins = pins("6.1.192", "31 22 0:41 / /caf\u00e9 rw - nfs server:/export rw");

@@ -123,20 +123,6 @@ class FailedStartTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldStartWhenAPortBecomesActiveLater() {
-    firstRestart = Duration.ofMillis(1);
-    AtomicInteger starts = new AtomicInteger();
-    FakeEngine down = new FakeEngine(PortState.DOWN);
-    assertStartsLater(
-        runtime(
-            (name, settings) -> (starts.incrementAndGet() < 4 ? down : engine).choice(),
-            new LosableTransport(engine),
-            List.of()),
-        "fake0 port 1 is not active: state=DOWN");
-    assertThat(down.closed()).containsExactly("engine", "engine", "engine");
-  }
-
-  @Test
   void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart() throws Exception {
     firstRestart = Duration.ofMillis(1);
     Thread refused = new RefusingThreads(0).newThread(() -> {});

@@ -22,13 +22,9 @@ final class FakeEngine implements VerbsEngine {
   private final List<DeviceInfo> devices = new ArrayList<>();
 
   FakeEngine(PortState state) {
-    this(
+    add(
         Transport.LOOPBACK,
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())));
-  }
-
-  FakeEngine(Transport transport, PortInfo port) {
-    add(transport, port);
   }
 
   private void add(Transport transport, PortInfo port) {

@@ -20,22 +20,6 @@ import org.sparkrdma.verbs.VerbsException;
 /** The loss of the device while a runtime uses it, and later starts. */
 class RdmaRuntimeRestartTest extends RuntimeFixture {
   @Test
-  void shouldTurnOffAndCloseTheDeviceWhenItIsRemoved() {
-    try (CapturedLog log = new CapturedLog()) {
-      LosableTransport transport = new LosableTransport(engine);
-      RdmaRuntime runtime = startedOn(transport);
-      transport.lose(1, "the device was removed");
-      transport.lose(1, "the device was removed");
-      engine.awaitClosed("engine");
-      assertThat(runtime.state()).isEqualTo(State.RESTARTING);
-      assertThat(runtime.mayFetch()).isFalse();
-      assertThat(log.warnings()).singleElement().asString().contains("the device was removed");
-      runtime.close();
-      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
-    }
-  }
-
-  @Test
   void shouldComeBackWhenTheDeviceDoes() throws InterruptedException {
     firstRestart = Duration.ofMillis(1);
     LosableTransport transport =

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,11 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Gid;
-import org.sparkrdma.verbs.device.GidType;
-import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
 
 /** Start and close of a runtime. */
 class RdmaRuntimeTest extends RuntimeFixture {
@@ -49,28 +44,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
           .containsPattern("\\] \\(its port has .*\\), may pin [0-9]+ MiB: the minimum of: ")
           .doesNotContain("token");
       runtime.close();
-    }
-  }
-
-  @Test
-  void shouldCloseTheDeviceAndReportTheReasonWhenTheTransportDoesNotStart() {
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime(
-              engine,
-              parts -> {
-                throw new VerbsException("listen", "cannot listen: port=1");
-              },
-              List.of());
-      runtime.start();
-      assertThatThrownBy(() -> runtime.require(WAIT))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("spark.shuffle.rdma.mode=required")
-          .hasMessageContaining("cannot listen: port=1");
-      assertThat(log.warnings()).singleElement().asString().contains("cannot listen: port=1");
-      assertThat(runtime.state()).isEqualTo(State.OFF);
-      runtime.close();
-      assertThat(engine.closed()).containsExactly("device", "engine");
     }
   }
 
@@ -126,30 +99,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldWarnThatAnInfiniBandPortNeedsAnIpAddressOnAnEngineWithoutGids() throws Exception {
-    Gid gid = new Gid(0, GidType.INFINIBAND, InetAddress.getByName("fe80::2:c903:29:1"));
-    FakeEngine infiniBand =
-        new FakeEngine(
-            Transport.INFINIBAND,
-            new PortInfo(1, PortState.ACTIVE, 4_096, List.of(gid), List.of()));
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime = runtime(infiniBand, parts -> infiniBand.transport(), List.of());
-      runtime.start();
-      awaitState(runtime, State.RESTARTING);
-      assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
-          .hasMessageContaining("fake0 port 1 has no IP address");
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .startsWith("RDMA is not used in this executor until it can be started: ")
-          .contains("fake0 port 1 has no IP address", "modprobe ib_ipoib", "ip addr add")
-          .endsWith(
-              ". First run the command doctor of the plug-in's jar on this host: it says what to do");
-      runtime.close();
-    }
-  }
-
-  @Test
   void shouldOpenNoEngineAndNameTheReasonWhenRdmaIsForbidden() {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
@@ -163,18 +112,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
       runtime.close();
       assertThat(engine.closed()).isEmpty();
     }
-  }
-
-  @Test
-  void shouldSkipADeviceWithoutAnActivePort() {
-    FakeEngine down = new FakeEngine(PortState.DOWN);
-    RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
-    runtime.start();
-    awaitState(runtime, State.RESTARTING);
-    assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
-        .hasMessageContaining("fake0 port 1 is not active: state=DOWN");
-    runtime.close();
-    assertThat(down.closed()).containsExactly("engine");
   }
 
   @Test

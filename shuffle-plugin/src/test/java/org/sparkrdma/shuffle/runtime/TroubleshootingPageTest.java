@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -33,22 +32,6 @@ class TroubleshootingPageTest {
 
     assertThat(rows).hasSizeGreaterThan(5);
     assertThat(rows).allMatch(row -> warnings.stream().anyMatch(text -> text.startsWith(row)));
-  }
-
-  @Test
-  void shouldNameTheSettingForATemporaryDirectoryWithoutExecutableFiles() throws Exception {
-    String page = Files.readString(PAGE);
-    String reason = Files.readString(IBVERBS.resolve(Path.of("ffi", "JffiLibrary.java")));
-    for (String words :
-        List.of(
-            "cannot load its own library from the folder",
-            "noexec",
-            "-Djffi.extract.dir=FOLDER",
-            "spark.executor.extraJavaOptions",
-            "spark.driver.extraJavaOptions")) {
-      assertThat(reason).contains(words);
-      assertThat(page).contains(words);
-    }
   }
 
   /**

@@ -221,21 +221,6 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldRetryAtAFullServerWithoutAQuarantine() throws Exception {
-    try (TestExecutor server = open(new Options(1).maxConnections(1));
-        TestExecutor first = open(new Options(2).idleTimeout(Duration.ofMillis(500)));
-        TestExecutor second = open(new Options(3))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      assertRead(server, first.fetch(server.endpoint(), blocksOf(1, 1)));
-      CollectedBlocks waits = second.fetch(server.endpoint(), blocksOf(1, 1));
-      await(() -> server.count(Counter.CONNECTIONS_REFUSED) > 0);
-      // The first reader becomes idle, and its room is free.
-      assertRead(server, waits);
-      assertThat(second.count(Counter.PEERS_QUARANTINED)).isZero();
-    }
-  }
-
-  @Test
   void shouldSendBlocksToTcpWhenTheServerEndsWhileTheyAreRead() throws Exception {
     try (TestExecutor reader = open(new Options(2).connectTimeout(Duration.ofMillis(500)))) {
       TestExecutor server = open(new Options(1));
