@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class DataSizeTest {
   @ParameterizedTest
@@ -21,17 +20,6 @@ class DataSizeTest {
   })
   void shouldReadSizesInPowersOf1024(String text, long bytes) {
     assertThat(DataSize.parse(text).bytes()).isEqualTo(bytes);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "1", "0m", "-1g", "1.5g", "1x", "g", "1 g"})
-  void shouldShowTheFormOfASizeForOtherText(String text) {
-    assertThatThrownBy(() -> DataSize.parse(text))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            "'"
-                + text
-                + "' is not a size: give a whole number of k, m, g or t, at least 1, such as 256m");
   }
 
   @Test

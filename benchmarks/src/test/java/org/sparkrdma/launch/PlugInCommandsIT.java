@@ -13,8 +13,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands of the plug-in's jar as a user runs them: {@code java -jar}, without Spark. */
 @Timeout(120)
@@ -23,7 +21,6 @@ class PlugInCommandsIT {
   private static final long MAX_JAR_BYTES = 2_200_000;
 
   private static final int NOT_USED = 1;
-  private static final int MISUSE = 2;
   private static final Pattern LISTENING = Pattern.compile("Listening at TCP port (\\d+)");
 
   @TempDir private Path directory;
@@ -33,31 +30,6 @@ class PlugInCommandsIT {
   @Test
   void shouldKeepTheJarSmall() throws Exception {
     assertThat(Files.size(PlugInJar.path())).isLessThan(MAX_JAR_BYTES);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "--help",
-        "devices --help",
-        "doctor --help",
-        "perf --help",
-        "perf client --help",
-        "perf server --help"
-      })
-  void shouldPrintHelp(String arguments) throws Exception {
-    Outcome outcome = run(arguments.split(" ", -1));
-    assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
-    assertThat(outcome.exitCode()).isZero();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"devices --jsn", "doctor --conf /none", "perf client", "fly"})
-  void shouldRefuseWrongUsageInOneSentence(String arguments) throws Exception {
-    Outcome outcome = run(arguments.split(" ", -1));
-    assertThat(outcome.errors()).hasLineCount(1).contains("--help)");
-    assertThat(outcome.output()).isEmpty();
-    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
   }
 
   @Test

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.launch.Script.Outcome;
 
@@ -26,9 +24,6 @@ class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
   private static final int TERMINATED = 128 + 15;
-
-  /** Three times what a start may take on a machine that does nothing else. */
-  private static final Duration MAX_START = Duration.ofSeconds(9);
 
   @TempDir private Path directory;
 
@@ -124,28 +119,6 @@ class ScriptsIT {
   }
 
   @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          bench list extra         | Unmatched argument: 'extra' (see ./bench list --help)
-          bench groupby extra      | Unmatched argument: 'extra' (see ./bench groupby --help)
-          bench compare a b c      | Unmatched argument: 'c' (see ./bench compare --help)
-          bench regress            | Missing required parameter: 'BASE' (see ./bench regress --help)
-          bench groupby --rounds 0 | --rounds is '0': give a whole number from 1 to 1000 (see ./bench groupby --help)
-          bench tpch --threads 0   | --threads is '0': give a whole number from 1 to 256 (see ./bench tpch --help)
-          quickstart --job sort    | --job is 'sort': give one of groupby, terasort (see ./quickstart --help)
-          quickstart --warm-ups -1 | --warm-ups is '-1': give a whole number from 0 to 1000 (see ./quickstart --help)
-          """)
-  void shouldNameTheWrongArgumentAndTheHelpOfItsCommand(String command, String sentence)
-      throws Exception {
-    Outcome outcome = run(Map.of(), command);
-    String script = command.substring(0, command.indexOf(' '));
-    assertThat(outcome.output()).isEqualTo("%s: %s%n".formatted(script, sentence));
-    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
-  }
-
-  @ParameterizedTest
   @ValueSource(
       strings = {
         "null",
@@ -159,29 +132,6 @@ class ScriptsIT {
     Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(file, file));
     assertThat(outcome.output()).startsWith("bench: not a report of ./bench JOB: " + file + " (");
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
-  }
-
-  /** The start includes a look for changed sources and the start of Java. */
-  @Test
-  void shouldStartSoonWithoutABuild() throws Exception {
-    Path report = Path.of("results/groupby-1132514.json").toAbsolutePath();
-    Duration fastest = Duration.ofDays(1);
-    for (int i = 0; i < 3; i++) {
-      long startedNs = System.nanoTime();
-      Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(report, report));
-      Duration took = Duration.ofNanos(System.nanoTime() - startedNs);
-      Script.assertSucceeded(outcome, "groupby");
-      fastest = took.compareTo(fastest) < 0 ? took : fastest;
-    }
-    System.out.println("fastest start of ./bench compare: " + fastest.toMillis() + " ms");
-    assertThat(fastest).isLessThan(MAX_START);
-  }
-
-  @Test
-  void shouldListTheJobs() throws Exception {
-    Outcome outcome = run(Map.of(), "bench list");
-    Script.assertSucceeded(outcome, "groupby");
-    assertThat(outcome.output()).contains("terasort", "pagerank");
   }
 
   /** The build is a script that sends SIGTERM to its parent. */
@@ -200,22 +150,6 @@ class ScriptsIT {
     assertThat(directory.resolve("log")).doesNotExist();
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "dev/guest fly",
-        "dev/guest run --nodes 3 -- true",
-        "dev/guest build --now",
-        "dev/guest ctl n fly",
-        "dev/guest check x",
-        "dev/guest packages x"
-      })
-  void shouldRefuseAWrongOptionOfTheGuestToolInOneSentence(String command) throws Exception {
-    Outcome outcome = run(Map.of(), command);
-    assertThat(outcome.output()).hasLineCount(1).startsWith("guest: ").contains("allowed");
-    assertThat(outcome.exitCode()).isEqualTo(GUEST_FAILED);
-  }
-
   @Test
   void shouldReportTheRequirementsThatThisMachineMeets() throws Exception {
     assertThat(run(Map.of(), "dev/guest packages").output()).contains("rdma-core");
@@ -229,14 +163,6 @@ class ScriptsIT {
   void shouldSoakForSomeSeconds() throws Exception {
     Outcome outcome = run("dev/soak --minutes 0.2");
     Script.assertSucceeded(outcome, "Every answer was right");
-  }
-
-  @Test
-  void shouldSoakWithTheNamedJobsOnly() throws Exception {
-    Outcome outcome = run("dev/soak --minutes 0.2 --jobs concurrent_sql,streaming_aggregation");
-    Script.assertSucceeded(outcome, "Every answer was right");
-    assertThat(outcome.output())
-        .containsPattern("\\njobs +((CONCURRENT_SQL|STREAMING_AGGREGATION)=[1-9][0-9]* ?)+\\n");
   }
 
   private Outcome run(String command) throws IOException, InterruptedException {

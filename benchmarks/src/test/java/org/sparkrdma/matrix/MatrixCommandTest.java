@@ -2,7 +2,6 @@
 package org.sparkrdma.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,20 +21,6 @@ class MatrixCommandTest {
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
     ScriptHelp.assertExplains("dev/matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
-  }
-
-  @Test
-  void shouldRefuseAnUnknownCellBeforeItStartsAnything() {
-    Path project = Path.of("..").toAbsolutePath().normalize();
-    int exitCode =
-        MatrixCommand.commandLine()
-            .execute(
-                "--project", project.toString(),
-                "--work-dir", directory.resolve("work").toString(),
-                "--report", directory.resolve("report.json").toString(),
-                "--cells", "1.0.0-2.10-8");
-    assertThat(exitCode).isEqualTo(2);
-    assertThat(Files.exists(directory.resolve("work"))).isFalse();
   }
 
   @Test
@@ -67,14 +52,6 @@ class MatrixCommandTest {
         .containsExactly("3.5.9-2.12-17", "4.2.0-2.13-25");
     assertThat(select(Set.of(17), "newest")).containsExactly("4.2.0-2.13-17");
     assertThat(select(BOTH, "4.0.2-2.13-17", "4.0.2-2.13-17")).containsExactly("4.0.2-2.13-17");
-  }
-
-  @Test
-  void shouldRefuseACellThatCannotRunInOneSentence() {
-    assertThatThrownBy(() -> select(BOTH, "3.5.9-2.12-25"))
-        .hasMessageStartingWith(
-            "cannot run '3.5.9-2.12-25' on this machine; give all, oldest, newest or names as in ");
-    assertThatThrownBy(() -> select(Set.of(), "all")).hasMessageStartingWith("no JDK of 17 or 25");
   }
 
   @Test

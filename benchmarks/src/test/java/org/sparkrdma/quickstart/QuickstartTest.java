@@ -16,20 +16,11 @@ import picocli.CommandLine;
 
 @Timeout(60)
 class QuickstartTest {
-  private static final int MISUSE = 2;
-
   @TempDir private Path directory;
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
     ScriptHelp.assertExplains("quickstart", Quickstart.commandLine(), value -> value);
-  }
-
-  @Test
-  void shouldRefuseWrongValuesWithTheExitCodeForMisuse() {
-    assertThat(check("--size", "big")).isEqualTo(MISUSE);
-    assertThat(check("--job", "pagerank")).isEqualTo(MISUSE);
-    assertThat(check("--warm-ups", "-1")).isEqualTo(MISUSE);
   }
 
   @Test
@@ -54,10 +45,6 @@ class QuickstartTest {
     CommandLine commandLine = Quickstart.commandLine();
     commandLine.parseArgs(all(arguments));
     return commandLine.<Quickstart>getCommand().plan().warmUps();
-  }
-
-  private int check(String... arguments) {
-    return Quickstart.commandLine().execute(all(arguments));
   }
 
   private String[] all(String... arguments) {

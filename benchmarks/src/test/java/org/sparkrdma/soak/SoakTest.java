@@ -3,43 +3,18 @@ package org.sparkrdma.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.Script;
 import org.sparkrdma.launch.ScriptHelp;
 import org.sparkrdma.soak.jobs.SoakJob;
 
 class SoakTest {
-  private static final int MISUSE = 2;
-
-  @TempDir private Path directory;
-
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
     ScriptHelp.assertExplains("dev/soak", Soak.commandLine(), "default "::concat);
-  }
-
-  @Test
-  void shouldRefuseASoakThatIsTooShortToJudge() {
-    assertThat(
-            Soak.commandLine()
-                .execute("--project", "p", "--work-dir", directory + "/work", "--minutes=0.1"))
-        .isEqualTo(MISUSE);
-    assertThat(directory).isEmptyDirectory();
-  }
-
-  @Test
-  void shouldRefuseAJobThatItDoesNotKnow() throws Exception {
-    assertThat(
-            Soak.commandLine()
-                .execute(
-                    "--project", "p", "--work-dir", directory + "/work", "--jobs=join,sorting"))
-        .isEqualTo(MISUSE);
-    assertThat(directory).isEmptyDirectory();
   }
 
   @Test

@@ -8,8 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
@@ -19,32 +17,6 @@ class TransferCommandTest {
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
     ScriptHelp.assertExplains("bench transfer", TransferCommand.commandLine(), "default "::concat);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          --sizes=64m      | --sizes has '64 MiB': give sizes of at most
-          --sizes=x        | 'x'
-          --rounds=1001    | --rounds is '1001': give a whole number from 1 to 1000
-          --warm-ups=-1    | --warm-ups is '-1': give a whole number from 0 to 1000
-          --batch=2        | --batch is the number of blocks of a request of --latency
-          --batch=2001     | --batch is '2001': give a whole number from 1 to 2000
-          --verify=md5     | md5
-          """)
-  void shouldRefuseMisuseBeforeAnythingIsStarted(String option, String sentence) {
-    assertThat(
-            Refusal.of(
-                TransferCommand.commandLine(),
-                "--project",
-                "p",
-                "--work-dir",
-                directory + "/work",
-                option))
-        .contains(sentence);
-    assertThat(directory).isEmptyDirectory();
   }
 
   @Test

@@ -4,16 +4,11 @@ package org.sparkrdma.shuffle.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Gid;
-import org.sparkrdma.verbs.device.GidType;
-import org.sparkrdma.verbs.device.PortInfo;
-import org.sparkrdma.verbs.device.PortState;
 
 /** The addresses that executors use of those of a port. */
 class AddressChoiceTest extends DeviceChoiceFixture {
@@ -35,17 +30,6 @@ class AddressChoiceTest extends DeviceChoiceFixture {
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("rxe0 port 1 has no usable address")
         .hasMessageContaining("127.0.0.1");
-  }
-
-  @Test
-  void shouldSayThatARocePortNeedsAnIpAddress() throws Exception {
-    Gid gid = new Gid(0, GidType.ROCE_V2, at("fe80::2:c903:29:1"));
-    PortInfo withoutAddress = new PortInfo(1, PortState.ACTIVE, 4_096, List.of(gid), List.of());
-
-    assertThatThrownBy(() -> choose(device("mlx5_0", withoutAddress)))
-        .hasMessageContaining("mlx5_0 port 1 has no IP address")
-        .hasMessageContaining("give its network interface one (ip link set INTERFACE up")
-        .hasMessageNotContaining("ib_ipoib");
   }
 
   @Test

@@ -55,18 +55,6 @@ class DeviceSpreadTest extends DeviceChoiceFixture {
   }
 
   @Test
-  void shouldSpreadExecutorsOverTheDevicesAskedForEvenIfSparkUsesOneOfThem() throws Exception {
-    devices = List.of("mlx5_0", "mlx5_1");
-    DeviceInfo[] three = {
-      device("mlx5_0", active(1, SPARK)),
-      device("mlx5_1", active(1, "10.0.0.6")),
-      device("mlx5_2", active(1, "10.0.0.7"))
-    };
-
-    assertThat(chosenBy(3, three)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
-  }
-
-  @Test
   void shouldSpreadExecutorsOverASubnetInWhichOneDeviceHasSparksOwnAddress() throws Exception {
     DeviceInfo[] four = {
       device("mlx5_0", active(1, SPARK)),

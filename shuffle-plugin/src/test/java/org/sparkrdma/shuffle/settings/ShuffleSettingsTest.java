@@ -86,13 +86,6 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldTakeTheLimitOfReadBytes() {
-    assertThat(of(Map.of()).transport(1 << 30).readBytesInFlight()).isEqualTo(32 << 20);
-    assertThat(of(Map.of(P + "reads.bytes.max", "1m")).transport(1 << 30).readBytesInFlight())
-        .isEqualTo(1 << 20);
-  }
-
-  @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
     assertThat(of(Map.of()).transport(1 << 30).packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));
@@ -112,23 +105,6 @@ class ShuffleSettingsTest {
       assertThat(of(Map.of(P + "tos", "" + value)).transport(1 << 30).packets().trafficClass())
           .hasValue(value);
     }
-  }
-
-  @Test
-  void shouldMapChoices() {
-    ShuffleSettings settings = of(Map.of(P + "mode", "required", P + "serve", "copy"));
-    assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.REQUIRED);
-    assertThat(settings.serve().mode()).isEqualTo(ServeSettings.Mode.COPY);
-    assertThat(settings.device(InetAddress.getLoopbackAddress(), 3))
-        .isEqualTo(
-            new DeviceSelector(
-                List.of(),
-                OptionalInt.empty(),
-                Optional.empty(),
-                InetAddress.getLoopbackAddress(),
-                false,
-                false,
-                3));
   }
 
   @ParameterizedTest
@@ -182,17 +158,6 @@ class ShuffleSettingsTest {
         .hasMessageContaining("key=" + P + name + " value=1 nearest=" + P + nearest + " allowed=");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"unknownthing", "x", "", "rx.queues"})
-  void shouldNameNoNearestKeyWhereEveryKeyIsFarAway(String name) {
-    assertThatThrownBy(() -> of(Map.of(P + name, "1")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            "unknown setting: key="
-                + (P + name)
-                + " value=1 allowed=the keys of docs/configuration.md");
-  }
-
   @Test
   void shouldNameAllMistakesAtOnce() {
     Map<String, String> texts =
@@ -235,13 +200,6 @@ class ShuffleSettingsTest {
     assertThat(FormerSettings.all().values())
         .filteredOn(text -> text.startsWith(start))
         .allSatisfy(text -> assertThat(keys).contains(text.substring("replaced by ".length())));
-  }
-
-  @Test
-  void shouldPassEnginesTheirKeysWithoutThePrefix() {
-    ShuffleSettings settings = of(Map.of(P + "soft.latency", "5us"));
-    assertThat(settings.engineSettings().values())
-        .containsExactly(Map.entry("soft.latency", "5us"));
   }
 
   @Test

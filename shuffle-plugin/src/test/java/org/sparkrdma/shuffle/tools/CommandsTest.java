@@ -9,12 +9,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands with their output and exit codes, on the loopback engine and without a device. */
 class CommandsTest extends CommandsFixture {
@@ -108,24 +104,6 @@ class CommandsTest extends CommandsFixture {
         .endsWith("; run here: java -jar shuffle-plugin.jar doctor");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"ar-EG", "de-DE"})
-  void shouldPrintTheSameFiguresUnderEveryLocale(String locale) {
-    Locale before = Locale.getDefault();
-    try {
-      Locale.setDefault(Locale.forLanguageTag(locale));
-      assertThat(run("doctor", "-v", "--conf", soft, "--host=127.0.0.1")).isZero();
-      String[] server = {"--conf", soft, "--host=127.0.0.1", "--port=0", "--listen-for=1"};
-      assertThat(run(with(new String[] {"perf", "server"}, server))).isZero();
-    } finally {
-      Locale.setDefault(before);
-    }
-    assertThat(output.toString())
-        .containsPattern("An executor may pin [0-9]+ MiB: ")
-        .containsPattern("Listening at TCP port [0-9]+, by RDMA at \\[127.0.0.1/8:[0-9]+[],]")
-        .matches("[\\p{ASCII}]*");
-  }
-
   @Test
   void shouldListTheDevicesOfAllEngines() {
     assertThat(run("devices", "--conf", soft)).isZero();
@@ -163,9 +141,5 @@ class CommandsTest extends CommandsFixture {
     assertThat(output.toString().lines().findFirst().orElseThrow())
         .contains("none does not exist")
         .endsWith(unreached + "Connection refused");
-  }
-
-  private static String[] with(String[] arguments, String... more) {
-    return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
   }
 }

@@ -14,7 +14,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,8 +22,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
@@ -118,29 +115,8 @@ class PerfCommandTest {
     assertThat(errors.toString()).isEmpty();
   }
 
-  @Test
-  void shouldPrintATable() throws Exception {
-    withServer(port -> client("127.0.0.1:" + port, "--sizes", "4k", "--ms", "10"));
-    assertThat(output.toString().lines())
-        .anyMatch(line -> line.matches(" *4096 READ( +[0-9.]+){5}"))
-        .anyMatch(line -> line.matches(" *4096 TCP( +[0-9.]+){5}"));
-    assertThat(output.toString()).startsWith("Engine soft, device soft0, RDMA from=127.0.0.1");
-  }
-
   private static String[] with(String[] arguments, String... more) {
     return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
-  }
-
-  @Test
-  void shouldReportThatNoServerRuns() throws Exception {
-    int free;
-    try (ServerSocket socket = new ServerSocket(0)) {
-      free = socket.getLocalPort();
-    }
-    assertThat(client("127.0.0.1:" + free)).isEqualTo(Commands.NOT_USABLE);
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .contains("port " + free + " is not reached by TCP: Connection refused", "perf server");
   }
 
   @Test
@@ -160,27 +136,6 @@ class PerfCommandTest {
         .contains("has ended", "start there, ", "perf server");
   }
 
-  @Test
-  void shouldNameThisHostWhereItHasNoDevice() throws Exception {
-    String none =
-        Files.writeString(
-                directory.resolve("none.conf"),
-                "spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n")
-            .toString();
-    for (String[] command :
-        List.of(new String[] {"client", "127.0.0.1:1"}, new String[] {"server", "--port=0"})) {
-      errors.getBuffer().setLength(0);
-      assertThat(run(with(new String[] {"perf"}, with(command, "--conf", none))))
-          .isEqualTo(Commands.NOT_USABLE);
-      assertThat(errors.toString())
-          .hasLineCount(1)
-          .startsWith("RDMA cannot be used ")
-          .contains("none does not exist")
-          .endsWith("; run here: java -jar shuffle-plugin.jar doctor\n")
-          .doesNotContain("127.0.0.1");
-    }
-  }
-
   /** Passes on the real server's line and ends the connection. */
   private static void repeatAnnouncement(ServerSocket server, int realPort) {
     try (Socket client = server.accept();
@@ -194,27 +149,6 @@ class PerfCommandTest {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "perf",
-        "perf client",
-        "perf client a:b:c",
-        "perf client host --sizes 0",
-        "perf client host --sizes 2m",
-        "perf client host --sizes 4x",
-        "perf client host --sizes ,4k",
-        "perf client host --sizes=",
-        "perf client host --ms 0",
-        "perf server --port 70000",
-        "perf server --listen-for 0"
-      })
-  void shouldRefuseWrongUsageInOneSentence(String arguments) {
-    assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).hasLineCount(1).contains("--help)");
-    assertThat(output.toString()).isEmpty();
   }
 
   @Test

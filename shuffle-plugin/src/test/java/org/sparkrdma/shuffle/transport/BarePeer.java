@@ -352,17 +352,6 @@ final class BarePeer implements AutoCloseable {
     connection.accept(parameters());
   }
 
-  /** Accepts a connection if one is requested, in place of the one before. */
-  boolean acceptIfRequested() throws VerbsException {
-    Connection requested = nextRequest();
-    if (requested == null) {
-      await();
-      return false;
-    }
-    accept(requested);
-    return true;
-  }
-
   /** Rejects a connection if one is requested. */
   void rejectIfRequested(byte... privateData) {
     Connection requested = nextRequest();

@@ -31,11 +31,6 @@ public final class TestEngine {
     return !NAME.equals(SOFT);
   }
 
-  /** Whether request and answer of a connection's set-up are messages. */
-  public static boolean isHelloBySend() {
-    return NAME.equals(SOFT_LIMITED) || NAME.equals("disni");
-  }
-
   public static VerbsEngine load(Map<String, String> settings) {
     Verbs.Choice choice = Verbs.choose(isSoft() ? SOFT : NAME, EngineSettings.of(settings));
     if (choice.engine() == null) {

@@ -66,21 +66,6 @@ class EventPostsTest {
     }
   }
 
-  @Test
-  void shouldPostOnlyWhatHasChanged() {
-    figures.report("1", Map.of("engine", "soft", "read", 1L));
-    posts.post(0, false);
-    figures.report("1", Map.of("engine", "soft", "read", 2L));
-    posts.post(9_999, false);
-    assertThat(events).hasSize(1);
-    posts.post(10_000, false);
-    assertThat(events).hasSize(2);
-    assertThat(events.get(1).figures()).isEqualTo(Map.of("1", Map.of("read", 2L)));
-    figures.report("1", Map.of("engine", "soft", "read", 2L));
-    posts.post(50_000, true);
-    assertThat(events).hasSize(2);
-  }
-
   /** An event of 4,100 bytes delays the next one by 20.5 s. */
   @Test
   void shouldPostLaterAfterALargeEvent() {

@@ -61,30 +61,6 @@ class PageContentTest {
   }
 
   @Test
-  void shouldShowTheReasonOfAStartThatHangsAndCountSparksOwnBytesAsTcp() {
-    figures.report("1", Map.of("state", "starting", "reasons", "it hangs", "tcp", 0L));
-    figures.addTask("1", 3, 2_048, 0);
-    assertThat(page())
-        .contains("<td>starting</td><td>it hangs</td>")
-        .contains("By TCP:</strong> 2.0 KiB");
-  }
-
-  @Test
-  void shouldShowTheHostOfEachExecutorAndTheReasonOfEachWithoutRdma() {
-    figures.start("1", "host-a");
-    figures.start("2", "host-b");
-    figures.start("3", "host-c");
-    figures.report("1", Map.of("state", "off", "reasons", "no device"));
-    figures.report("2", Map.of("state", "up", "reasons", ""));
-    figures.report("3", Map.of("state", "restarting", "reasons", "port down"));
-    figures.remove("3", "idle");
-    assertThat(page())
-        .contains("<tr><td>1</td><td>host-a</td><td>off</td><td>no device</td>")
-        .contains("<tr><td>2</td><td>host-b</td><td>up</td><td></td>")
-        .contains("<tr><td>3</td><td>host-c</td><td>lost: idle</td><td>port down</td>");
-  }
-
-  @Test
   void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
     figures.addTask("1", 3, 2_048, 1_024);
     assertThat(page()).contains("By TCP:</strong> 0 B");

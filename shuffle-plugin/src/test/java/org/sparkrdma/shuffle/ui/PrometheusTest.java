@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -90,26 +88,6 @@ class PrometheusTest {
         .reduceByKey(Integer::sum)
         .count();
     return spark;
-  }
-
-  @Test
-  void shouldHaveADashboardWithATitleAndAQueryInEachPanel() throws Exception {
-    JsonNode dashboard =
-        new ObjectMapper().readTree(CONF.resolve("grafana-dashboard.json").toFile());
-    assertThat(dashboard.path("title").asText()).isNotEmpty();
-    assertThat(dashboard.path("schemaVersion").asInt()).isPositive();
-    assertThat(dashboard.path("panels")).isNotEmpty();
-    Set<Integer> ids = new TreeSet<>();
-    for (JsonNode panel : dashboard.path("panels")) {
-      assertThat(panel.path("title").asText()).isNotEmpty();
-      assertThat(panel.path("gridPos").path("w").asInt()).isBetween(1, 24);
-      assertThat(panel.path("targets")).isNotEmpty();
-      panel
-          .path("targets")
-          .forEach(target -> assertThat(target.path("expr").asText()).isNotEmpty());
-      ids.add(panel.path("id").asInt());
-    }
-    assertThat(ids).hasSize(dashboard.path("panels").size());
   }
 
   @Test

@@ -52,14 +52,6 @@ class RdmaShuffleEventTest {
   }
 
   @Test
-  void shouldUseJdkTypesOnlyAndTheNamesOfEarlierVersions() {
-    assertThat(json(event(99, List.of(), Map.of("7", Map.of("read", 1L)), Map.of())))
-        .isEqualTo(
-            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
-                + "\"notes\":[],\"executors\":[[\"7\",\"read\",1]]}");
-  }
-
-  @Test
   void shouldKeepTheBytesOfStagesWhereAnEarlierVersionFindsNoneOfItsProperties() {
     String json =
         json(event(99, List.of(), Map.of(), Map.of(12, new BytesByPath(1L << 40, 2, 3, 0))));
@@ -80,18 +72,6 @@ class RdmaShuffleEventTest {
             .ours
             .get(0);
     assertThat(later.stages()).isEqualTo(List.of(List.of(3L, 1L, 2L, 3L), List.of(5L, 7L, 0L, 0L)));
-  }
-
-  @Test
-  void shouldIgnoreTheTotalsOfAnEarlierVersion() {
-    assertThat(
-            replay(
-                    "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,"
-                        + "\"timeMs\":9,\"notes\":[],\"executors\":[],\"totals\":[1,2,3]}")
-                .ours)
-        .singleElement()
-        .extracting(RdmaShuffleEvent::timeMs)
-        .isEqualTo(9L);
   }
 
   @Test

@@ -9,7 +9,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
 import org.sparkrdma.launch.Script;
@@ -41,20 +40,5 @@ class ShuffleJobTest {
         .allSatisfy(query -> assertThat(QuerySuite.TPCDS.text(query)).containsIgnoringCase("from"));
     assertThatThrownBy(() -> ShuffleJob.TPCDS.workload("1x32x14"))
         .hasMessageContaining("'14' in '1x32x14' must be all or a query from 1 to 99");
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "2x2, has 2 parts instead of 3",
-    "0x2x4k, '0' in '0x2x4k' must be a whole number from 1",
-    "2xtwox4k, 'two' in '2xtwox4k' must be a whole number",
-    "2x2x4, '4' is not a size",
-    "2x2x1g, '1g' in '2x2x1g' must be at most 64 MiB"
-  })
-  void shouldRefuseAWrongShapeInOneSentence(String shape, String reason) {
-    assertThatThrownBy(() -> ShuffleJob.GROUPBY.workload(shape))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(reason)
-        .hasMessageEndingWith("write it as MAPSxREDUCERSxBLOCK, such as 256x256x4k");
   }
 }

@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs.regress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,14 +20,12 @@ import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
 import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
-import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 import org.sparkrdma.launch.git.Commit;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
 class RegressCommandTest {
-
   /** Copies the report of its commit to the file of --report. */
   private static final String BENCH =
       """
@@ -37,27 +34,6 @@ class RegressCommandTest {
       while [ "$1" != --report ]; do shift; done
       cp report.json "$2"
       """;
-
-  /** The part of a report that every version has. */
-  private static final String TRANSFER =
-      """
-      {"cases": [{"blockBytes": 4096, "verify": "off", "throughputRatio": %1$d, "ratios": {
-        "throughput": {"median": %1$d}, "serverCpu": {"median": 1}, "clientCpu": {"median": 1}}}]}
-      """;
-
-  private static final String LATENCY =
-      """
-      {"cases": [{"blockBytes": 4096, "batch": 1,
-        "p50Ratio": {"median": %1$d}, "p99Ratio": {"median": %1$d}}]}
-      """;
-
-  private static final String FIGURES =
-      """
-      {"cases": [{"blockBytes": 4096, "batch": 1,
-        "figures": {"p50": {"median": 1}, "p99": {"median": 1}}}]}
-      """;
-
-  private static final String RECORDED = "{\"results\": %s}";
 
   private static final String BUILD = "#!/bin/sh\ntouch built\n";
 
@@ -120,63 +96,6 @@ class RegressCommandTest {
   }
 
   @Test
-  void shouldReportCommitsMachineAndDate() throws Exception {
-    Path report = directory.resolve("new/report.json");
-    assertThat(regress("slow", "fast", "--report", report.toString())).isZero();
-    JsonNode json = new ObjectMapper().readTree(report.toFile());
-    assertThat(json.at("/base/subject").asText()).isEqualTo("slow");
-    assertThat(json.at("/head/hash").asText()).isEqualTo(git("rev-parse", "fast").strip());
-    assertThat(json.at("/environment/host").asText()).isNotEmpty();
-    assertThat(json.at("/environment/date").asText()).startsWith("20");
-    assertThat(json.at("/changes/0/verdict").asText()).isEqualTo("better");
-    assertThat(json.at("/changes/0/headValues")).hasSize(9);
-  }
-
-  @Test
-  void shouldCompareTransfersWithACommitWhoseReportHasTheCasesOnly() throws Exception {
-    commitReport("old", TRANSFER.formatted(3));
-    commitReport("new", RECORDED.formatted(TRANSFER.formatted(2)));
-    assertThat(regress("old", "new", "--job", "transfer")).isEqualTo(1);
-    assertThat(regress("new", "old", "--job", "transfer")).isZero();
-  }
-
-  @Test
-  void shouldMeasureLatencyByTheCommandThatTheCommitHas() throws Exception {
-    String report = RECORDED.formatted(LATENCY.formatted(2));
-    writeScript(
-        "bench",
-        "#!/bin/sh\n: '\n  latency   one request\n'\ntest $1 = latency || exit 4\n" + BENCH);
-    commitReport("command", report);
-    writeScript(
-        "bench",
-        "#!/bin/sh\n: '\n  --latency  one request\n'\ntest \"$1 $2\" = 'transfer --latency' || exit 4\n"
-            + BENCH);
-    commitReport("option", RECORDED.formatted(FIGURES));
-    assertThat(regress("command", "option", "--job", "latency")).isZero();
-    assertThat(regress("option", "command", "--job", "latency")).isEqualTo(1);
-    assertThat(regress("slow", "option", "--job", "latency")).isEqualTo(1);
-    assertNothingLeft();
-  }
-
-  @Test
-  void shouldRefuseWrongValuesBeforeAnyBuild() {
-    assertThat(refusal("no-such-commit")).contains("git knows no commit 'no-such-commit'");
-    assertThat(refusal("slow", "no-such-commit")).contains("'no-such-commit'");
-    assertThat(refusal("slow", "fast", "--job", "sort"))
-        .startsWith("--job is 'sort': give one of groupby, terasort, ");
-    assertThat(refusal("slow", "fast", "--shapes", "2x2")).contains("'2x2' has 2 parts");
-    assertThat(refusal("slow", "fast", "--modes", "rdma"))
-        .startsWith("--modes is 'rdma': give two shuffles or more");
-    assertThat(refusal("slow", "fast", "--pairs", "4"))
-        .isEqualTo("--pairs is '4': give a whole number from 5 to 1000");
-    assertThat(refusal("slow", "fast", "--warm-ups", "-1"))
-        .isEqualTo("--warm-ups is '-1': give a whole number from 0 to 1000");
-    assertThat(refusal("slow", "fast", "--report", directory.toString()))
-        .startsWith("--report names a directory");
-    assertThat(workDirectory).doesNotExist();
-  }
-
-  @Test
   void shouldKeepTheOutputOfAFailedBuild() throws Exception {
     writeScript("mvnw", "#!/bin/sh\necho no compiler\nexit 1\n");
     commit("broken", 1);
@@ -224,11 +143,6 @@ class RegressCommandTest {
     commitAll(subject);
   }
 
-  private void commitReport(String subject, String report) throws Exception {
-    Files.writeString(project.resolve("report.json"), report);
-    commitAll(subject);
-  }
-
   private void commitAll(String subject) throws Exception {
     git("add", "-A");
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", subject);
@@ -257,11 +171,6 @@ class RegressCommandTest {
 
   private int regress(String... more) {
     return RegressCommand.commandLine().execute(arguments(more).toArray(new String[0]));
-  }
-
-  private String refusal(String... more) {
-    String[] all = arguments(more).toArray(new String[0]);
-    return Refusal.of(RegressCommand.commandLine(), all);
   }
 
   private List<String> arguments(String... more) {

@@ -45,16 +45,6 @@ class CaseReportTest {
   }
 
   @Test
-  void shouldPrintRatiosFromThreeRoundsOn() {
-    Map<String, Long> none = Map.of();
-    assertThat(BenchmarkTable.of(BenchmarkReports.of(2, rounds(none, none))))
-        .contains("GC s", "peak memory MiB")
-        .doesNotContain("ratio");
-    assertThat(BenchmarkTable.of(BenchmarkReports.of(3, rounds(none, none, none))))
-        .containsPattern("ratio +wall +fetch wait +executor CPU +GC +peak memory\n");
-  }
-
-  @Test
   void shouldShowBytesAndFallbacksOfAllRounds() {
     Map<String, Long> some = Map.of("pool-empty", 3L);
     String table = BenchmarkTable.of(BenchmarkReports.of(3, rounds(some, some, Map.of())));
@@ -66,15 +56,6 @@ class CaseReportTest {
     assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
         .endsWith("  3 blocks (pool-empty)")
         .doesNotContain("sums of them");
-  }
-
-  @Test
-  void shouldSayThatExecutorsAreNewUntilTheyHaveDoneFourRuns() {
-    CaseReport one = rounds(Map.of());
-    assertThat(BenchmarkTable.of(BenchmarkReports.withWarmUps(3, 1, one)))
-        .endsWith("For applications of more than a minute add --warm-ups 5.");
-    assertThat(BenchmarkTable.of(BenchmarkReports.withWarmUps(4, 1, one)))
-        .doesNotContain("--warm-ups");
   }
 
   /** Rounds of the plug-in with these fallbacks; in the first it reads 4 MiB, then 1 MiB. */

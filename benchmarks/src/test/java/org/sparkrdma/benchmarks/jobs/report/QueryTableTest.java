@@ -25,21 +25,6 @@ class QueryTableTest {
             List.of("14a", "20.00 (15.00..25.00)", "20.00 (15.00..25.00)", "1.00 (1.00..1.00)"));
   }
 
-  @Test
-  void shouldBeEmptyForJobsThatAreNoQueries() {
-    RunResult run = BenchmarkReports.run(ShuffleMode.VANILLA, 1, 1, 1, Map.of());
-    assertThat(
-            QueryTable.isFor(CaseReport.of("4x4x4k", List.of(ShuffleMode.VANILLA), List.of(run))))
-        .isFalse();
-  }
-
-  @Test
-  void shouldBeInTheTable() {
-    BenchmarkReport report = BenchmarkReports.of(3, report(3, 2.0, 1.0));
-
-    assertThat(BenchmarkTable.of(report)).contains("\n14a  ");
-  }
-
   /**
    * Two queries that take longer in each round.
    *

@@ -17,26 +17,6 @@ class DriversTest {
   @TempDir private Path root;
 
   @Test
-  void shouldDescribeSoftRoce() throws Exception {
-    assertThat(ports("rxe"))
-        .containsExactly(
-            "OK rxe0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR). |"
-                + " nothing");
-    assertThat(counters("rxe"))
-        .containsExactly("OK rxe0 port 1: all 7 counters of loss and congestion are 0. | nothing");
-  }
-
-  @Test
-  void shouldDescribeSoftIwarp() throws Exception {
-    assertThat(ports("siw"))
-        .containsExactly(
-            "OK siw0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR). |"
-                + " nothing");
-    assertThat(counters("siw"))
-        .containsExactly("OK siw0 port 1: all 0 counters of loss and congestion are 0. | nothing");
-  }
-
-  @Test
   void shouldDescribeMlx5OnInfiniBand() throws Exception {
     assertThat(ports("mlx5-infiniband"))
         .containsExactly(

@@ -141,16 +141,6 @@ public final class FakeMachine {
     return this;
   }
 
-  /** A port of InfiniBand, whose GIDs have no type and no network interface. */
-  FakeMachine infiniBandPort(String device, String gid) {
-    String port = PORT.formatted(device);
-    file(port + "state", "4: ACTIVE\n");
-    file(port + "rate", "100 Gb/sec (4X EDR)\n");
-    file(port + "link_layer", "InfiniBand\n");
-    file(port + "gids/0", gid + "\n");
-    return this;
-  }
-
   /** Adds a GID with an address of IPv4 to a port. */
   FakeMachine gid(String device, int index, String last) {
     String gid = "0000:0000:0000:0000:0000:ffff:0a63:" + last;

@@ -40,33 +40,6 @@ class MachineChecksTest extends FakeMachineFixture {
   }
 
   @Test
-  void shouldAdviseAStepTowardsRdma() {
-    Map<String, String> steps =
-        Map.of(
-            "no usable device: rxe0 port 1 is not active: state=DOWN",
-            "bring a port up: ip link set",
-            "no usable device: mlx5_0 port 1 has no IP address in this network namespace: give",
-            "give the port an IP address as the sentence says",
-            "no usable device: mlx5_0 port 1 has only link-local addresses, which",
-            "give the port an IP address as the sentence says",
-            "no usable device: rxe0 is not in spark.shuffle.rdma.device",
-            "choose a device, a port and an address",
-            "ibverbs: no permission: user=spark may not read",
-            "give this user access",
-            "ibverbs: no RDMA device: the kernel lists none",
-            "run this on a host with",
-            "memory cannot be registered: call=ibv_reg_mr",
-            "do as the sentence");
-    steps.forEach(
-        (reason, step) ->
-            assertThat(machine.reason(reason).findings(EngineCheck::run))
-                .singleElement()
-                .asString()
-                .startsWith("PROBLEM " + reason)
-                .contains(" | " + step));
-  }
-
-  @Test
   void shouldChooseAmongSeveralCards() throws Exception {
     machine.usedOf(
         InetAddress.getByName("10.2.0.5"),
@@ -108,18 +81,6 @@ class MachineChecksTest extends FakeMachineFixture {
         .contains("ulimit -l");
     assertThat(machine.memlock("unlimited", "unlimited").findings(MachineChecks::lockedMemory))
         .allMatch(text -> text.startsWith("OK "));
-  }
-
-  @Test
-  void shouldAcceptASmallLimitOfLockedMemoryWithTheCapability() {
-    machine
-        .memlock("65536", "65536")
-        .file("proc/self/uid_map", "         0          0 4294967295\n")
-        .file("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
-    assertThat(machine.findings(MachineChecks::lockedMemory))
-        .last()
-        .asString()
-        .startsWith("OK This process may lock memory without a limit.");
   }
 
   @Test

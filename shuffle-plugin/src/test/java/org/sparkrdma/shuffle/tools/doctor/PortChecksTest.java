@@ -8,8 +8,6 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** State, ARP and counters of ports, on directories like those of several drivers. */
 class PortChecksTest {
@@ -51,38 +49,6 @@ class PortChecksTest {
     machine.file(HW + "rcvd_seq_err", "0\n").file(HW + "out_of_seq_request", "");
     assertThat(findings())
         .containsExactly("OK rxe0 port 1: all 1 counters of loss and congestion are 0. | nothing");
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "cnpSent, congestion",
-    "RxECNMrkd, congestion",
-    "tcpRetransSegs, lost or repeated packets",
-    "oos_drop_count, lost or repeated packets",
-    "Nak Sequence Error, lost or repeated packets",
-    "sq_num_tree, lost or repeated packets",
-    "CRC errors, damaged packets",
-    "np_ecn_marked_roce_packets, congestion"
-  })
-  void shouldKnowTheCountersOfDrivers(String counter, String title) {
-    machine.file(HW + counter, "4\n");
-    assertThat(findings())
-        .singleElement()
-        .asString()
-        .startsWith("NOTE rxe0 port 1, " + title + ": " + counter + "=4. ");
-  }
-
-  @Test
-  void shouldReadWaitsForCreditsOnInfiniBand() {
-    machine
-        .infiniBandPort("mlx5_0", "fe80:0000:0000:0000:0002:c903:0029:0001")
-        .file(PORT.formatted("mlx5_0") + "counters/port_xmit_wait", "5\n")
-        .file(PORT.formatted("mlx5_0") + "counters/symbol_error", "0\n");
-    assertThat(findings())
-        .filteredOn(text -> text.contains(" mlx5_0 "))
-        .singleElement()
-        .asString()
-        .contains("congestion: port_xmit_wait=5. ");
   }
 
   private List<String> findings() {

@@ -106,36 +106,6 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldNameTheReplacementOfAKeyOfSparkRdma() {
-    machine.setting(PREFIX + "recvQueueDepth", "1024");
-    assertThat(machine.findings(SettingsCheck::run))
-        .singleElement()
-        .asString()
-        .startsWith("NOTE spark.shuffle.rdma.recvQueueDepth has no effect: not needed");
-  }
-
-  @Test
-  void shouldFindKeysOfSparkRdmaBesideAMistake() {
-    machine.setting(PREFIX + "useOdp", "true");
-    machine.setting(PREFIX + "pined.max", "1g");
-    assertThat(machine.findings(SettingsCheck::run))
-        .anyMatch(finding -> finding.contains("key=" + PREFIX + "pined.max"))
-        .anyMatch(finding -> finding.startsWith("NOTE " + PREFIX + "useOdp has no effect: "));
-  }
-
-  @Test
-  void shouldMissTheManagerInAFileThatSetsNothing() throws IOException {
-    FakeMachine other =
-        new FakeMachine(root).conf(Files.writeString(root.resolve("c"), "# nothing\n"));
-    assertThat(other.findings(SettingsCheck::run))
-        .containsExactly(
-            "PROBLEM spark.shuffle.manager is not org.sparkrdma.shuffle.RdmaShuffleManager. | set"
-                + " spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager");
-    assertThat(other.report().reasons())
-        .contains("spark.shuffle.manager is not org.sparkrdma.shuffle.RdmaShuffleManager");
-  }
-
-  @Test
   void shouldAskForAFileWhereNoneIsGiven() {
     FakeMachine other = new FakeMachine(root);
     assertThat(other.findings(SettingsCheck::run))
@@ -163,17 +133,6 @@ class SettingsChecksTest {
     assertThat(machine.report().reasons())
         .first()
         .isEqualTo("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
-  }
-
-  @Test
-  void shouldReportAWrongNetworkAmongTheSettings() {
-    machine.setting(PREFIX + "listen.address", "999.1.1.1/99");
-    assertThat(machine.findings(SettingsCheck::run))
-        .singleElement()
-        .asString()
-        .startsWith(
-            "PROBLEM bad setting: key=spark.shuffle.rdma.listen.address value=999.1.1.1/99"
-                + " allowed=auto, a literal address");
   }
 
   @Test
