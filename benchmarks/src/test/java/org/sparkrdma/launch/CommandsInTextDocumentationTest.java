@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 /**
  * Commands in running text, in back-quotes: whether what they name exists: the script, its options,
  * the command of the jar, profiles, test classes and suites; not whether something runs them.
- * {@link CommandsDocumentationTest} checks those in blocks.
  */
 class CommandsInTextDocumentationTest {
   private static final Path PROJECT = DocumentationFiles.PROJECT;

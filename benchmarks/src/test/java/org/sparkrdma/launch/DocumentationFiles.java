@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,16 +33,6 @@ final class DocumentationFiles {
       docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
     }
     return pages;
-  }
-
-  /** A file of the project by its path, or a test or resource of tests by its name. */
-  static Path find(String name) throws IOException {
-    if (name.contains("/")) {
-      return PROJECT.resolve(name);
-    }
-    List<Path> found = withName(name);
-    assertThat(found).as(name).hasSize(1);
-    return found.get(0);
   }
 
   /** All tests or resources of tests with this name. */

@@ -22,41 +22,6 @@ class NightlyScriptTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldExplainItsParts() throws Exception {
-    Outcome help = run("--help");
-
-    assertThat(help.exitCode()).isZero();
-    assertThat(help.output())
-        .contains(SCRIPT + " [--print] [--repeat N] [--limit SECONDS] [PART ...]")
-        .contains(
-            "  units ", "  turns ", "  fuzz ", "  jobs ", "  suites ", "  guest ", "  regress ");
-    Outcome wrong = run("gest");
-    assertThat(wrong.exitCode()).isEqualTo(2);
-    assertThat(wrong.output()).contains("unknown part: gest");
-    for (String number : List.of("0", "two", "-1")) {
-      wrong = run("--repeat", number);
-      assertThat(wrong.exitCode()).isEqualTo(2);
-      assertThat(wrong.output()).contains("--repeat needs a number of runs: " + number);
-    }
-    assertThat(run("--repeat").exitCode()).isEqualTo(2);
-    wrong = run("--limit", "none");
-    assertThat(wrong.exitCode()).isEqualTo(2);
-    assertThat(wrong.output()).contains("--limit needs a number of seconds: none");
-  }
-
-  @Test
-  void shouldSelectEachTestThatIsTaggedNightly() throws Exception {
-    List<NightlyCommand> commands =
-        run("--print").output().lines().map(NightlyCommand::parse).toList();
-    List<NightlyTag> tags = NightlyTag.all();
-
-    assertThat(tags).hasSizeGreaterThan(15);
-    assertThat(tags.stream().filter(tag -> commands.stream().noneMatch(one -> one.selects(tag))))
-        .as("tagged nightly, but selected by no part of %s", SCRIPT)
-        .isEmpty();
-  }
-
-  @Test
   void shouldRunTheOtherPartsAfterOneThatFails() throws Exception {
     build("echo build \"$@\"; [[ $* != *suites* ]] || exit 7");
 

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,22 +21,6 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 /** Syntax of the templates in conf/; those for spark-defaults.conf also have the right keys. */
 class TemplatesTest {
   private static final Path CONF = Path.of("..", "conf");
-  private static final Path DOCS = Path.of("..", "docs");
-
-  @Test
-  void shouldLinkEveryTemplateOnAPage() throws IOException {
-    StringBuilder pages = new StringBuilder();
-    try (Stream<Path> files = Files.walk(DOCS)) {
-      for (Path page : files.filter(file -> file.toString().endsWith(".md")).toList()) {
-        pages.append(Files.readString(page));
-      }
-    }
-    try (Stream<Path> files = Files.list(CONF)) {
-      assertThat(files.map(file -> "/conf/" + file.getFileName() + ")").toList())
-          .hasSizeGreaterThan(5)
-          .allMatch(pages.toString()::contains);
-    }
-  }
 
   @ParameterizedTest
   @ValueSource(strings = {"yarn.conf.template", "kubernetes.conf.template"})
@@ -59,19 +41,6 @@ class TemplatesTest {
   }
 
   @Test
-  void shouldHaveThreeAlertsWithAQueryAndAText() throws IOException {
-    JsonNode alerts = new YAMLMapper().readTree(CONF.resolve("prometheus-alerts.yaml").toFile());
-    JsonNode rules = alerts.at("/groups/0/rules");
-    assertThat(rules).hasSize(3);
-    for (JsonNode rule : rules) {
-      assertThat(rule.path("alert").asText()).startsWith("RdmaShuffle");
-      assertThat(rule.path("expr").asText()).contains("metrics_spark_driver_rdma_");
-      assertThat(rule.at("/annotations/summary").asText()).isNotEmpty();
-      assertThat(rule.at("/annotations/description").asText()).isNotEmpty();
-    }
-  }
-
-  @Test
   void shouldHaveAPodWithTheDevice() throws IOException {
     JsonNode pod = new YAMLMapper().readTree(CONF.resolve("kubernetes-executor-pod.yaml").toFile());
     JsonNode container = pod.at("/spec/containers/0");
@@ -88,41 +57,6 @@ class TemplatesTest {
             line ->
                 line.startsWith("spark.kubernetes.executor.podTemplateContainerName ")
                     && line.endsWith(" " + container.at("/name").asText()));
-  }
-
-  /** Either way is a choice of the cluster, so the lines are comments. */
-  @Test
-  void shouldHaveLinesForAnAddressOnTheRdmaNetworkThatAreRightWithoutTheirCommentSign()
-      throws IOException {
-    SparkConf conf = new SparkConf(false);
-    for (String line : commentedLines("kubernetes.conf.template", "spark\\.\\S+ +\\S+")) {
-      conf.set(line.split(" +", 2)[0], line.split(" +", 2)[1]);
-    }
-    assertThat(conf.getAll()).hasSize(3);
-    assertThat(conf.contains("spark.kubernetes.executor.annotation.k8s.v1.cni.cncf.io/networks"))
-        .isTrue();
-    assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
-    assertThat(ShuffleSettings.of(conf).device(InetAddress.getLoopbackAddress(), 0).address())
-        .contains("10.1.0.0/16");
-
-    String pod = Files.readString(CONF.resolve("kubernetes-executor-pod.yaml"));
-    List<String> network =
-        commentedLines("kubernetes-executor-pod.yaml", "(hostNetwork|dnsPolicy): \\S+");
-    for (String line : network) {
-      pod = pod.replace("# " + line, line);
-    }
-    JsonNode spec = new YAMLMapper().readTree(pod).at("/spec");
-    assertThat(spec.at("/hostNetwork").asBoolean()).isTrue();
-    assertThat(spec.at("/dnsPolicy").asText()).isEqualTo("ClusterFirstWithHostNet");
-    assertThat(spec.at("/containers")).hasSize(1);
-  }
-
-  private static List<String> commentedLines(String name, String form) throws IOException {
-    return Files.readAllLines(CONF.resolve(name)).stream()
-        .map(String::strip)
-        .filter(line -> line.matches("# " + form))
-        .map(line -> line.substring(2))
-        .toList();
   }
 
   /** Spark's image does not run as root, so that the capability has no effect by itself. */

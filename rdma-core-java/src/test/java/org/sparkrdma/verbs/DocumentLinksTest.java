@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Checks that every relative link in a Markdown document leads to a file, and to a heading of it.
@@ -38,25 +37,6 @@ class DocumentLinksTest {
     }
     assertThat(documents).hasSizeGreaterThan(10);
     assertThat(wrong).isEmpty();
-  }
-
-  @Test
-  void shouldFindWrongFilesAndHeadings(@TempDir Path folder) throws IOException {
-    Path document = folder.resolve("a.md");
-    Files.writeString(
-        document,
-        """
-        # The engine `soft`, and more
-        [right](#the-engine-soft-and-more) [right](a.md) [outside](https://example.org/b.md)
-        [no heading](#other) [no file](b.md)
-        ```
-        # not a heading
-        ```
-        [in a block](#not-a-heading)
-        """);
-
-    assertThat(wrongLinks(document))
-        .containsExactly("a.md: #other", "a.md: b.md", "a.md: #not-a-heading");
   }
 
   private static List<Path> documents() throws IOException {
