@@ -12,9 +12,6 @@ record GuestResult(int exitCode, String output, List<NodeResult> nodes) {
   /** The tool's exit code after the time limit. */
   static final int TIMED_OUT = 124;
 
-  /** The tool's exit code when it failed itself. */
-  static final int TOOL_FAILED = 125;
-
   /** A node's exit code when its kernel was killed. */
   static final int KILLED = 137;
 

@@ -113,7 +113,7 @@ final class GuestTests {
    */
   private static void writeSkips(String tests, String transport, List<String> lines)
       throws IOException {
-    Path reports = Path.of(Build.property("it.guest.report")).resolveSibling("failsafe-reports");
+    Path reports = Path.of(Build.property("it.guest.directory")).resolveSibling("failsafe-reports");
     Files.write(
         reports.resolve(tests + "-" + transport + "-skips.txt"),
         lines.stream()

@@ -68,14 +68,6 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldShowBothDevicesActive() throws Exception {
-    GuestResult result = ONE.run("ibv_devinfo");
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.node(1).out()).containsSubsequence("rxe0", "PORT_ACTIVE", "siw0");
-    assertThat(result.node(1).lines()).filteredOn(line -> line.contains("PORT_ACTIVE")).hasSize(2);
-  }
-
-  @Test
   void shouldLosePacketsWhileTheLinkIsDown() throws Exception {
     try (RunningGuest running = TWO.start(UP_FOR_LONG)) {
       running.awaitLine("up");
@@ -138,18 +130,6 @@ final class GuestToolIT {
     assertThat(result.lines())
         .containsExactlyInAnyOrder(
             "node1| 0", "node2| 0", "node1| rxe0", "node1| siw0", "node2| rxe0", "node2| siw0");
-  }
-
-  @Test
-  void shouldNameTheOptionThatItDoesNotKnow() throws Exception {
-    GuestResult result = ONE.with("--colour", "red").run("true");
-    assertThat(result.exitCode()).isEqualTo(GuestResult.TOOL_FAILED);
-    assertThat(result.output().lines())
-        .containsOnlyOnce(
-            "guest: unknown option of run: --colour; allowed are --nodes, --timeout, --memory,"
-                + " --transport, --rails, --mtu, --wire, --name, --share, --env, --user,"
-                + " --ulimit-memlock, --netem,"
-                + " --capture, --output and --help");
   }
 
   private static NodeResult bashOnHost(String line) throws IOException, InterruptedException {

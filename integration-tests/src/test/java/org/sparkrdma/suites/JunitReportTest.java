@@ -2,17 +2,13 @@
 package org.sparkrdma.suites;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.executors.LeakLog;
 
 final class JunitReportTest {
   @TempDir private Path directory;
@@ -47,33 +43,6 @@ final class JunitReportTest {
     assertThat(outcomes.get(1).detail()).contains("1 was not 2").contains("at S");
     assertThat(outcomes.get(2).detail()).isNotEmpty();
     assertThat(outcomes.get(3).detail()).isEqualTo("no disk");
-  }
-
-  @Test
-  void shouldNameTheFileWhenItIsCutOff() throws IOException {
-    Path report = write("<testsuite><testcase name=");
-    assertThatThrownBy(() -> JunitReport.read(report, Map.of()))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining(report.toString());
-  }
-
-  @Test
-  void shouldCloseTheTableWithTheTotals() {
-    SummaryTable table = new SummaryTable();
-    SuiteRun run = SuiteRun.of("a.RdmaShuffleSuite", Setting.SOFT);
-    table.add(
-        new SuiteResult(
-            run,
-            List.of(
-                new TestOutcome("good", TestOutcome.Kind.PASSED, ""),
-                new TestOutcome("off", TestOutcome.Kind.SKIPPED, "no disk")),
-            Duration.ofSeconds(7),
-            new TransferLog.Blocks(34, 12, 0),
-            new LeakLog(2, List.of())));
-    assertThat(table.text())
-        .containsPattern("soft +1 +0 +1 +7 +34 +12 +0/2")
-        .contains("skipped: ShuffleSuite-soft \"off\": no disk")
-        .endsWith("1 passed, 0 failed, 1 skipped in 1 runs" + System.lineSeparator());
   }
 
   private Path write(String text) throws IOException {

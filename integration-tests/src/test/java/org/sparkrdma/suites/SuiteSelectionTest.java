@@ -2,7 +2,6 @@
 package org.sparkrdma.suites;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,51 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class SuiteSelectionTest {
-  private static final SuiteRun SHUFFLE_SOFT = SuiteRun.of("a.RdmaShuffleSuite", Setting.SOFT);
-  private static final SuiteRun SHUFFLE_VANILLA =
-      SuiteRun.of("a.RdmaShuffleSuite", Setting.VANILLA);
-  private static final SuiteRun SORTING_FALLBACK =
-      SuiteRun.of("a.RdmaSortingSuite", Setting.FALLBACK);
-  private static final List<SuiteRun> ALL =
-      List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
-
   private static final Path SCENARIOS =
       Path.of("src", "test", "scala", "org", "sparkrdma", "scenarios");
-
-  @Test
-  void shouldExcludeVanillaByDefault() {
-    assertThat(new SuiteSelection("", "").from(ALL))
-        .containsExactly(SHUFFLE_SOFT, SORTING_FALLBACK);
-  }
-
-  @Test
-  void shouldSelectOnlyTheNamedSuitesUnderTheNamedSettings() {
-    assertThat(new SuiteSelection("ShuffleSuite, SortingSuite", "Vanilla").from(ALL))
-        .containsExactly(SHUFFLE_VANILLA);
-  }
-
-  @Test
-  void shouldListTheKnownNamesWhenANameIsUnknown() {
-    assertThatThrownBy(() -> new SuiteSelection("ShufleSuite", "").from(ALL))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("it.suites=ShufleSuite")
-        .hasMessageContaining("ShuffleSuite");
-    assertThatThrownBy(() -> new SuiteSelection("", "hard").from(ALL))
-        .hasMessageContaining("it.settings=hard");
-  }
-
-  @Test
-  void shouldFailWhenNoNamedSuiteRunsUnderTheNamedSetting() {
-    assertThatThrownBy(() -> new SuiteSelection("ShuffleSuite", "fallback").from(ALL))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            "no run has both: it.suites=ShuffleSuite it.settings=fallback"
-                + " existing=[ShuffleSuite-soft, ShuffleSuite-vanilla]");
-    assertThatThrownBy(() -> new SuiteSelection("", "own").from(ALL))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("it.settings=own")
-        .hasMessageContaining("SortingSuite-fallback");
-  }
 
   @ParameterizedTest
   @CsvSource({"ShuffleSuite, soft", "FaultsSuite, ''"})

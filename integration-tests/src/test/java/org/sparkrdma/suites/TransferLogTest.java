@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.executors.ProcessFiles;
 
 final class TransferLogTest {
   @TempDir private Path directory;
@@ -26,14 +25,6 @@ final class TransferLogTest {
         .containsEntry("app-1", new TransferLog.Blocks(7, 1, 8))
         .containsEntry("app-2", new TransferLog.Blocks(0, 0, 0));
     assertThat(log.objections(Setting.SOFT, true)).isEmpty();
-  }
-
-  @Test
-  void shouldIgnoreAFileThatAKilledExecutorHasNotFinished() throws IOException {
-    put("app-1_0_10", "3 1");
-    put("app-1_1_11" + ProcessFiles.UNFINISHED, "");
-
-    assertThat(TransferLog.read(directory).total()).isEqualTo(new TransferLog.Blocks(3, 1, 0));
   }
 
   @Test

@@ -36,18 +36,6 @@ class ProcessorWaitsTest {
   }
 
   @Test
-  void shouldLeaveOutCompilersAndThreadsThatHaveEnded() throws IOException {
-    thread(1, "main", 0);
-    ProcessorWaits before = ProcessorWaits.read(proc);
-    thread(2, "C1 CompilerThre", 50_000_000);
-    thread(3, "C2 CompilerThre", 50_000_000);
-    thread(4, "ended", 50_000_000);
-    Files.delete(proc.resolve("self/task/4/schedstat"));
-
-    assertThat(ProcessorWaits.read(proc).msSince(before)).isZero();
-  }
-
-  @Test
   void shouldGiveNoneWhereTheKernelDoesNotCount() {
     ProcessorWaits before = ProcessorWaits.read(proc);
 
