@@ -99,11 +99,11 @@ public record MachineMemory(
     return COMMON_PAGE_BYTES;
   }
 
-  /** What an administrator does to let an executor lock this memory. */
+  /** The remedy when an executor may not lock so much memory. */
   public static String memlockRemedy(long neededBytes) {
     return "let executors lock "
         + neededBytes
-        + " bytes, as docs/install.md tells: ulimit -l in the shell or LimitMEMLOCK in the systemd"
+        + " bytes, see docs/install.md: ulimit -l in the shell or LimitMEMLOCK in the systemd"
         + " unit that starts them, --ulimit memlock=-1 of a container, the capability IPC_LOCK in"
         + " Kubernetes";
   }

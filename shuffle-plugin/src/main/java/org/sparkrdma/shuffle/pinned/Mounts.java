@@ -9,7 +9,6 @@ import java.util.List;
 /** The mounted file systems of this process, see proc_pid_mountinfo(5). Immutable. */
 public final class Mounts {
   private static final int MOUNT_POINT = 4;
-  private static final int OPTIONS = 5;
 
   private final List<Mount> mounts = new ArrayList<>();
 
@@ -18,14 +17,8 @@ public final class Mounts {
    *
    * @param at its directory
    * @param type such as ext4; "unknown" where the system does not report it
-   * @param options of the mount
    */
-  public record Mount(Path at, String type, List<String> options) {
-    /** False for an option such as {@code exec} where {@code noexec} is set. */
-    public boolean allows(String option) {
-      return !options.contains("no" + option);
-    }
-  }
+  public record Mount(Path at, String type) {}
 
   private Mounts() {}
 
@@ -36,11 +29,10 @@ public final class Mounts {
       // Fields, a single dash, then type, source and options of the file system.
       String[] halves = line.split(" - ", 2);
       String[] fields = halves[0].split(" ", -1);
-      if (halves.length == 2 && fields.length > OPTIONS) {
+      if (halves.length == 2 && fields.length > MOUNT_POINT) {
         String type = halves[1].split(" ", 2)[0];
-        List<String> options = List.of(fields[OPTIONS].split(",", -1));
         SystemFiles.path(SystemFiles.unescaped(fields[MOUNT_POINT]))
-            .ifPresent(at -> all.mounts.add(new Mount(at, type, options)));
+            .ifPresent(at -> all.mounts.add(new Mount(at, type)));
       }
     }
     return all;
@@ -49,7 +41,7 @@ public final class Mounts {
   /** The innermost mount that holds a path; of several at one directory the last. */
   public Mount holding(Path path) {
     Path absolute = real(path);
-    Mount innermost = new Mount(Path.of("/"), "unknown", List.of());
+    Mount innermost = new Mount(Path.of("/"), "unknown");
     for (Mount mount : mounts) {
       if (absolute.startsWith(mount.at())
           && mount.at().getNameCount() >= innermost.at().getNameCount()) {

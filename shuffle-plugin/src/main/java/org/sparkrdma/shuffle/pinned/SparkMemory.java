@@ -88,8 +88,8 @@ public record SparkMemory(
 
   /**
    * Number of executors that may share a machine. On a host, or in a container with a Worker, as
-   * many as its cores and memory allow: a host may run several Workers, and no setting tells how
-   * many.
+   * many as its cores and memory allow: a host may run several Workers, and their number is in no
+   * setting.
    */
   int executorsOn(MachineMemory machine) {
     if (ownsContainer(machine)) {

@@ -2,15 +2,10 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The writes that a registration of map outputs causes in the kernel. Immutable.
@@ -24,11 +19,9 @@ import org.slf4j.LoggerFactory;
  * memory.
  */
 public final class WritePins {
-  private static final Logger LOG = LoggerFactory.getLogger(WritePins.class);
   private static final Pattern VERSION = Pattern.compile("([0-9]{1,4})\\.([0-9]{1,4}).*");
   private static final int FIRST_MAJOR = 6;
   private static final int FIRST_MINOR = 2;
-  private static final Set<String> NFS = Set.of("nfs", "nfs4");
   private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
 
   private final String release;
@@ -57,37 +50,12 @@ public final class WritePins {
 
   /** The reason why files in the directory are not registered; empty where they may be. */
   public Optional<String> objection(Path directory) {
-    String fileSystem = mounts.holding(directory).type();
-    return byKernel(release) && NFS.contains(fileSystem)
-        ? Optional.of(
-            String.format(
-                Locale.ROOT,
-                "Linux %s would write registered files of %s again",
-                release,
-                fileSystem))
-        : Optional.empty();
-  }
-
-  /** Those of the directories whose registered files this kernel writes to a disk once more. */
-  public List<Path> writtenAgain(List<Path> directories) {
-    return byKernel(release)
-        ? directories.stream()
-            .filter(directory -> !IN_MEMORY.contains(mounts.holding(directory).type()))
-            .toList()
-        : List.of();
-  }
-
-  /** Those of the directories whose files are not registered, each with a WARN. */
-  public List<Path> objectionable(List<Path> directories) {
-    List<Path> found = new ArrayList<>();
-    for (Path directory : directories) {
-      objection(directory)
-          .ifPresent(
-              reason -> {
-                LOG.warn("Map outputs in {} are served by copies: {}", directory, reason);
-                found.add(directory);
-              });
+    if (!byKernel(release)) {
+      return Optional.empty();
     }
-    return List.copyOf(found);
+    String fileSystem = mounts.holding(directory).type();
+    return IN_MEMORY.contains(fileSystem)
+        ? Optional.empty()
+        : Optional.of("Linux " + release + " would write registered files of " + fileSystem + " again");
   }
 }

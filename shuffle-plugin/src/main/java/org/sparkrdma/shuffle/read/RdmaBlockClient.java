@@ -37,25 +37,21 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  */
 public final class RdmaBlockClient extends BlockStoreClient {
   private final FetchContext context;
-  private final CompletableFuture<BlockTransport> transport;
+  private final BlockTransport transport;
   private final EndpointLookup directory;
   private final AtomicBoolean draining;
 
   /** Null for readers that cannot verify blocks when they open them. */
   private final ReaderBlocks reader;
 
-  /**
-   * @param transport completes in bounded time, when RDMA is up or its start hangs, never with an
-   *     exception; with {@link BlockTransport#UNAVAILABLE} when RDMA is off
-   */
   public RdmaBlockClient(
-      FetchContext context, CompletableFuture<BlockTransport> transport, EndpointLookup directory) {
+      FetchContext context, BlockTransport transport, EndpointLookup directory) {
     this(context, transport, directory, new AtomicBoolean(), null);
   }
 
   private RdmaBlockClient(
       FetchContext context,
-      CompletableFuture<BlockTransport> transport,
+      BlockTransport transport,
       EndpointLookup directory,
       AtomicBoolean draining,
       ReaderBlocks reader) {
@@ -125,7 +121,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     TcpAnswers.fetch(context, peer, task.stage(), blockIds, listener, files, fallback);
   }
 
-  /** Starts at once when transport and endpoint are known, which is nearly always. */
+  /** Starts at once when the endpoint is known, which is nearly always. */
   private void begin(FetchRequest request, String executorId) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
@@ -135,32 +131,26 @@ public final class RdmaBlockClient extends BlockStoreClient {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());
       return;
     }
-    if (transport.isDone() && found.isDone() && !found.isCompletedExceptionally()) {
-      begin(request, transport.join(), found.join(), true);
+    if (found.isDone() && !found.isCompletedExceptionally()) {
+      begin(request, found.join(), true);
       return;
     }
     var unused =
-        transport.thenAcceptBoth(
-            found.exceptionally(failure -> Optional.empty()),
-            (started, endpoint) -> begin(request, started, endpoint, false));
+        found
+            .exceptionally(failure -> Optional.empty())
+            .thenAccept(endpoint -> begin(request, endpoint, false));
   }
 
   /**
    * @param isTask whether this is the task's thread, which may connect
    */
-  private static void begin(
-      FetchRequest request, BlockTransport by, Optional<Endpoint> endpoint, boolean isTask) {
-    boolean isUp = by != BlockTransport.UNAVAILABLE;
-    if (isUp && endpoint.isPresent()) {
-      request.begin(by, endpoint.get());
-      return;
-    }
-    FallbackReason reason = isUp ? FallbackReason.NO_ENDPOINT : FallbackReason.UNAVAILABLE;
-    String detail = isUp ? "not in the directory" : "RDMA did not come up";
-    if (isTask) {
-      request.fetchByTcpNow(reason, detail);
+  private void begin(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
+    if (endpoint.isPresent()) {
+      request.begin(transport, endpoint.get());
+    } else if (isTask) {
+      request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
     } else {
-      request.failRest(reason, detail);
+      request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
     }
   }
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -168,8 +167,7 @@ public final class RdmaRuntime implements AutoCloseable {
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
             new FallbackLog());
-    this.client =
-        new RdmaBlockClient(context, CompletableFuture.completedFuture(current), directory);
+    this.client = new RdmaBlockClient(context, current, directory);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -163,12 +164,15 @@ public final class BlockServer implements AutoCloseable {
     if (settings.registersFiles(server.device())) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
       if (settings.mayCopyInsteadOfPinning(server.device())) {
-        // Registered files of the others would be written to their disks once more.
         WritePins pins = WritePins.of(systemFiles);
-        copied.addAll(pins.objectionable(directories));
-        directories.removeAll(copied);
-        copied.addAll(pins.writtenAgain(directories));
-        directories.removeAll(copied);
+        for (Path directory : List.copyOf(directories)) {
+          Optional<String> objection = pins.objection(directory);
+          if (objection.isPresent()) {
+            LOG.info("Map outputs in {} are served by copies: {}", directory, objection.get());
+            directories.remove(directory);
+            copied.add(directory);
+          }
+        }
       }
       copied.addAll(FileProbe.refusing(server.domain(), directories, access));
     }

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FetchContext;
@@ -29,7 +28,6 @@ abstract class BlockClientFixture {
 
   final FakeSparkClient spark = new FakeSparkClient();
   final FakeTransport transport = new FakeTransport();
-  final CompletableFuture<BlockTransport> up = new CompletableFuture<>();
   final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   final ShuffleCounters counters = new ShuffleCounters();
   final AtomicInteger rechecks = new AtomicInteger();
@@ -48,7 +46,6 @@ abstract class BlockClientFixture {
   }
 
   void rdmaIsUp() {
-    up.complete(transport);
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
   }
 
@@ -57,6 +54,6 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, up, directory::get).forReader(new ReaderBlocks(null));
+    return new RdmaBlockClient(context, transport, directory::get).forReader(new ReaderBlocks(null));
   }
 }

@@ -13,7 +13,6 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
@@ -51,7 +50,6 @@ class RdmaBlockClientTest extends BlockClientFixture {
 
   @Test
   void shouldFetchByTcpInOneRequestFromAPeerWithoutEndpoint() throws InterruptedException {
-    up.complete(transport);
     directory.put("7", CompletableFuture.completedFuture(Optional.empty()));
     fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0");
     listener.awaitAnswers(3);
@@ -98,17 +96,6 @@ class RdmaBlockClientTest extends BlockClientFixture {
   }
 
   @Test
-  void shouldFetchByTcpWhenRdmaDoesNotStart() throws InterruptedException {
-    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
-    fetch("shuffle_0_1_0");
-    up.complete(BlockTransport.UNAVAILABLE);
-    fetch("shuffle_0_2_0");
-    listener.awaitAnswers(2);
-    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);
-    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isZero();
-  }
-
-  @Test
   void shouldRecheckTheDirectoryAfterAnUnreachablePeer() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
@@ -135,7 +122,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldFetchBlocksOfOtherReadersByTcp() throws InterruptedException {
     rdmaIsUp();
     String[] blocks = {"shuffle_0_1_0"};
-    new RdmaBlockClient(context, up, directory::get)
+    new RdmaBlockClient(context, transport, directory::get)
         .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
     assertThat(transport.requests).isEmpty();
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");

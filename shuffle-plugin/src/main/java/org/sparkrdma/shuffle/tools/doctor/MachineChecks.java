@@ -103,7 +103,7 @@ final class MachineChecks {
         findings.add(
             Finding.warning(
                 words + " Files there are not registered, so blocks are copied: " + refusal.get(),
-                "use ext4 or xfs for spark.local.dir"));
+                "use Linux 6.2 or newer, and ext4 or xfs for spark.local.dir"));
       }
     }
     return findings;

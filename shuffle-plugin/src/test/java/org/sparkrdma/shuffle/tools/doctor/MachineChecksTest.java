@@ -96,7 +96,7 @@ class MachineChecksTest extends FakeMachineFixture {
             "WARNING "
                 + directory
                 + " is on ext4. Files there are not registered, so blocks are copied: the reason |"
-                + " use ext4 or xfs for spark.local.dir");
+                + " use Linux 6.2 or newer, and ext4 or xfs for spark.local.dir");
   }
 
   @Test
