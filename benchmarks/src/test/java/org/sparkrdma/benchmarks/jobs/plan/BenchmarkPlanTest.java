@@ -25,7 +25,7 @@ class BenchmarkPlanTest {
           "");
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+  @ValueSource(ints = {1, 2, 3, 4, 5})
   void shouldBeginEachRoundWithAnotherShuffle(int shuffles) {
     BenchmarkPlan plan = plan(shuffles);
     for (int first = 1; first <= 2 * shuffles; first++) {
@@ -41,7 +41,7 @@ class BenchmarkPlanTest {
 
   /** Twice as many rounds as shuffles, of which an even number needs only half. */
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5, 6})
+  @ValueSource(ints = {2, 3, 4, 5})
   void shouldLetEachShuffleFollowEachOtherOneEquallyOften(int shuffles) {
     int pairs = shuffles * (shuffles - 1);
     Map<List<ShuffleMode>, Integer> all = neighbours(plan(shuffles), 2 * shuffles);
