@@ -37,6 +37,8 @@ final class MemoryLimitSuite extends ScenarioSuite {
         .set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
         .set("spark.executorEnv.JAVA_HOME", groups.javaHome().toString)
         .set("spark.local.dir", disk.toString)
+        // A control group for each executor, which the derived limit takes for that of all.
+        .set("spark.shuffle.rdma.pinned.max", "96m")
       SparkInternals.forgetLocalDirectories()
       SparkCluster.run(OneWayShuffle.placing(conf)) { cluster =>
         val processes = cluster.processes()
