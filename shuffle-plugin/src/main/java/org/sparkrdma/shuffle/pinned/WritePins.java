@@ -56,6 +56,7 @@ public final class WritePins {
     String fileSystem = mounts.holding(directory).type();
     return IN_MEMORY.contains(fileSystem)
         ? Optional.empty()
-        : Optional.of("Linux " + release + " would write registered files of " + fileSystem + " again");
+        : Optional.of(
+            "Linux " + release + " would write registered files of " + fileSystem + " again");
   }
 }

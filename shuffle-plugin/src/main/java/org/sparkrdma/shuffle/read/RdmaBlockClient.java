@@ -44,8 +44,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   /** Null for readers that cannot verify blocks when they open them. */
   private final ReaderBlocks reader;
 
-  public RdmaBlockClient(
-      FetchContext context, BlockTransport transport, EndpointLookup directory) {
+  public RdmaBlockClient(FetchContext context, BlockTransport transport, EndpointLookup directory) {
     this(context, transport, directory, new AtomicBoolean(), null);
   }
 

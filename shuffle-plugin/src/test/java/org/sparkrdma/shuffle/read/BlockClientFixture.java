@@ -54,6 +54,7 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, transport, directory::get).forReader(new ReaderBlocks(null));
+    return new RdmaBlockClient(context, transport, directory::get)
+        .forReader(new ReaderBlocks(null));
   }
 }
