@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.spark;
 
+import java.io.File;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.package$;
 
@@ -10,13 +15,18 @@ import org.apache.spark.package$;
  * The driver's check whether executors can load the shuffle manager. Stateless.
  *
  * <p>Executors of Spark 3.5 create the shuffle manager before they fetch the application's jars
- * (SPARK-45762), so that it must be on the class path that they start with. Without it every
- * executor ends at once, and Spark replaces executors without an event. Those of Spark 4 also load
- * it from these jars, and their end causes events. An executor class path that the user has set is
- * not examined, because its files are on the executors' machines.
+ * (SPARK-45762), so that it must be on the class path that they start with; those of Spark 4 also
+ * load it from these jars. Without it every executor ends at once, and Spark replaces executors for
+ * ever. The driver stops only where its own settings show that. An executor class path that the
+ * user has set is not examined, because its files are on the executors' machines.
  */
 public final class ExecutorClassPath {
   private static final String EXECUTOR_KEY = "spark.executor.extraClassPath";
+  private static final String DRIVER_KEY = "spark.driver.extraClassPath";
+
+  /** Settings that may bring the jar to executors. */
+  private static final List<String> OTHER_KEYS =
+      List.of("spark.jars", "spark.yarn.dist.jars", "spark.yarn.jars", "spark.yarn.archive");
 
   private ExecutorClassPath() {}
 
@@ -26,33 +36,67 @@ public final class ExecutorClassPath {
    */
   public static Optional<String> problem(SparkConf conf, Class<?> manager) {
     String resource = manager.getName().replace('.', '/') + ".class";
-    boolean fromApplicationJars = ClassLoader.getSystemResource(resource) == null;
-    return problem(conf, package$.MODULE$.SPARK_VERSION(), manager.getName(), fromApplicationJars);
+    List<String> found =
+        ClassLoader.getSystemClassLoader().resources(resource).map(Object::toString).toList();
+    // A second one may be in Spark's own folder of jars.
+    String jar = found.size() == 1 ? found.get(0).replaceFirst("^jar:file:(.*)!/.*$", "$1") : "";
+    return problem(conf, package$.MODULE$.SPARK_VERSION(), manager.getName(), found.isEmpty(), jar);
   }
 
   /**
    * @param fromApplicationJars whether the class is not on the class path that the driver started
    *     with
+   * @param jar the jar on that class path; empty when that is not certain
    */
   static Optional<String> problem(
-      SparkConf conf, String sparkVersion, String manager, boolean fromApplicationJars) {
+      SparkConf conf,
+      String sparkVersion,
+      String manager,
+      boolean fromApplicationJars,
+      String jar) {
     String master = conf.get("spark.master", "");
     // In local mode the driver's process is the executor.
     boolean local = master.equals("local") || master.startsWith("local[");
-    if (!fromApplicationJars
-        || local
-        || !sparkVersion.startsWith("3.")
-        || !conf.get(EXECUTOR_KEY, "").isBlank()) {
+    if (local || !conf.get(EXECUTOR_KEY, "").isBlank()) {
       return Optional.empty();
     }
-    return Optional.of(
-        String.format(
-            Locale.ROOT,
-            ("executors of Spark %s cannot load %s, because they do not load a shuffle manager from"
-                + " --jars or spark.jars: copy the plug-in's jar to the same path on every node and"
-                + " set both %s and spark.driver.extraClassPath to that path"),
-            sparkVersion,
-            manager,
-            EXECUTOR_KEY));
+    String reason = null;
+    if (fromApplicationJars && sparkVersion.startsWith("3.")) {
+      reason = "they do not load a shuffle manager from --jars or spark.jars";
+    } else if (!fromApplicationJars && isOnDriverOnly(conf, master, jar)) {
+      reason = "only " + DRIVER_KEY + " has the plug-in's jar";
+    }
+    return Optional.ofNullable(reason)
+        .map(
+            why ->
+                String.format(
+                    Locale.ROOT,
+                    ("executors of Spark %s cannot load %s, because %s: copy the plug-in's jar to"
+                        + " the same path on every node and set both %s and %s to that path"),
+                    sparkVersion,
+                    manager,
+                    why,
+                    EXECUTOR_KEY,
+                    DRIVER_KEY));
+  }
+
+  /** False also where executors may have the jar by a way that the settings do not show. */
+  private static boolean isOnDriverOnly(SparkConf conf, String master, String jar) {
+    return !master.startsWith("k8s")
+        && System.getenv("SPARK_DIST_CLASSPATH") == null
+        && OTHER_KEYS.stream().allMatch(key -> conf.get(key, "").isBlank())
+        && Stream.of(conf.get(DRIVER_KEY, "").split(File.pathSeparator, -1))
+            .anyMatch(entry -> names(entry.trim(), jar));
+  }
+
+  private static boolean names(String entry, String jar) {
+    try {
+      Path path = Path.of(jar);
+      return entry.endsWith("*")
+          ? Path.of(entry.substring(0, entry.length() - 1)).equals(path.getParent())
+          : !entry.isEmpty() && Path.of(entry).equals(path);
+    } catch (InvalidPathException e) {
+      return false;
+    }
   }
 }

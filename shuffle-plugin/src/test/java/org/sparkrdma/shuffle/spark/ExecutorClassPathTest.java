@@ -13,11 +13,14 @@ class ExecutorClassPathTest {
   private static final String EXECUTOR = "spark.executor.extraClassPath";
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
   private static final String OLD_SPARK = "3.5.9";
+  private static final String DRIVER = "spark.driver.extraClassPath";
+  private static final String JAR = "/opt/plug-in.jar";
 
   private final SparkConf conf = new SparkConf(false).set("spark.master", "spark://127.0.0.1:7077");
 
   private Optional<String> problem(String version, boolean fromApplicationJars) {
-    return ExecutorClassPath.problem(conf, version, MANAGER, fromApplicationJars);
+    return ExecutorClassPath.problem(
+        conf, version, MANAGER, fromApplicationJars, fromApplicationJars ? "" : JAR);
   }
 
   @Test
@@ -41,6 +44,29 @@ class ExecutorClassPathTest {
   void shouldAcceptAJarOnTheClassPathOfTheDriver() {
     assertThat(problem(OLD_SPARK, false)).isEmpty();
     assertThat(ExecutorClassPath.problem(conf, ExecutorClassPathTest.class)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {JAR, "/opt/*", "/opt/other.jar:/opt/plug-in.jar"})
+  void shouldRefuseAJarThatOnlyTheDriversClassPathHas(String entries) {
+    conf.set(DRIVER, entries);
+    for (String version : new String[] {OLD_SPARK, "4.2.0"}) {
+      assertThat(problem(version, false))
+          .hasValueSatisfying(problem -> assertThat(problem).contains("only " + DRIVER, EXECUTOR));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"spark.jars", "spark.yarn.jars", "spark.yarn.archive", EXECUTOR})
+  void shouldAcceptAJarThatExecutorsMayHaveFromElsewhere(String key) {
+    conf.set(DRIVER, JAR).set(key, "/somewhere");
+    assertThat(problem("4.2.0", false)).isEmpty();
+  }
+
+  @Test
+  void shouldAcceptAJarInSparksOwnFolder() {
+    conf.set(DRIVER, "/opt/other.jar");
+    assertThat(problem("4.2.0", false)).isEmpty();
   }
 
   @ParameterizedTest
