@@ -120,7 +120,7 @@ final class GuestToolIT {
     NodeResult result =
         bashOnHost(
             "copy=$(mktemp -d) && trap 'rm -rf $copy' EXIT && chmod 755 $copy"
-                + " && cp -r ${TOOL%/*}/integration-tests/guest $copy/tool"
+                + " && cp -r ${TOOL%/*}/../integration-tests/guest $copy/tool"
                 + " && mkdir $copy/cache && cp $($TOOL build) $copy/cache && chmod -R a+rX $copy"
                 + " && cd / && SPARKRDMA_GUEST_CACHE=$copy/cache "
                 + AS_USER_OF_HOST
