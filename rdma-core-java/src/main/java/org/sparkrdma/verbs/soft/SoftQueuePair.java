@@ -146,7 +146,7 @@ final class SoftQueuePair extends EngineQueuePair {
         .call(
             () -> {
               context.loop().remove(index);
-              drop();
+              fail();
             });
     table.awaitQueuePairReaders(index);
   }
@@ -258,14 +258,11 @@ final class SoftQueuePair extends EngineQueuePair {
     }
   }
 
-  /** The connection ended, or work failed: all other work is flushed. */
+  /**
+   * The connection ended, work failed, or it is closed: ends all work. It is broken only when its
+   * completions are all there, because the owner's next poll flushes the rest behind them.
+   */
   void fail() {
-    markBroken();
-    drop();
-  }
-
-  /** Ends all work; what has not completed is flushed when the owner polls. */
-  private void drop() {
     if (dropped) {
       return;
     }
@@ -273,6 +270,7 @@ final class SoftQueuePair extends EngineQueuePair {
     retire();
     completeReceives();
     sendSide.drop();
+    markBroken();
     setKeepsWork(false);
     onFailure.run();
   }
