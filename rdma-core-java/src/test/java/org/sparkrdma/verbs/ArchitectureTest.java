@@ -148,13 +148,10 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldKeepTheLoopbackEnginesPartsIndependentOfItsObjects() {
+  void shouldKeepTheLoopbackEnginesSharedStateIndependentOfItsObjects() {
     noClasses()
         .that()
-        .resideInAnyPackage(
-            "org.sparkrdma.verbs.soft.shared",
-            "org.sparkrdma.verbs.soft.wire",
-            "org.sparkrdma.verbs.soft.faults")
+        .resideInAPackage("org.sparkrdma.verbs.soft.shared")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("org.sparkrdma.verbs.soft")

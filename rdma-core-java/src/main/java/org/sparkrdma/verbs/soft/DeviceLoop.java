@@ -7,40 +7,31 @@ import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.locks.Condition;
+import java.util.PriorityQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.engine.ThreadEnd;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
- * The work of an open device: executes posted work, moves bytes between sockets, writes completions
- * and connection events, runs timers. The thread that polls does it, as with libfabric's manual
- * progress: {@link #poll}, {@link #sleep} and {@link #ring} run it on their caller.
+ * The work of an open device: executes posted work, writes completions and connection events, reads
+ * sockets, runs timers. The thread that polls does it, as with libfabric's manual progress: {@link
+ * #poll}, {@link #sleep} and {@link #ring} run it on their caller.
  *
  * <p><b>Lock.</b> One lock guards queue pairs (except their queues), sockets, peers and timers. A
- * thread that finds it taken leaves its work to the holder, which looks for it after the unlock.
- * The bytes of a one-sided operation are copied without the lock, by one thread at a time. During a
- * copy other threads only execute the sends of other queue pairs: commands, timers, sockets and
- * arrivals wait for the end of the piece, so that nothing that the copy uses is closed or flushed.
+ * thread that posts and finds it taken sets the queue pair's bit in the shared table, as a peer
+ * does that has delivered a message; the holder looks for bits after the unlock. Long requests are
+ * copied in pieces. The lock is free between two pieces, and threads that wait for it come first.
  *
  * <p><b>Sockets.</b> One thread at a time is in the selector: the sleeper. It is a thread in {@link
  * #sleep}, or the helper. Others in {@link #sleep} park; the sleeper wakes one of them when it
- * leaves. Before it selects, the sleeper sets {@link #asleep} and then looks for work once more. A
- * thread that adds work reads {@link #asleep} afterwards. Both are volatile, so one of the two sees
- * the other. The shared table has the same flag for peers, see {@link SharedTable#ring}: a peer
- * that delivers a message sends a byte on the socket only when it has cleared that flag.
+ * leaves. The sleeper sets {@link #sleeper} and then looks for work once more. A thread that adds
+ * work reads {@link #sleeper} afterwards. The field is volatile, so one of the two sees the other.
+ * The shared table has such a flag for peers, see {@link SharedTable#tryClaimWake}: a peer that
+ * delivers a message sends a byte on the socket only when it has cleared that flag.
  *
  * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
  * still is, and parks when a sleeper sleeps for long. When no thread has polled for a millisecond,
@@ -55,38 +46,40 @@ final class DeviceLoop {
   /** Number of checks, one in a millisecond, after which the helper of a sleeping device parks. */
   private static final int IDLE_CHECKS = 50;
 
+  /** Maximum number of turns after an unlock: a peer may set bits of the table without end. */
+  private static final int MAX_TURNS = 16;
+
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition copyEnded = lock.newCondition();
   private final SharedTable table;
+  private final Runnable onFailure;
   private final Thread helper;
   private final Selector selector;
-  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
-  private final Doorbells doorbells = new Doorbells();
-  private final Consumer<SoftQueuePair> activation = this::activate;
-  private final AtomicReferenceArray<SoftQueuePair> queuePairs =
-      new AtomicReferenceArray<>(SharedTable.QUEUE_PAIRS);
-  private final IntConsumer onArrival = this::onArrival;
-  private final Set<SoftConnectionManager> managers = ConcurrentHashMap.newKeySet();
+  private final IntConsumer onRung = this::onRung;
 
   // Guarded by the lock.
+  private final SoftQueuePair[] queuePairs = new SoftQueuePair[SharedTable.QUEUE_PAIRS];
   private final ArrayDeque<SoftQueuePair> runnable = new ArrayDeque<>();
-  private final Timers timers = new Timers();
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final List<SoftCompletionQueue> unsignalled = new ArrayList<>();
-  private final ArrayDeque<Thread> parked = new ArrayDeque<>();
-  private SoftQueuePair copying;
-  private int callers;
   private long selectedNs;
   private long nowNs;
 
-  private final AtomicBoolean asleep = new AtomicBoolean();
   private volatile Thread sleeper;
+
+  /** A thread that is parked because another one is the sleeper; null for none. */
+  private volatile Thread parked;
+
   private volatile long sleeps;
   private volatile long polledNs = System.nanoTime() - MILLI_NS;
   private volatile boolean helperParked;
   private volatile boolean ended;
 
-  DeviceLoop(String name, SharedTable table) throws IOException {
+  /**
+   * @param onFailure called once when the work has failed, and no more is done
+   */
+  DeviceLoop(String name, SharedTable table, Runnable onFailure) throws IOException {
     this.table = table;
+    this.onFailure = onFailure;
     selector = Selector.open();
     helper = new Thread(this::help, name);
     helper.setDaemon(true);
@@ -97,12 +90,15 @@ final class DeviceLoop {
     helper.start();
   }
 
-  /** Ends the progress and the helper, and closes the selector. */
+  /** Ends the progress and the helper, and closes the selector with the sockets that are left. */
   void stop() {
     call(() -> ended = true);
     LockSupport.unpark(helper);
     ThreadEnd.await(helper);
     try {
+      for (SelectionKey key : selector.keys()) {
+        key.channel().close();
+      }
       selector.close();
     } catch (IOException e) {
       LOG.warn("Could not close selector: thread={}", helper.getName(), e);
@@ -110,24 +106,6 @@ final class DeviceLoop {
   }
 
   // Called by any thread.
-
-  /** A manager whose owner gets an event when the device fails. */
-  void add(SoftConnectionManager manager) {
-    managers.add(manager);
-  }
-
-  void remove(SoftConnectionManager manager) {
-    managers.remove(manager);
-  }
-
-  /** Messages of peers arrive at a queue pair under this index of the shared table. */
-  void add(SoftQueuePair queuePair, int index) {
-    queuePairs.set(index, queuePair);
-  }
-
-  void remove(int index) {
-    queuePairs.set(index, null);
-  }
 
   /** The caller polls a completion queue, which is empty: it makes progress. */
   void poll() {
@@ -144,7 +122,7 @@ final class DeviceLoop {
     if (sleeper == helper) {
       wakeSleeper();
     }
-    if (lock.tryLock()) {
+    if (!lock.hasQueuedThreads() && lock.tryLock()) {
       try {
         round(selects);
       } finally {
@@ -154,34 +132,31 @@ final class DeviceLoop {
   }
 
   /**
-   * The queue pair has new work. The caller executes it, except long copies, which are left to
-   * threads that poll. Allocates nothing.
+   * The queue pair has new work. The caller executes it, unless another thread has the lock: that
+   * one does it then. Long copies are left to threads that poll. Allocates nothing.
    */
   void ring(SoftQueuePair queuePair) {
-    doorbells.tryRing(queuePair);
-    runRung();
+    if (lock.tryLock()) {
+      try {
+        activate(queuePair);
+        runPosted();
+      } finally {
+        unlock();
+      }
+    } else {
+      table.ring(queuePair.index());
+      runRung();
+    }
   }
 
-  /** Runs a command soon, in the order given, on the thread that makes progress next. */
-  void execute(Runnable command) {
-    commands.add(command);
-    wakeSleeper();
-  }
-
-  /** Runs a command after those given before. No copy is in progress meanwhile. */
+  /** Runs a command with the lock, between two pieces of copies. */
   void call(Runnable command) {
     lock.lock();
-    callers++;
     try {
-      while (copying != null) {
-        copyEnded.awaitUninterruptibly();
-      }
       nowNs = System.nanoTime();
-      runCommandsOfOthers();
       command.run();
       signalNow();
     } finally {
-      callers--;
       // It has closed channels of the selector, or added work.
       wakeSleeper();
       unlock();
@@ -205,31 +180,37 @@ final class DeviceLoop {
   void wake(Thread thread) {
     if (sleeper == thread) {
       wakeSleeper();
+    } else {
+      LockSupport.unpark(thread);
     }
-    LockSupport.unpark(thread);
   }
 
   private void wakeSleeper() {
-    if (asleep.get() && asleep.compareAndSet(true, false)) {
+    Thread asleep = sleeper;
+    if (asleep != null) {
       selector.wakeup();
-      LockSupport.unpark(sleeper);
+      LockSupport.unpark(asleep);
     }
   }
 
-  /** Executes what was rung, unless another thread has the lock: that one does it then. */
+  /** Executes what was rung while the lock was taken, unless another thread has the lock again. */
   private void runRung() {
-    while (!doorbells.isEmpty() && lock.tryLock()) {
+    for (int turn = 0; turn < MAX_TURNS && table.hasArrivals() && lock.tryLock(); turn++) {
       try {
-        nowNs = System.nanoTime();
-        doorbells.answer(activation);
-        runQueuePairs(true);
-        signalNow();
-        if (!runnable.isEmpty()) {
-          wakeSleeper();
-        }
+        table.takeArrivals(onRung);
+        runPosted();
       } finally {
         lock.unlock();
       }
+    }
+  }
+
+  private void runPosted() {
+    nowNs = System.nanoTime();
+    runQueuePairs(true);
+    signalNow();
+    if (!runnable.isEmpty()) {
+      wakeSleeper();
     }
   }
 
@@ -249,6 +230,11 @@ final class DeviceLoop {
     return nowNs;
   }
 
+  /** Messages of peers arrive at a queue pair under this index; null for none. */
+  void setQueuePair(int index, SoftQueuePair queuePair) {
+    queuePairs[index] = queuePair;
+  }
+
   /** Gives a queue pair a turn soon. */
   void activate(SoftQueuePair queuePair) {
     if (!queuePair.active) {
@@ -257,17 +243,19 @@ final class DeviceLoop {
     }
   }
 
-  /** Runs a command at a time. */
-  Timers.Timer schedule(long atNs, Runnable command) {
-    Timers.Timer timer = timers.schedule(atNs, command);
-    if (timers.firstNs() == atNs) {
+  /** Runs a command at a time, which it checks whether it still has something to do. */
+  void schedule(long atNs, Runnable command) {
+    timers.add(new Timer(atNs, command));
+    if (timers.element().atNs == atNs) {
       wakeSleeper();
     }
-    return timer;
   }
 
-  void cancel(Timers.Timer timer) {
-    timers.cancel(timer);
+  private record Timer(long atNs, Runnable command) implements Comparable<Timer> {
+    @Override
+    public int compareTo(Timer other) {
+      return Long.signum(atNs - other.atNs);
+    }
   }
 
   /** Signals the queue's channel at the end of this round, or sooner. */
@@ -283,27 +271,6 @@ final class DeviceLoop {
     unsignalled.clear();
   }
 
-  /** Whether a copy may begin: no other one is in progress, and no caller waits for its end. */
-  boolean mayCopy() {
-    return copying == null && callers == 0;
-  }
-
-  /** Begins a copy of this queue pair, without the lock. */
-  void beginCopy(SoftQueuePair queuePair) {
-    copying = queuePair;
-    unlock();
-  }
-
-  /** Ends a copy; has the lock again. */
-  void endCopy() {
-    lock.lock();
-    copying = null;
-    nowNs = System.nanoTime();
-    if (callers > 0) {
-      copyEnded.signalAll();
-    }
-  }
-
   private void round(boolean selects) {
     if (ended) {
       return;
@@ -311,19 +278,17 @@ final class DeviceLoop {
     boolean complete = false;
     try {
       nowNs = System.nanoTime();
-      boolean worked = false;
-      if (copying == null) {
-        worked = runCommands();
-        worked |= timers.fire(nowNs);
-        worked |= takeArrivals();
+      boolean worked = fireTimers();
+      if (table.hasArrivals()) {
+        worked = true;
+        table.takeArrivals(onRung);
       }
-      worked |= doorbells.answer(activation);
       // The owners of what was received work while answers and READs are on their way.
       signalNow();
       worked |= runQueuePairs(false);
       signalNow();
       boolean due = nowNs - selectedNs > SELECT_EVERY_NS || (selects && !worked);
-      if (due && copying == null && sleeper == null) {
+      if (due && sleeper == null) {
         selector.selectNow();
         dispatch();
       }
@@ -331,82 +296,59 @@ final class DeviceLoop {
     } catch (IOException | RuntimeException e) {
       LOG.error("Soft device failed: thread={}", Thread.currentThread().getName(), e);
     } finally {
+      // After an Error too, which goes on to the caller.
       if (!complete) {
         fail();
       }
     }
   }
 
-  /** After an Error too, which goes on to the caller. */
   private void fail() {
     ended = true;
-    managers.forEach(SoftConnectionManager::onDeviceFailed);
+    onFailure.run();
+  }
+
+  private boolean fireTimers() {
+    boolean fired = false;
+    while (!timers.isEmpty() && timers.element().atNs - nowNs <= 0) {
+      timers.remove().command.run();
+      fired = true;
+    }
+    return fired;
+  }
+
+  private void onRung(int index) {
+    SoftQueuePair queuePair = queuePairs[index];
+    if (queuePair != null) {
+      queuePair.onArrival();
+      activate(queuePair);
+    }
   }
 
   /** Handles the channels that were selected, and executes what they have activated. */
   private void dispatch() {
     selectedNs = System.nanoTime();
     nowNs = selectedNs;
-    Set<SelectionKey> keys = selector.selectedKeys();
-    if (!keys.isEmpty()) {
-      for (SelectionKey key : keys) {
-        ((SelectionHandler) key.attachment()).onSelected();
-      }
-      keys.clear();
+    if (!selector.selectedKeys().isEmpty()) {
+      selector.selectedKeys().forEach(key -> ((Runnable) key.attachment()).run());
+      selector.selectedKeys().clear();
       signalNow();
       runQueuePairs(false);
       signalNow();
     }
   }
 
-  /** Their failure is one of the device and not of the caller. */
-  private void runCommandsOfOthers() {
-    try {
-      runCommands();
-    } catch (RuntimeException e) {
-      LOG.error("Soft device failed: thread={}", Thread.currentThread().getName(), e);
-      fail();
-    }
-  }
-
-  private boolean takeArrivals() {
-    boolean any = table.hasArrivals();
-    if (any) {
-      table.takeArrivals(onArrival);
-    }
-    return any;
-  }
-
-  private void onArrival(int index) {
-    SoftQueuePair queuePair = queuePairs.get(index);
-    if (queuePair != null) {
-      queuePair.onArrival();
-    }
-  }
-
-  private boolean runCommands() {
-    boolean ran = false;
-    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-      command.run();
-      ran = true;
-    }
-    return ran;
-  }
-
+  /** Gives each queue pair a turn; returns whether there was one. */
   private boolean runQueuePairs(boolean posting) {
     int count = runnable.size();
     for (int i = 0; i < count; i++) {
-      SoftQueuePair queuePair = runnable.poll();
-      if (queuePair == null) {
-        // Another thread has executed it during a copy.
-        break;
-      }
-      if (queuePair == copying) {
-        runnable.add(queuePair);
-      } else {
-        queuePair.active = false;
-        if (queuePair.run(posting)) {
-          activate(queuePair);
+      SoftQueuePair queuePair = runnable.remove();
+      queuePair.active = false;
+      if (queuePair.run(posting)) {
+        activate(queuePair);
+        if (lock.hasQueuedThreads() || table.hasArrivals()) {
+          // They do not wait for the copies of all queue pairs.
+          break;
         }
       }
     }
@@ -422,54 +364,36 @@ final class DeviceLoop {
    */
   @SuppressWarnings("NonAtomicVolatileUpdate") // only under the lock
   private void rest(long limitNs, SoftChannel channel) {
+    Thread self = Thread.currentThread();
     long waitNs = 0;
     lock.lock();
     boolean selects = sleeper == null && !ended;
     try {
       if (selects) {
-        sleeper = Thread.currentThread();
+        sleeper = self;
         sleeps++;
-        asleep.set(true);
         table.setAsleep(true);
-        waitNs = hasWork() ? 0 : Math.min(limitNs, untilTimerNs());
+        boolean hasWork = !runnable.isEmpty() || table.hasArrivals();
+        waitNs = hasWork ? 0 : Math.min(limitNs, untilTimerNs());
       } else if (channel != null) {
-        parked.add(Thread.currentThread());
+        parked = self;
       }
     } finally {
       unlock();
     }
-    if (!selects) {
-      park(limitNs, channel);
-      return;
-    }
-    try {
-      select(channel != null && channel.isSignalled() ? 0 : waitNs);
-    } finally {
-      wakeFromRest();
-    }
-  }
-
-  private void park(long limitNs, SoftChannel channel) {
-    if (channel != null) {
-      if (!channel.isSignalled()) {
-        LockSupport.parkNanos(this, limitNs);
+    if (selects) {
+      try {
+        select(channel != null && channel.isSignalled() ? 0 : waitNs);
+      } finally {
+        wakeFromRest();
       }
-      lock.lock();
-      parked.remove(Thread.currentThread());
-      unlock();
+    } else if (channel != null && !channel.isSignalled()) {
+      LockSupport.parkNanos(this, limitNs);
     }
-  }
-
-  private boolean hasWork() {
-    return !doorbells.isEmpty()
-        || !commands.isEmpty()
-        || !runnable.isEmpty()
-        || table.hasArrivals()
-        || copying != null;
   }
 
   private long untilTimerNs() {
-    return timers.isEmpty() ? Long.MAX_VALUE : timers.firstNs() - System.nanoTime();
+    return timers.isEmpty() ? Long.MAX_VALUE : timers.element().atNs - System.nanoTime();
   }
 
   private void select(long waitNs) {
@@ -491,17 +415,14 @@ final class DeviceLoop {
   private void wakeFromRest() {
     lock.lock();
     try {
-      asleep.set(false);
       table.setAsleep(false);
       sleeper = null;
-      Thread next = parked.peek();
-      if (next != null) {
-        LockSupport.unpark(next);
-      }
+      LockSupport.unpark(parked);
+      parked = null;
       if (helperParked) {
         LockSupport.unpark(helper);
       }
-      if (!ended && copying == null) {
+      if (!ended) {
         dispatch();
       }
     } finally {

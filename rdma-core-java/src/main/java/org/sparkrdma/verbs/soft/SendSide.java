@@ -12,37 +12,28 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.DirectMemory;
 import org.sparkrdma.verbs.engine.RegionAccess;
-import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.faults.Network;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
  * Executes a queue pair's send queue in order, and completes it in order. Guarded by the lock of
  * the device.
  *
- * <pre>
- *   completed │ executed, acknowledged later │ to do      │ free
- *             head                           next         tail
- * </pre>
- *
- * <p>A READ or WRITE is a copy from or to the peer's memory. A SEND is a copy into the memory of
- * the peer's next posted receive, see {@link SharedReceives}. It is complete when it is delivered
- * there, and wakes the peer through the socket only if that sleeps. When the peer has posted no
- * receive, this side waits for the receiver-not-ready delay and looks again, as often as the
- * connection's parameters allow; the requests behind it wait too.
+ * <p>A READ or WRITE is a copy from or to the peer's memory, see {@link SoftPeer#copy}. A SEND is a
+ * copy into the memory of the peer's next posted receive, see {@link SharedReceives}. It is
+ * complete when it is delivered there, and wakes the peer through the socket only if that sleeps.
+ * When the peer has posted no receive, this side waits for the receiver-not-ready delay and looks
+ * again, as often as the connection's parameters allow; the requests behind it wait too.
  */
 final class SendSide {
-  /** Maximum length of a copy of the thread that posts, which is done with the lock. */
-  static final int SHORT_BYTES = 1 << 16;
-
   private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
+
+  /** Maximum length of a copy of the thread that posts. */
+  private static final int SHORT_BYTES = 1 << 16;
 
   /** Delay before a message is sent again whose receiver was not ready. */
   private static final long RECEIVER_NOT_READY_NS = 1_000_000;
 
-  private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
   private static final int SIGNAL_BYTES = 1 << 18;
 
@@ -52,10 +43,13 @@ final class SendSide {
   private final SoftQueuePair queuePair;
   private final WorkEntry[] entries;
   private final int mask;
-  private final SoftContext context;
   private final DeviceLoop loop;
   private final FaultPlan faults;
-  private Link link;
+  private final long latencyNs;
+
+  /** Null before the connection is established, and after its end. */
+  private SoftEndpoint endpoint;
+
   private SoftPeer peer;
   private int peerNumber;
   private SharedReceives receives;
@@ -69,22 +63,25 @@ final class SendSide {
   /** Number of requests submitted; written by the owner. */
   private final AtomicLong tail = new AtomicLong();
 
+  /** Number of requests completed. */
   private long head;
-  private long next;
+
+  /** Number of requests whose due time is set. */
   private long stamped;
-  private long resumeNs;
-  private Timers.Timer timer;
+
+  /** Time before which nothing runs, and whether a turn is scheduled for a time. */
+  private long resumeNs = System.nanoTime();
+
+  private long scheduledNs;
+  private boolean isScheduled;
   private long bytesSinceSignal;
 
-  /** Whether the next request waits for the end of another copy. */
-  private boolean busy;
-
-  SendSide(SoftQueuePair queuePair, QueuePairSettings settings, SoftContext context)
+  SendSide(SoftQueuePair queuePair, QueuePairSettings settings, SoftDevice device)
       throws VerbsException {
     this.queuePair = queuePair;
-    this.context = context;
-    loop = context.loop();
-    faults = context.faults();
+    loop = device.loop;
+    faults = device.faults;
+    latencyNs = device.settings.latencyNs();
     entries = new WorkEntry[ringSize(settings.sendDepth())];
     mask = entries.length - 1;
     int inlineBytes = settings.maxInlineBytes();
@@ -117,8 +114,8 @@ final class SendSide {
   }
 
   /** The connection is established: work may begin. */
-  void onEstablished(Link toPeer, SoftEndpoint endpoint, int receiverNotReadyRetries) {
-    link = toPeer;
+  void onEstablished(SoftEndpoint established, int receiverNotReadyRetries) {
+    endpoint = established;
     peer = endpoint.peer();
     peerNumber = endpoint.peerNumber();
     receives = endpoint.peerReceives();
@@ -128,40 +125,31 @@ final class SendSide {
 
   /** One turn, see {@link SoftQueuePair#run}; true when it needs another one. */
   boolean run(boolean posting) {
-    if (peer == null) {
+    if (endpoint == null) {
       return false;
     }
-    stamp();
-    completeDue();
-    busy = false;
+    int requests = 0;
     long bytes = 0;
-    for (int requests = 0; next != tail.getAcquire() && !queuePair.hasFailed(); requests++) {
-      stamp();
-      WorkEntry entry = entry(next);
-      if (!isDue(entry)) {
+    for (long end = stamp(); head < end; end = stamp()) {
+      WorkEntry entry = entry(head);
+      if (entry.hangs || !isPast(entry.dueNs) || !isPast(resumeNs)) {
         return false;
       }
-      if (requests == TURN_REQUESTS
-          || bytes >= TURN_BYTES
+      if (requests++ == TURN_REQUESTS
+          || bytes >= SoftPeer.PIECE_BYTES
           || (posting && entry.totalBytes > SHORT_BYTES)) {
         return true;
       }
-      long before = entry.progress;
+      bytes += entry.totalBytes;
       if (!execute(entry)) {
-        return busy;
+        return false;
       }
-      // When its owner has filled the completed entry again, progress is 0.
-      bytes += Math.max(0, entry.progress - before);
     }
     return false;
   }
 
   /** One step of a request; false when the turn ends. */
   private boolean execute(WorkEntry entry) {
-    if (entry.totalBytes > SHORT_BYTES && !loop.mayCopy()) {
-      busy = true;
-      return false;
-    }
     if (entry.mustFail) {
       return fail(WorkStatus.REMOTE_OPERATION_ERROR);
     }
@@ -171,26 +159,22 @@ final class SendSide {
     return entry.isOneSided() ? oneSided(entry) : message(entry);
   }
 
-  /** The next request failed; those before it are not acknowledged any more. */
   private boolean fail(WorkStatus status) {
-    for (; head < next; head++) {
-      complete(WorkStatus.FLUSH_ERROR);
-    }
-    entry(next).signalled = true;
+    entry(head).signalled = true;
     complete(status);
-    head++;
     queuePair.fail();
     return false;
   }
 
-  /** Completes the request at {@link #head}, when that is signalled. */
+  /** Completes the oldest request, when that is signalled. */
   private void complete(WorkStatus status) {
     WorkEntry entry = entry(head);
     // Before: as soon as the owner polls the completion it may fill the entry again.
     boolean signalled = entry.signalled;
     entry.clear();
+    long position = head++;
     if (signalled) {
-      queuePair.completeSend(head, status);
+      queuePair.completeSend(position, status);
     }
   }
 
@@ -210,17 +194,13 @@ final class SendSide {
     }
     if (entry.totalBytes > 0) {
       WorkStatus status =
-          context
-              .oneSided()
-              .step(
-                  queuePair,
-                  peer,
-                  peerNumber,
-                  entry,
-                  entry.remoteKey,
-                  entry.remoteAddress + entry.progress,
-                  entry.totalBytes - entry.progress,
-                  read ? RegionAccess.REMOTE_READ : RegionAccess.REMOTE_WRITE);
+          peer.copy(
+              peerNumber,
+              entry,
+              entry.remoteKey,
+              entry.remoteAddress + entry.progress,
+              entry.totalBytes - entry.progress,
+              read ? RegionAccess.REMOTE_READ : RegionAccess.REMOTE_WRITE);
       if (status != WorkStatus.SUCCESS) {
         return fail(status);
       }
@@ -233,7 +213,7 @@ final class SendSide {
           corrupt(entry);
         }
         long bytes = entry.totalBytes;
-        finish(entry, 0);
+        complete(WorkStatus.SUCCESS);
         signalInTime(bytes);
       }
     }
@@ -269,7 +249,7 @@ final class SendSide {
       wakePeer();
       return fail(WorkStatus.REMOTE_INVALID_REQUEST);
     }
-    WorkStatus status = payload == 0 ? context.oneSided().check(peer, peerNumber) : place(entry);
+    WorkStatus status = payload == 0 ? peer.check(peerNumber) : place(entry);
     if (status == WorkStatus.RETRY_EXCEEDED || status == WorkStatus.LOCAL_PROTECTION_ERROR) {
       return fail(status);
     }
@@ -285,7 +265,7 @@ final class SendSide {
       receives.deliver(delivered, entry.totalBytes, flags, entry.immediate);
       delivered++;
       wakePeer();
-      finish(entry, context.settings().acknowledgeDelayNs());
+      complete(WorkStatus.SUCCESS);
     }
     return true;
   }
@@ -301,17 +281,13 @@ final class SendSide {
     if (i >= receives.elements(delivered)) {
       return WorkStatus.REMOTE_OPERATION_ERROR;
     }
-    return context
-        .oneSided()
-        .step(
-            queuePair,
-            peer,
-            peerNumber,
-            entry,
-            receives.key(delivered, i),
-            receives.address(delivered, i) + offset,
-            receives.length(delivered, i) - offset,
-            RegionAccess.LOCAL_WRITE);
+    return peer.copy(
+        peerNumber,
+        entry,
+        receives.key(delivered, i),
+        receives.address(delivered, i) + offset,
+        receives.length(delivered, i) - offset,
+        RegionAccess.LOCAL_WRITE);
   }
 
   private boolean awaitReceive() {
@@ -319,84 +295,63 @@ final class SendSide {
       return fail(WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
     }
     resumeNs = loop.nowNs() + RECEIVER_NOT_READY_NS;
-    wakeAt(resumeNs);
-    return false;
+    return isPast(resumeNs);
   }
 
   private void wakePeer() {
-    if (peer.table.ring(SharedTable.queuePairIndex(peerNumber))) {
-      link.wakePeer();
+    peer.table.ring(SharedTable.queuePairIndex(peerNumber));
+    if (peer.table.tryClaimWake()) {
+      endpoint.wakePeer();
     }
   }
 
-  // Times at which requests may run and complete.
+  // Times at which requests may run.
 
-  /** Sets for each request posted since the last call its due time, and whether it must fail. */
-  private void stamp() {
-    for (long end = tail.getAcquire(); stamped < end; stamped++) {
+  /**
+   * Sets for each request posted since the last call its due time, and whether it must fail.
+   *
+   * @return the number of requests submitted
+   */
+  private long stamp() {
+    long end = tail.getAcquire();
+    for (; stamped < end; stamped++) {
       WorkEntry entry = entry(stamped);
       boolean read = entry.opcode == Opcode.READ;
-      entry.dueNs = context.network().dueNs(read, loop.nowNs());
-      entry.mustFail = !read && faults.fires(FaultPlan.Kind.SEND_ERROR);
+      entry.dueNs = loop.nowNs() + latencyNs;
+      if (faults.isActive()) {
+        entry.hangs = faults.fires(read ? FaultPlan.Kind.HANG : FaultPlan.Kind.SEND_HANG);
+        entry.dueNs += read && !entry.hangs ? faults.delayNs() : 0;
+        entry.mustFail = !read && faults.fires(FaultPlan.Kind.SEND_ERROR);
+      }
     }
+    return end;
   }
 
-  /** Whether a request may run now. If not, schedules a turn for the time when it may. */
-  private boolean isDue(WorkEntry entry) {
-    return entry.dueNs != Network.NEVER && isPast(entry.dueNs) && isPast(resumeNs);
-  }
-
+  /** Whether it is that time. If not, schedules a turn for it. */
   private boolean isPast(long atNs) {
-    if (atNs == 0 || atNs - loop.nowNs() <= 0) {
+    if (atNs - loop.nowNs() <= 0) {
       return true;
     }
-    wakeAt(atNs);
+    if (!isScheduled || atNs - scheduledNs < 0) {
+      isScheduled = true;
+      scheduledNs = atNs;
+      loop.schedule(atNs, this::onTimer);
+    }
     return false;
   }
 
-  private void wakeAt(long atNs) {
-    if (timer == null || atNs - timer.atNs() < 0) {
-      cancelTimer();
-      timer = loop.schedule(atNs, this::onTimer);
-    }
-  }
-
   private void onTimer() {
-    timer = null;
+    isScheduled = false;
     loop.activate(queuePair);
-  }
-
-  private void cancelTimer() {
-    if (timer != null) {
-      loop.cancel(timer);
-      timer = null;
-    }
-  }
-
-  // Completing.
-
-  private void finish(WorkEntry entry, long delayNs) {
-    entry.acknowledgedNs = delayNs == 0 ? 0 : loop.nowNs() + delayNs;
-    next++;
-    completeDue();
-  }
-
-  private void completeDue() {
-    while (head < next && isPast(entry(head).acknowledgedNs)) {
-      complete(WorkStatus.SUCCESS);
-      head++;
-    }
   }
 
   /** Drops all work without completions. */
   void drop() {
-    cancelTimer();
     for (long end = tail.getAcquire(); head < end; head++) {
       entry(head).clear();
     }
-    next = head;
     stamped = head;
-    link = null;
+    endpoint = null;
     peer = null;
     receives = null;
   }

@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.soft;
 
 import org.sparkrdma.verbs.engine.EngineChannel;
-import org.sparkrdma.verbs.engine.EngineDevice;
 
 /** A completion channel whose waiting thread makes the device's progress. */
 final class SoftChannel extends EngineChannel {
@@ -10,9 +9,9 @@ final class SoftChannel extends EngineChannel {
   private volatile boolean signalled;
   private volatile Thread waiter;
 
-  SoftChannel(EngineDevice device, DeviceLoop loop) {
+  SoftChannel(SoftDevice device) {
     super(device);
-    this.loop = loop;
+    loop = device.loop;
   }
 
   @Override

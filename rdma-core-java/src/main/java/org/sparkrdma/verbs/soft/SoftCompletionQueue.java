@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
 
 /**
@@ -38,9 +37,9 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   /** Whether there were completions since the last {@link #signalIfArmed}; under the lock. */
   private boolean unsignalled;
 
-  SoftCompletionQueue(EngineDevice device, int capacity, SoftChannel channel, DeviceLoop loop) {
+  SoftCompletionQueue(SoftDevice device, int capacity, SoftChannel channel) {
     super(device, capacity, channel);
-    this.loop = loop;
+    loop = device.loop;
     int size = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     mask = size - 1;
     requestNumbers = new long[size];
@@ -51,11 +50,6 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   }
 
   // Called with the lock of the device.
-
-  /** Adds a completion of a send, or of a receive without immediate data; see the other method. */
-  boolean add(long requestNumber, WorkStatus status, long lengthBytes) {
-    return add(requestNumber, status, lengthBytes, false, false, 0);
-  }
 
   /** Adds a completion; false when there is no room, and the queue is overrun from then on. */
   boolean add(

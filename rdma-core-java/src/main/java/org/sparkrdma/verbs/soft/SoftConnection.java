@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.DatagramChannel;
-import java.nio.channels.SocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -13,40 +12,38 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
  * The owner's end of a connection: hands its commands to the {@link SoftEndpoint}, whose events the
  * manager brings when it is polled. No lock of this class is taken with the lock of the device.
  */
 final class SoftConnection extends EngineConnection {
-  private final SoftContext context;
+  private final SoftDevice device;
   private final SoftConnectionManager manager;
   private final SoftEndpoint endpoint;
   private InetSocketAddress source;
 
   /** An outgoing connection. */
   SoftConnection(
-      SoftContext context,
+      SoftDevice device,
       SoftConnectionManager manager,
       InetSocketAddress remote,
       Duration timeout) {
     super(manager, remote, timeout);
-    this.context = context;
+    this.device = device;
     this.manager = manager;
-    endpoint = SoftEndpoint.initiator(context, this);
+    endpoint = SoftEndpoint.initiator(device, this);
   }
 
   /** A connection that a peer asks for. */
   SoftConnection(
-      SoftContext context,
+      SoftDevice device,
       SoftConnectionManager manager,
       SoftEndpoint endpoint,
       InetSocketAddress local,
       InetSocketAddress remote) {
     super(manager, remote, null);
-    this.context = context;
+    this.device = device;
     this.manager = manager;
     this.endpoint = endpoint;
     setLocalAddress(local);
@@ -107,56 +104,35 @@ final class SoftConnection extends EngineConnection {
 
   @Override
   protected void sendRequest(ConnectionParameters parameters) {
-    if (context.faults().fires(FaultPlan.Kind.REFUSE_CONNECT)) {
+    if (device.faults.fires(FaultPlan.Kind.REFUSE_CONNECT)) {
       end(ConnectionEvent.Type.REJECTED, "rejected by the fault plan");
       return;
     }
-    boolean hangs = context.faults().fires(FaultPlan.Kind.HANG_CONNECT);
-    context.loop().execute(() -> openSocket(parameters, hangs));
-  }
-
-  private void openSocket(ConnectionParameters parameters, boolean hangs) {
-    SocketChannel socket = null;
-    endpoint.adopt(pair());
-    try {
-      socket = SocketChannel.open();
-      socket.configureBlocking(false);
-      if (localAddress() != null) {
-        socket.bind(localAddress());
-      }
-      boolean connected = !hangs && socket.connect(remoteAddress());
-      var link = new Link(context.loop().selector(), socket, endpoint);
-      endpoint.connect(link, parameters);
-      if (connected) {
-        endpoint.onConnected();
-      }
-    } catch (IOException | RuntimeException e) {
-      SoftConnectionManager.closeQuietly(socket, e);
-      endpoint.onEnded("could not connect: " + e.getMessage());
-    }
+    boolean hangs = device.faults.fires(FaultPlan.Kind.HANG_CONNECT);
+    device.loop.call(
+        () -> endpoint.connect(pair(), localAddress(), remoteAddress(), hangs, parameters));
   }
 
   @Override
   protected void sendReply(ConnectionParameters parameters) {
     // Before the peer can send.
     pair().tryMarkReady();
-    context.loop().execute(() -> endpoint.accept(pair(), parameters));
+    device.loop.call(() -> endpoint.accept(pair(), parameters));
   }
 
   @Override
   protected void sendRejection(byte[] privateData) {
-    byte[] copy = privateData.clone();
-    context.loop().execute(() -> endpoint.reject(copy));
+    device.loop.call(() -> endpoint.reject(privateData));
   }
 
   @Override
   protected void breakQueuePair() {
-    context.loop().call(pair()::fail);
+    device.loop.call(pair()::fail);
   }
 
   @Override
   protected void disconnectIdentifier() {
-    context.loop().execute(endpoint::disconnect);
+    device.loop.call(endpoint::close);
   }
 
   @Override
@@ -171,7 +147,7 @@ final class SoftConnection extends EngineConnection {
 
   @Override
   protected void destroyIdentifier() {
-    context.loop().call(endpoint::close);
+    device.loop.call(endpoint::close);
   }
 
   /** The manager brings an event of the endpoint. */
@@ -187,10 +163,6 @@ final class SoftConnection extends EngineConnection {
 
   void onBound(InetSocketAddress local) {
     setLocalAddress(local);
-  }
-
-  void onRequested(SoftListener listener, byte[] privateData) {
-    manager.onRequest(this, listener, privateData);
   }
 
   /** Keeps an event of the endpoint for the owner. */

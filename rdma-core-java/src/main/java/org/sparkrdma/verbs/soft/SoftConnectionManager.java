@@ -11,32 +11,29 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineListener;
 
 /** Connections over TCP sockets of the loopback device. */
 final class SoftConnectionManager extends EngineConnectionManager {
   private static final Logger LOG = LoggerFactory.getLogger(SoftConnectionManager.class);
 
-  private final SoftContext context;
+  private final SoftDevice device;
   private final SoftChannel channel;
 
   /** Events of endpoints that were not brought to their connections yet. */
   private final Queue<SoftConnection.Event> events = new ConcurrentLinkedQueue<>();
 
-  SoftConnectionManager(EngineDevice device, SoftContext context, SoftChannel channel) {
+  SoftConnectionManager(SoftDevice device, SoftChannel channel) {
     super(device, channel);
-    this.context = context;
+    this.device = device;
     this.channel = channel;
-    context.loop().add(this);
   }
 
   @Override
   protected void takeEvents() {
-    context.loop().pollEvents();
+    device.loop.pollEvents();
     synchronized (this) {
       for (var event = events.poll(); event != null; event = events.poll()) {
         event.connection().onEvent(event);
@@ -50,17 +47,6 @@ final class SoftConnectionManager extends EngineConnectionManager {
     channel.wakeup();
   }
 
-  /** Work of the device has failed, and no more is done. */
-  void onDeviceFailed() {
-    offerOfDevice(
-        ConnectionEvent.Type.DEVICE_DOWN, "the soft device failed; the log has the cause");
-  }
-
-  @Override
-  protected void destroy() {
-    context.loop().remove(this);
-  }
-
   @Override
   protected EngineListener newListener(InetSocketAddress address, int backlog)
       throws VerbsException {
@@ -68,33 +54,32 @@ final class SoftConnectionManager extends EngineConnectionManager {
     try {
       socket = ServerSocketChannel.open();
       socket.configureBlocking(false);
-      // The backlog bounds requests; a setting bounds sockets without a first message.
-      socket.bind(address, context.settings().maxHalfOpen());
-      var listener = new SoftListener(context, this, socket, backlog);
+      // The backlog bounds requests, and a limit of the listener sockets without a first message.
+      socket.bind(address, SoftListener.MAX_HALF_OPEN);
+      var listener = new SoftListener(device, this, socket, backlog);
       add(listener);
-      context.loop().call(listener::register);
+      device.loop.call(listener::register);
       return listener;
     } catch (IOException | RuntimeException e) {
-      closeQuietly(socket, e);
+      if (socket != null) {
+        closeQuietly(socket);
+      }
       throw new VerbsException(
           "rdma_listen", "rdma_listen failed: " + e.getMessage() + " address=" + address, e);
     }
   }
 
-  /** Closes a socket that may be null, after a failure. */
-  static void closeQuietly(Channel socket, Exception cause) {
-    if (socket != null) {
-      try {
-        socket.close();
-      } catch (IOException e) {
-        cause.addSuppressed(e);
-      }
+  static void closeQuietly(Channel socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      LOG.debug("Could not close a socket", e);
     }
   }
 
   @Override
   protected EngineConnection newConnection(InetSocketAddress remote, Duration timeout) {
-    return new SoftConnection(context, this, remote, timeout);
+    return new SoftConnection(device, this, remote, timeout);
   }
 
   /** Offers a peer's request to the owner. */
@@ -104,16 +89,6 @@ final class SoftConnectionManager extends EngineConnectionManager {
 
   @Override
   protected void destroyListener(Object id) {
-    var socket = (ServerSocketChannel) id;
-    context
-        .loop()
-        .call(
-            () -> {
-              try {
-                socket.close();
-              } catch (IOException e) {
-                LOG.debug("Could not close a listening socket", e);
-              }
-            });
+    device.loop.call(() -> closeQuietly((ServerSocketChannel) id));
   }
 }

@@ -5,9 +5,11 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
@@ -26,11 +28,17 @@ import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.soft.shared.FileLinks;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.KeyAllocator;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.LinkHello;
 
-/** An open soft device. Safe for any thread. */
+/**
+ * An open soft device, with what its objects share. Safe for any thread, except {@link #peers},
+ * which the lock of the loop guards.
+ */
 final class SoftDevice extends EngineDevice {
   static final String NAME = "soft0";
 
@@ -42,41 +50,86 @@ final class SoftDevice extends EngineDevice {
   private static final int MAX_READS_IN_FLIGHT = 16;
   private static final int MAX_INLINE_BYTES = 256;
   private static final int MTU_BYTES = 4_096;
+  private static final long FIRST_ADDRESS = 0x1000_0000_0000L;
+  private static final long PAGE_BYTES = 4_096;
 
-  private final SoftContext context;
+  final SoftSettings settings;
+  final HostIdentity host;
+  final SharedDirectory directory;
+  final SharedTable table;
+  final FileLinks links;
+  final KeyAllocator regionKeys;
+  final KeyAllocator queuePairNumbers = KeyAllocator.ofQueuePairs();
+  final FaultPlan faults;
+  final DeviceLoop loop;
+  final SoftPeers peers;
+
+  /** False leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}. */
+  final boolean copiesReads;
+
+  private final AtomicLong nextAddress = new AtomicLong(FIRST_ADDRESS);
   private int nextDomainId = 1;
 
-  private SoftDevice(SoftContext context, HostIdentity host, Consumer<Device> onClosed)
-      throws VerbsException {
+  private SoftDevice(
+      SoftSettings settings,
+      HostIdentity host,
+      SharedDirectory directory,
+      boolean copiesReads,
+      Consumer<Device> onClosed)
+      throws IOException, VerbsException {
     super(info(host), Driver.OTHER, 0, onClosed);
-    this.context = context;
+    this.settings = settings;
+    this.host = host;
+    this.directory = directory;
+    this.copiesReads = copiesReads;
+    var random = new SecureRandom();
+    byte[] secret = new byte[SharedTable.SECRET_BYTES];
+    random.nextBytes(secret);
+    table = SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
+    links = new FileLinks(directory);
+    regionKeys = KeyAllocator.ofRegions(random.nextLong());
+    faults = FaultPlan.parse(settings.faults());
+    loop = new DeviceLoop("soft-rdma-" + NAME, table, this::onLoopFailed);
+    peers = new SoftPeers(this);
   }
 
+  /** Creates a directory with a table, which peers see, and starts the helper. */
   static SoftDevice open(
       SoftSettings settings, HostIdentity host, boolean copiesReads, Consumer<Device> onClosed)
       throws VerbsException {
-    SoftContext context = null;
+    SharedDirectory directory = null;
+    SoftDevice device = null;
     try {
-      context = SoftContext.open(settings, host, copiesReads);
-      return new SoftDevice(context, host, onClosed);
+      directory = SharedDirectory.create(settings.directory(), host, ProcessIdentity.self());
+      device = new SoftDevice(settings, host, directory, copiesReads, onClosed);
+      device.loop.start();
+      return device;
     } catch (IOException | VerbsException e) {
-      if (context != null) {
-        context.close();
-      }
       throw new VerbsException(
           "ibv_open_device",
           "ibv_open_device failed: " + e.getMessage() + " directory=" + settings.directory(),
           e);
+    } finally {
+      if (device == null && directory != null) {
+        // The device may be opened again.
+        directory.close();
+      }
     }
   }
 
-  SoftContext context() {
-    return context;
+  /** Takes a page-aligned range that was never used before, with an unused page behind it. */
+  long takeAddresses(long lengthBytes) {
+    long pages = (lengthBytes + PAGE_BYTES - 1) / PAGE_BYTES + 1;
+    return nextAddress.getAndAdd(pages * PAGE_BYTES);
+  }
+
+  private void onLoopFailed() {
+    offerDown("the soft device failed; the log has the cause");
   }
 
   @Override
   protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
-    return SoftMemory.allocate(this, context, lengthBytes);
+    return SoftMemory.allocate(this, lengthBytes);
   }
 
   @Override
@@ -86,23 +139,24 @@ final class SoftDevice extends EngineDevice {
 
   @Override
   protected SoftChannel newChannel() {
-    return new SoftChannel(this, context.loop());
+    return new SoftChannel(this);
   }
 
   @Override
   protected EngineCompletionQueue newCompletionQueue(
       int capacity, EngineChannel channel, int vector) {
-    return new SoftCompletionQueue(this, capacity, (SoftChannel) channel, context.loop());
+    return new SoftCompletionQueue(this, capacity, (SoftChannel) channel);
   }
 
   @Override
   protected EngineConnectionManager newConnectionManager(EngineChannel channel) {
-    return new SoftConnectionManager(this, context, (SoftChannel) channel);
+    return new SoftConnectionManager(this, (SoftChannel) channel);
   }
 
   @Override
   protected void closeDevice() {
-    context.close();
+    loop.stop();
+    directory.close();
   }
 
   // Facts of the device.
@@ -112,6 +166,10 @@ final class SoftDevice extends EngineDevice {
     capabilities.remove(Capability.ACK_TIMEOUT);
     capabilities.remove(Capability.TRAFFIC_CLASS);
     capabilities.remove(Capability.READ_DEPTH);
+    List<Gid> gids = gids();
+    var port =
+        new PortInfo(
+            1, PortState.ACTIVE, MTU_BYTES, gids, gids.stream().map(Gid::address).toList());
     return new DeviceInfo(
         NAME,
         SoftProvider.NAME,
@@ -119,7 +177,7 @@ final class SoftDevice extends EngineDevice {
         host.bootId().getMostSignificantBits(),
         limits(),
         capabilities,
-        List.of(port(gids())));
+        List.of(port));
   }
 
   private static DeviceLimits limits() {
@@ -136,11 +194,6 @@ final class SoftDevice extends EngineDevice {
         MAX_INLINE_BYTES,
         LinkHello.MAX_PRIVATE_DATA_BYTES,
         1);
-  }
-
-  private static PortInfo port(List<Gid> gids) {
-    return new PortInfo(
-        1, PortState.ACTIVE, MTU_BYTES, gids, gids.stream().map(Gid::address).toList());
   }
 
   private static List<Gid> gids() throws VerbsException {

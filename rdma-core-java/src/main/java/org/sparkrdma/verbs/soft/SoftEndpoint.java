@@ -2,34 +2,38 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.Arrays;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
-import org.sparkrdma.verbs.soft.wire.Frame;
-import org.sparkrdma.verbs.soft.wire.FrameHandler;
-import org.sparkrdma.verbs.soft.wire.Link;
-import org.sparkrdma.verbs.soft.wire.LinkHello;
-import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * The end of a connection: its socket, its state and the first messages. Guarded by the lock of the
- * device.
+ * The end of a connection: its socket, its state and the first messages, see {@link Frame}. The
+ * connection ends with the socket. Guarded by the lock of the device.
  *
  * <pre>
  *  initiator CONNECTING ─REQUEST►─ REQUESTING ─►REPLY, READY►─ ESTABLISHED
  *  acceptor  AWAITING_HELLO ─►REQUEST─ REQUESTED ─REPLY►─ ACCEPTED ─►READY─ ESTABLISHED
- *  then      LINGERING: sends the last frames and drops what is received; CLOSED
+ *  then      CLOSED
  * </pre>
  */
-final class SoftEndpoint implements FrameHandler {
-  private static final long LINGER_NS = Duration.ofSeconds(1).toNanos();
+final class SoftEndpoint {
+  private static final Logger LOG = LoggerFactory.getLogger(SoftEndpoint.class);
   private static final int MAX_REASON_BYTES = 400;
+
+  /** Room for each frame of a set-up, and for wake-ups. */
+  private static final int BUFFER_BYTES = 1 << 10;
+
   private static final byte[] NO_BODY = {};
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -40,44 +44,45 @@ final class SoftEndpoint implements FrameHandler {
     REQUESTED,
     ACCEPTED,
     ESTABLISHED,
-    LINGERING,
     CLOSED
   }
 
-  private final SoftContext context;
+  private final SoftDevice device;
 
   /** Null at the initiator. */
   private final SoftListener listener;
 
   private State state;
-  private Link link;
+  private SocketChannel socket;
+  private final ByteBuffer in = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer wake = ByteBuffer.allocate(1).put(0, Frame.WAKE);
   private SoftConnection connection;
+
+  /** Null before the owner connects or accepts. */
   private SoftQueuePair queuePair;
+
   private ConnectionParameters parameters;
 
-  /** Limit of the present state. */
-  private Timers.Timer timer;
-
-  /** Null before the peer's first message was checked, and after {@link #releasePeer}. */
+  /** Null before the peer's first message was checked, and at the end. */
   private SoftPeer peer;
 
   private int peerNumber;
   private SharedReceives peerReceives;
 
-  private SoftEndpoint(SoftContext context, SoftListener listener, State first) {
-    this.context = context;
+  private SoftEndpoint(SoftDevice device, SoftListener listener, State first) {
+    this.device = device;
     this.listener = listener;
     state = first;
   }
 
-  static SoftEndpoint initiator(SoftContext context, SoftConnection connection) {
-    var endpoint = new SoftEndpoint(context, null, State.CONNECTING);
+  static SoftEndpoint initiator(SoftDevice device, SoftConnection connection) {
+    var endpoint = new SoftEndpoint(device, null, State.CONNECTING);
     endpoint.connection = connection;
     return endpoint;
   }
 
-  static SoftEndpoint acceptor(SoftContext context, SoftListener listener) {
-    return new SoftEndpoint(context, listener, State.AWAITING_HELLO);
+  static SoftEndpoint acceptor(SoftDevice device, SoftListener listener) {
+    return new SoftEndpoint(device, listener, State.AWAITING_HELLO);
   }
 
   SoftPeer peer() {
@@ -98,40 +103,75 @@ final class SoftEndpoint implements FrameHandler {
     return peerReceives;
   }
 
-  boolean isHalfOpen() {
-    return state == State.AWAITING_HELLO;
+  private InetSocketAddress localAddress() throws IOException {
+    return (InetSocketAddress) socket.getLocalAddress();
   }
 
-  private void setLimit(long delayNs, Runnable onTimeout) {
-    cancelLimit();
-    timer = context.loop().schedule(System.nanoTime() + delayNs, onTimeout);
+  private InetSocketAddress remoteAddress() throws IOException {
+    return (InetSocketAddress) socket.getRemoteAddress();
   }
 
-  private void cancelLimit() {
-    if (timer != null) {
-      context.loop().cancel(timer);
-      timer = null;
-    }
+  /** Takes over a socket in non-blocking mode. */
+  private void register(SocketChannel channel, int operation) throws IOException {
+    socket = channel;
+    socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    socket.register(device.loop.selector(), operation, (Runnable) this::onSelected);
+  }
+
+  /** Ends the connection when it is still in this state at the end of the handshake time-out. */
+  private void limitState() {
+    State limited = state;
+    device.loop.schedule(
+        System.nanoTime() + device.settings.handshakeTimeoutNs(),
+        () -> {
+          if (state == limited) {
+            onEnded("no answer within the handshake time-out");
+          }
+        });
   }
 
   // The initiator.
 
-  void connect(Link newLink, ConnectionParameters wanted) {
-    link = newLink;
+  /**
+   * Connects the socket.
+   *
+   * @param local null for an address that the kernel chooses
+   * @param hangs whether the peer is never reached, by the fault plan
+   */
+  void connect(
+      SoftQueuePair pair,
+      InetSocketAddress local,
+      InetSocketAddress remote,
+      boolean hangs,
+      ConnectionParameters wanted) {
+    queuePair = pair;
     parameters = wanted;
-    context.peers().add(this);
+    pair.attach(this);
+    try {
+      SocketChannel channel = SocketChannel.open();
+      channel.configureBlocking(false);
+      register(channel, 0);
+      if (local != null) {
+        socket.bind(local);
+      }
+      if (hangs) {
+        return;
+      }
+      if (socket.connect(remote)) {
+        onConnected();
+      } else {
+        socket.keyFor(device.loop.selector()).interestOps(SelectionKey.OP_CONNECT);
+      }
+    } catch (IOException | RuntimeException e) {
+      onEnded("could not connect: " + e.getMessage());
+    }
   }
 
-  @Override
-  public void onConnected() throws IOException {
+  private void onConnected() throws IOException {
+    socket.keyFor(device.loop.selector()).interestOps(SelectionKey.OP_READ);
     state = State.REQUESTING;
-    connection.onBound(link.localAddress());
+    connection.onBound(localAddress());
     sendHello(Frame.REQUEST);
-  }
-
-  @Override
-  public void onConnectRefused(String reason) {
-    fail(ConnectionEvent.Type.REJECTED, reason);
   }
 
   private void onReply(ByteBuffer body) {
@@ -139,89 +179,74 @@ final class SoftEndpoint implements FrameHandler {
     try {
       privateData = acceptHello(body);
     } catch (IOException e) {
-      fail(ConnectionEvent.Type.REJECTED, e.getMessage());
+      end(ConnectionEvent.Type.REJECTED, NO_BODY, e.getMessage());
       return;
     }
-    cancelLimit();
     if (!queuePair.tryMarkReady()) {
-      closeNow();
+      close();
       return;
     }
     queuePair.publish();
-    link.send(Frame.READY, NO_BODY);
-    establish(privateData);
-  }
-
-  private void onReject(byte[] privateData) {
-    closeNow();
-    queuePair.fail();
-    connection.post(ConnectionEvent.Type.REJECTED, privateData, "the peer rejected the request");
+    send(Frame.READY, NO_BODY);
+    if (state == State.REQUESTING) {
+      establish(privateData);
+    }
   }
 
   // The acceptor.
 
   /** Begins to wait for the peer's first message. */
-  void awaitHello(Link newLink) {
-    link = newLink;
-    context.peers().add(this);
-    setLimit(context.settings().handshakeTimeoutNs(), this::close);
+  void awaitHello(SocketChannel channel) throws IOException {
+    register(channel, SelectionKey.OP_READ);
+    limitState();
   }
 
   private void onRequest(ByteBuffer body) {
-    cancelLimit();
     try {
       byte[] privateData = acceptHello(body);
-      connection = listener.onRequest(this, link.localAddress(), link.remoteAddress());
-      state = State.REQUESTED;
-      connection.onRequested(listener, privateData);
+      connection = listener.onRequest(this, localAddress(), remoteAddress(), privateData);
+      moveTo(State.REQUESTED);
     } catch (IOException e) {
       refuse(e.getMessage());
     }
   }
 
   void accept(SoftQueuePair pair, ConnectionParameters answer) {
-    adopt(pair);
+    queuePair = pair;
+    pair.attach(this);
     if (state != State.REQUESTED) {
       pair.fail();
-      post(ConnectionEvent.Type.CONNECT_ERROR, "the peer has ended the connection");
+      post(ConnectionEvent.Type.CONNECT_ERROR, NO_BODY, "the peer has ended the connection");
       return;
     }
     parameters = answer;
     state = State.ACCEPTED;
     pair.publish();
     sendHello(Frame.REPLY);
-    setLimit(
-        context.settings().handshakeTimeoutNs(),
-        () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
+    limitState();
   }
 
   void reject(byte[] privateData) {
     if (state == State.REQUESTED) {
-      link.send(Frame.REJECT, privateData);
-      linger();
+      send(Frame.REJECT, privateData);
+      end();
     }
   }
 
   private void refuse(String reason) {
     byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    link.send(Frame.REFUSED, Arrays.copyOf(text, Math.min(text.length, MAX_REASON_BYTES)));
-    linger();
+    send(Frame.REFUSED, Arrays.copyOf(text, Math.min(text.length, MAX_REASON_BYTES)));
+    end();
   }
 
   // Both.
 
-  /** This queue pair fails with the connection, and ends it when it fails. */
-  void adopt(SoftQueuePair pair) {
-    queuePair = pair;
-    pair.setFailureListener(this::onQueuePairFailed);
-  }
-
   private int initiatorPort() throws IOException {
-    return (listener == null ? link.localAddress() : link.remoteAddress()).getPort();
+    return (listener == null ? localAddress() : remoteAddress()).getPort();
   }
 
   private int listenerPort() throws IOException {
-    return (listener == null ? link.remoteAddress() : link.localAddress()).getPort();
+    return (listener == null ? remoteAddress() : localAddress()).getPort();
   }
 
   private void sendHello(byte type) {
@@ -230,18 +255,17 @@ final class SoftEndpoint implements FrameHandler {
     try {
       var hello =
           new LinkHello(
-              context.host(),
-              context.self(),
+              device.host,
               queuePair.number(),
               nonce,
-              LinkHello.proof(context.table().secret(), nonce, initiatorPort(), listenerPort()),
-              context.directory().name(),
+              LinkHello.proof(device.table.secret(), nonce, initiatorPort(), listenerPort()),
+              device.directory.name(),
               parameters.privateData());
       ByteBuffer body = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
       hello.encode(body);
-      link.send(type, Arrays.copyOf(body.array(), body.position()));
+      send(type, Arrays.copyOf(body.array(), body.position()));
     } catch (IOException e) {
-      fail(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
+      onEnded("connection lost: " + e.getMessage());
     }
   }
 
@@ -253,11 +277,11 @@ final class SoftEndpoint implements FrameHandler {
    */
   private byte[] acceptHello(ByteBuffer body) throws IOException {
     LinkHello hello = LinkHello.decode(body);
-    String difference = context.host().differenceFrom(hello.host());
+    String difference = device.host.differenceFrom(hello.host());
     if (!difference.isEmpty()) {
       throw new IOException(difference);
     }
-    peer = context.peers().acquire(hello, initiatorPort(), listenerPort());
+    peer = device.peers.acquire(hello, initiatorPort(), listenerPort());
     peerNumber = hello.queuePairNumber();
     peerReceives = peer.receives(peerNumber);
     return hello.privateData();
@@ -265,12 +289,78 @@ final class SoftEndpoint implements FrameHandler {
 
   private void establish(byte[] privateData) {
     state = State.ESTABLISHED;
-    queuePair.onEstablished(link, this, parameters.receiverNotReadyRetryCount());
-    connection.post(ConnectionEvent.Type.ESTABLISHED, privateData, "");
+    queuePair.onEstablished(parameters.receiverNotReadyRetryCount());
+    post(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
-  @Override
-  public void onFrame(byte type, ByteBuffer body) throws IOException {
+  private void post(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    connection.post(type, privateData, reason);
+  }
+
+  // Sending and receiving.
+
+  private void send(byte type, byte[] body) {
+    ByteBuffer frame = ByteBuffer.allocate(Frame.HEADER_BYTES + body.length);
+    frame.order(ByteOrder.LITTLE_ENDIAN).putInt(type).putInt(body.length).put(body).flip();
+    try {
+      socket.write(frame);
+      if (frame.hasRemaining()) {
+        // One that reads what it is sent has room for each frame.
+        onEnded("the peer does not read");
+      }
+    } catch (IOException e) {
+      onEnded("connection lost: " + e.getMessage());
+    }
+  }
+
+  /** Wakes the peer. Without room in the socket, bytes that were sent before wake it. */
+  void wakePeer() {
+    try {
+      socket.write(wake.rewind());
+    } catch (IOException e) {
+      LOG.debug("Could not wake the peer: the selector reports the end of the socket", e);
+    }
+  }
+
+  /** The socket is ready. */
+  private void onSelected() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    try {
+      if (state == State.CONNECTING) {
+        socket.finishConnect();
+        onConnected();
+      } else {
+        receive();
+      }
+    } catch (java.net.ConnectException e) {
+      end(ConnectionEvent.Type.REJECTED, NO_BODY, e.getMessage());
+    } catch (ProtocolException e) {
+      onEnded("peer broke the protocol: " + e.getMessage());
+    } catch (IOException e) {
+      onEnded("connection lost: " + e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.error("Unexpected failure in a connection of the soft device; closing it", e);
+      onEnded("connection closed after a failure: " + e);
+    }
+  }
+
+  private void receive() throws IOException {
+    if (socket.read(in) < 0) {
+      onEnded("the peer disconnected");
+      return;
+    }
+    in.flip();
+    ByteBuffer frame = Frame.next(in);
+    while (frame != null && state != State.CLOSED) {
+      onFrame(frame.get(0), frame);
+      frame = Frame.next(in);
+    }
+    in.compact();
+  }
+
+  private void onFrame(byte type, ByteBuffer body) throws IOException {
     switch (type) {
       case Frame.REQUEST -> {
         require(state == State.AWAITING_HELLO, type);
@@ -282,20 +372,17 @@ final class SoftEndpoint implements FrameHandler {
       }
       case Frame.REJECT -> {
         require(state == State.REQUESTING, type);
-        onReject(bytes(body));
+        end(ConnectionEvent.Type.REJECTED, bytes(body), "the peer rejected the request");
       }
       case Frame.REFUSED -> {
         require(state == State.REQUESTING, type);
         String reason = new String(bytes(body), StandardCharsets.UTF_8);
-        fail(ConnectionEvent.Type.REJECTED, "refused: " + reason);
+        end(ConnectionEvent.Type.REJECTED, NO_BODY, "refused: " + reason);
       }
-      case Frame.READY -> {
-        require(state == State.ACCEPTED && !body.hasRemaining(), type);
-        cancelLimit();
+      default -> {
+        require(state == State.ACCEPTED && type == Frame.READY && !body.hasRemaining(), type);
         establish(NO_BODY);
       }
-      case Frame.DISCONNECT -> onDisconnect();
-      default -> throw new ProtocolException("unexpected frame: type=" + type);
     }
   }
 
@@ -315,117 +402,47 @@ final class SoftEndpoint implements FrameHandler {
 
   /** Ends the connection, whatever its state, without an event. */
   void close() {
-    switch (state) {
-      case ESTABLISHED, ACCEPTED, REQUESTING -> sendDisconnect();
-      case REQUESTED -> refuse("the request was dropped");
-      case LINGERING -> {
-        // The time limit closes it.
-      }
-      default -> closeNow();
+    if (state == State.REQUESTED) {
+      refuse("the request was dropped");
     }
+    end();
   }
 
-  /** Ends an established or accepted connection. */
-  void disconnect() {
-    if (state == State.ESTABLISHED || state == State.ACCEPTED) {
-      sendDisconnect();
-      queuePair.fail();
-    }
+  /** The socket was closed by the peer or after an error, or the queue pair is broken. */
+  void onEnded(String reason) {
+    end(
+        state == State.ESTABLISHED
+            ? ConnectionEvent.Type.DISCONNECTED
+            : ConnectionEvent.Type.CONNECT_ERROR,
+        NO_BODY,
+        reason);
   }
 
-  private void sendDisconnect() {
-    if (link.send(Frame.DISCONNECT, NO_BODY)) {
-      linger();
-    } else {
-      closeNow();
-    }
-  }
-
-  private void onQueuePairFailed() {
-    if (state == State.ESTABLISHED) {
-      sendDisconnect();
-      post(ConnectionEvent.Type.DISCONNECTED, "the queue pair is in error");
-    } else if (state == State.ACCEPTED || state == State.REQUESTING) {
-      fail(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair was closed");
-    }
-  }
-
-  private void onDisconnect() {
-    if (state == State.ESTABLISHED) {
-      sendDisconnect();
-      queuePair.fail();
-      post(ConnectionEvent.Type.DISCONNECTED, "the peer disconnected");
-    } else {
-      onEnded("the peer disconnected");
-    }
-  }
-
-  @Override
-  public void onFlushed() {
-    if (state == State.LINGERING) {
-      link.shutdownOutput();
-    }
-  }
-
-  @Override
-  public void onEnded(String reason) {
-    State before = state;
-    closeNow();
-    switch (before) {
-      case ESTABLISHED -> {
+  private void end(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    if (state != State.CLOSED) {
+      end();
+      if (queuePair != null) {
         queuePair.fail();
-        post(ConnectionEvent.Type.DISCONNECTED, reason);
-      }
-      case CONNECTING, REQUESTING, ACCEPTED -> {
-        queuePair.fail();
-        post(ConnectionEvent.Type.CONNECT_ERROR, reason);
-      }
-      default -> {
-        // Its end is known.
+        post(type, privateData, reason);
       }
     }
   }
 
-  private void fail(ConnectionEvent.Type type, String reason) {
-    closeNow();
-    queuePair.fail();
-    post(type, reason);
-  }
-
-  private void post(ConnectionEvent.Type type, String reason) {
-    connection.post(type, NO_BODY, reason);
-  }
-
-  /** Sends what is left, then gives the peer a little time to receive it. */
-  private void linger() {
-    state = State.LINGERING;
-    releasePeer();
-    link.discard();
-    if (link.isClosed()) {
-      closeNow();
-      return;
-    }
-    if (link.isFlushed()) {
-      link.shutdownOutput();
-    }
-    setLimit(LINGER_NS, this::closeNow);
-  }
-
-  private void releasePeer() {
+  private void end() {
+    moveTo(State.CLOSED);
     if (peer != null) {
-      context.peers().release(peer);
+      device.peers.release(peer);
       peer = null;
     }
+    if (socket != null) {
+      SoftConnectionManager.closeQuietly(socket);
+    }
   }
 
-  /** Closes the socket at once, as when the device is closed. */
-  void closeNow() {
-    cancelLimit();
-    state = State.CLOSED;
-    if (link != null) {
-      link.close();
+  private void moveTo(State next) {
+    if (state == State.AWAITING_HELLO) {
+      listener.onHalfOpenEnded();
     }
-    releasePeer();
-    context.peers().remove(this);
+    state = next;
   }
 }

@@ -10,30 +10,34 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.engine.EngineListener;
-import org.sparkrdma.verbs.soft.wire.Link;
-import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
  * A listening socket in the selector of the device. Both the sockets whose first message has not
  * arrived and the requests that the owner has not polled are bounded in number.
  */
-final class SoftListener extends EngineListener implements SelectionHandler {
+final class SoftListener extends EngineListener {
   private static final Logger LOG = LoggerFactory.getLogger(SoftListener.class);
+
+  /** Maximum number of sockets whose first message has not arrived; further ones are closed. */
+  static final int MAX_HALF_OPEN = 256;
 
   private static final long PAUSE_NS = 100_000_000;
 
-  private final SoftContext context;
+  private final SoftDevice device;
   private final SoftConnectionManager manager;
   private final ServerSocketChannel channel;
   private final int backlog;
   private final AtomicInteger waiting = new AtomicInteger();
 
+  /** Guarded by the lock of the device. */
+  private int halfOpen;
+
   /** Takes over a bound channel in non-blocking mode. */
   SoftListener(
-      SoftContext context, SoftConnectionManager manager, ServerSocketChannel channel, int backlog)
+      SoftDevice device, SoftConnectionManager manager, ServerSocketChannel channel, int backlog)
       throws IOException {
     super(manager, channel, (InetSocketAddress) channel.getLocalAddress());
-    this.context = context;
+    this.device = device;
     this.manager = manager;
     this.channel = channel;
     this.backlog = backlog;
@@ -43,14 +47,13 @@ final class SoftListener extends EngineListener implements SelectionHandler {
 
   void register() {
     try {
-      channel.register(context.loop().selector(), SelectionKey.OP_ACCEPT, this);
+      channel.register(device.loop.selector(), SelectionKey.OP_ACCEPT, (Runnable) this::onSelected);
     } catch (IOException e) {
       LOG.error("Could not listen: address={}", address(), e);
     }
   }
 
-  @Override
-  public void onSelected() {
+  private void onSelected() {
     if (!channel.isOpen()) {
       return;
     }
@@ -60,41 +63,41 @@ final class SoftListener extends EngineListener implements SelectionHandler {
       }
     } catch (IOException e) {
       LOG.warn("Could not accept, will try again: address={} pauseNs={}", address(), PAUSE_NS, e);
-      pause();
+      // Without file descriptors the socket would stay ready for ever.
+      setInterest(0);
+      device.loop.schedule(System.nanoTime() + PAUSE_NS, () -> setInterest(SelectionKey.OP_ACCEPT));
     }
   }
 
-  /** Stops accepting for a while. Without file descriptors the socket would stay ready for ever. */
-  private void pause() {
-    SelectionKey key = channel.keyFor(context.loop().selector());
+  private void setInterest(int operations) {
+    SelectionKey key = channel.keyFor(device.loop.selector());
     if (key != null && key.isValid()) {
-      key.interestOps(0);
-      context.loop().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
-    }
-  }
-
-  private static void resume(SelectionKey key) {
-    if (key.isValid()) {
-      key.interestOps(SelectionKey.OP_ACCEPT);
+      key.interestOps(operations);
     }
   }
 
   private void awaitHello(SocketChannel peer) throws IOException {
-    if (context.peers().halfOpenCount() >= context.settings().maxHalfOpen()) {
+    if (halfOpen == MAX_HALF_OPEN) {
       peer.close();
       return;
     }
+    halfOpen++;
     peer.configureBlocking(false);
-    var endpoint = SoftEndpoint.acceptor(context, this);
-    endpoint.awaitHello(new Link(context.loop().selector(), peer, endpoint));
+    SoftEndpoint.acceptor(device, this).awaitHello(peer);
+  }
+
+  /** The first message of a socket has arrived, or the socket has ended. */
+  void onHalfOpenEnded() {
+    halfOpen--;
   }
 
   /**
-   * A peer's connection request was checked.
+   * Offers a peer's connection request, which was checked, to the owner.
    *
    * @throws IOException with the reason, when it is refused
    */
-  SoftConnection onRequest(SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
+  SoftConnection onRequest(
+      SoftEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote, byte[] privateData)
       throws IOException {
     if (isClosed()) {
       throw new IOException("the listener is closed");
@@ -103,7 +106,9 @@ final class SoftListener extends EngineListener implements SelectionHandler {
       waiting.decrementAndGet();
       throw new IOException("too many requests are waiting: backlog=" + backlog);
     }
-    return new SoftConnection(context, manager, endpoint, local, remote);
+    var connection = new SoftConnection(device, manager, endpoint, local, remote);
+    manager.onRequest(connection, this, privateData);
+    return connection;
   }
 
   // Called by the owner.

@@ -4,24 +4,30 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
-import org.sparkrdma.verbs.soft.shared.MappedWindows;
 import org.sparkrdma.verbs.soft.shared.PrivateFiles;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 
 /**
  * Memory in a file of the shared directory, so that peers can reach it. Its address is a number
  * that only the engine gives meaning to. Safe for any thread.
+ *
+ * <p>The file is mapped in windows of just under 2 GiB that begin every 1 GiB, so that any range of
+ * up to 1 GiB lies in one of them. A longer range gets a mapping of its own. The collector unmaps
+ * them when no slice is reachable any more.
  */
 final class SoftMemory extends EngineMemory {
-  private static final long FIRST_PAUSE_NS = 10_000_000;
-  private static final long LAST_PAUSE_NS = 500_000_000;
+  private static final int STRIDE_SHIFT = 30;
+  private static final int FIRST_PAUSE_NS = 10_000_000;
+  private static final int LAST_PAUSE_NS = 500_000_000;
 
   /** Whether memory of this process was closed that may still be mapped. */
   private static volatile boolean anyClosed;
@@ -30,19 +36,21 @@ final class SoftMemory extends EngineMemory {
   private final long fileId;
 
   /** Null once closed, so that the collector unmaps it after the last slice. */
-  private volatile MappedWindows mapping;
+  private volatile ByteBuffer[] windows;
+
+  /** The windows again, for {@link #view}; guarded by the lock of the device. */
+  private final ByteBuffer[] views;
 
   private SoftMemory(
-      EngineDevice device,
-      SoftContext context,
-      Path file,
-      long fileId,
-      long lengthBytes,
-      MappedWindows mapping) {
-    super(device, context.addresses().take(lengthBytes), lengthBytes);
+      SoftDevice device, Path file, long fileId, long lengthBytes, ByteBuffer[] windows) {
+    super(device, device.takeAddresses(lengthBytes), lengthBytes);
     this.file = file;
     this.fileId = fileId;
-    this.mapping = mapping;
+    this.windows = windows;
+    views = new ByteBuffer[windows.length];
+    for (int i = 0; i < windows.length; i++) {
+      views[i] = windows[i].duplicate();
+    }
   }
 
   /**
@@ -50,41 +58,39 @@ final class SoftMemory extends EngineMemory {
    * it is reachable. So when there is too little memory and some was closed, this requests a
    * collection and waits a little before it fails.
    */
-  static SoftMemory allocate(EngineDevice device, SoftContext context, long lengthBytes)
-      throws VerbsException {
-    try {
-      return tryAllocate(device, context, lengthBytes);
-    } catch (VerbsException e) {
-      if (!anyClosed) {
-        throw e;
-      }
-    }
-    System.gc();
-    for (long pauseNs = FIRST_PAUSE_NS; pauseNs < LAST_PAUSE_NS; pauseNs *= 2) {
+  static SoftMemory allocate(SoftDevice device, long lengthBytes) throws VerbsException {
+    for (int pauseNs = FIRST_PAUSE_NS; ; pauseNs *= 2) {
       try {
-        return tryAllocate(device, context, lengthBytes);
+        return tryAllocate(device, lengthBytes);
       } catch (VerbsException e) {
+        if (!anyClosed || pauseNs > LAST_PAUSE_NS) {
+          throw e;
+        }
+        if (pauseNs == FIRST_PAUSE_NS) {
+          System.gc();
+        }
         LockSupport.parkNanos(pauseNs);
       }
     }
-    return tryAllocate(device, context, lengthBytes);
   }
 
-  private static SoftMemory tryAllocate(EngineDevice device, SoftContext context, long lengthBytes)
-      throws VerbsException {
-    long fileId = context.directory().newFileId();
-    Path file = SharedDirectory.file(context.directory().path(), fileId);
+  private static SoftMemory tryAllocate(SoftDevice device, long lengthBytes) throws VerbsException {
+    long fileId = device.directory.newFileId();
+    Path file = SharedDirectory.file(device.directory.path(), fileId);
     try (FileChannel channel = PrivateFiles.create(file)) {
       PrivateFiles.fillWithZeros(channel, lengthBytes);
-      return new SoftMemory(
-          device,
-          context,
-          file,
-          fileId,
-          lengthBytes,
-          new MappedWindows(channel, file, lengthBytes));
+      var windows = new ByteBuffer[(int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1)];
+      for (int i = 0; i < windows.length; i++) {
+        long start = (long) i << STRIDE_SHIFT;
+        windows[i] = map(channel, start, Math.min(Integer.MAX_VALUE, lengthBytes - start));
+      }
+      return new SoftMemory(device, file, fileId, lengthBytes, windows);
     } catch (IOException e) {
-      undo(file, e);
+      try {
+        Files.deleteIfExists(file);
+      } catch (IOException second) {
+        e.addSuppressed(second);
+      }
       throw new VerbsException(
           "allocate",
           VerbsException.ENOMEM,
@@ -93,32 +99,51 @@ final class SoftMemory extends EngineMemory {
     }
   }
 
-  private static void undo(Path file, Throwable cause) {
-    try {
-      Files.deleteIfExists(file);
-    } catch (IOException e) {
-      cause.addSuppressed(e);
-    }
+  private static ByteBuffer map(FileChannel channel, long start, long lengthBytes)
+      throws IOException {
+    return channel.map(FileChannel.MapMode.READ_WRITE, start, lengthBytes);
   }
 
   @Override
   protected ByteBuffer sliceWhileOpen(long offset, int length) {
-    MappedWindows open = mapping;
-    return open == null ? null : open.slice(offset, length);
+    ByteBuffer[] open = windows;
+    if (open == null) {
+      return null;
+    }
+    ByteBuffer window = open[(int) (offset >>> STRIDE_SHIFT)];
+    int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
+    ByteBuffer slice =
+        (long) at + length <= window.capacity()
+            ? window.slice(at, length)
+            : mapAgain(offset, length);
+    return slice.order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** The range crosses a window. No descriptor is kept for that. */
+  private ByteBuffer mapAgain(long offset, int length) {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      return map(channel, offset, length);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   long fileId() {
     return fileId;
   }
 
-  /** See {@link MappedWindows#view}. */
-  ByteBuffer view(boolean copies, long offset, int length) {
-    return mapping.view(copies, offset, length);
+  /** A buffer over at most 1 GiB, without allocation. It is valid until the next call. */
+  ByteBuffer view(long offset, int length) {
+    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+    int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
+    return view.limit(at + length).position(at);
   }
 
   @Override
   protected void free() {
-    mapping = null;
+    windows = null;
+    Arrays.fill(views, null);
     anyClosed = true;
     try {
       Files.deleteIfExists(file);

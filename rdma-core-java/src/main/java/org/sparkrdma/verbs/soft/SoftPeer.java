@@ -2,21 +2,36 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Another device as this one uses it: its table, the reader slots of this device in it, and its
- * open files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
+ * Another device as this one uses it: its table, the reader slot of this device in it, and its open
+ * files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
+ *
+ * <p>Its memory is copied in pieces: announce, check, copy. The copy is a positioned read or write
+ * of the owner's file, so that a truncated file is an error and no signal, and a stopped process
+ * can be read.
  */
 final class SoftPeer {
+  /** Length of a piece: other threads and deregistrations wait for one at most. */
+  static final int PIECE_BYTES = 1 << 19;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SoftPeer.class);
   private static final Set<StandardOpenOption> READ_WRITE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
 
@@ -24,19 +39,11 @@ final class SoftPeer {
   private static final int MAX_OPEN_FILES = 256;
 
   final String name;
-  final ProcessIdentity process;
   final SharedTable table;
-
-  /** Reader slots of this device in the table: of copies with the lock, and of the long copy. */
-  final int shortReader;
-
-  final int longReader;
-
-  /** The file of the long copy in progress, which stays open. */
-  FileChannel inUse;
-
   int connections;
   private final Path directory;
+  private final boolean copiesReads;
+  private final int reader;
 
   /** The file in which a region was found last, by the region's index; null when it is closed. */
   private OpenFile[] files = new OpenFile[64];
@@ -44,23 +51,114 @@ final class SoftPeer {
   private int openFiles;
   private long uses;
 
-  SoftPeer(
-      String name,
-      ProcessIdentity process,
-      SharedTable table,
-      int shortReader,
-      int longReader,
-      Path directory) {
-    this.name = name;
-    this.process = process;
-    this.table = table;
-    this.shortReader = shortReader;
-    this.longReader = longReader;
+  /**
+   * Attaches to the device of that directory.
+   *
+   * @param copiesReads false leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}
+   */
+  SoftPeer(Path directory, boolean copiesReads) throws IOException {
     this.directory = directory;
+    this.copiesReads = copiesReads;
+    name = directory.getFileName().toString();
+    table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
+    reader = table.claimReader(ProcessIdentity.self());
+    if (reader < 0) {
+      throw new IOException("the peer has too many peers: limit=" + SharedTable.READERS);
+    }
   }
 
-  /** The open file of a region; the caller holds the region in the reader slot. */
-  FileChannel file(long fileId, int region) throws IOException {
+  /** The receives of a queue pair of the peer. */
+  SharedReceives receives(int queuePairNumber) throws IOException {
+    return SharedReceives.attach(SharedDirectory.receives(directory, queuePairNumber));
+  }
+
+  /** Checks that the peer's queue pair can receive. */
+  WorkStatus check(int queuePairNumber) {
+    int queuePair = SharedTable.queuePairIndex(queuePairNumber);
+    return table.isQueuePairLive(queuePair, queuePairNumber)
+        ? WorkStatus.SUCCESS
+        : WorkStatus.RETRY_EXCEEDED;
+  }
+
+  /**
+   * Copies the next piece of a request that has bytes left, and advances its progress.
+   *
+   * @param queuePairNumber the peer's
+   * @param key of the peer's memory
+   * @param address in the peer's memory
+   * @param limit bytes that must lie in the peer's memory; at most that many are copied
+   * @param access required of the peer's memory, as in RegionAccess
+   */
+  WorkStatus copy(
+      int queuePairNumber, WorkEntry entry, int key, long address, long limit, int access) {
+    int queuePair = SharedTable.queuePairIndex(queuePairNumber);
+    int region = SharedTable.regionIndex(key);
+    table.enter(reader, queuePair, region);
+    try {
+      if (!table.isQueuePairLive(queuePair, queuePairNumber)) {
+        return WorkStatus.RETRY_EXCEEDED;
+      }
+      long offset = address - table.regionAddress(region);
+      if (!table.isRegionLive(region, key)
+          || table.regionDomain(region) != table.queuePairDomain(queuePair)
+          || !isAllowed(queuePair, region, access)
+          || offset < 0
+          || offset > table.regionLength(region) - limit) {
+        return WorkStatus.REMOTE_ACCESS_ERROR;
+      }
+      if (entry.opcode == Opcode.READ && !copiesReads) {
+        entry.progress = entry.totalBytes;
+        return WorkStatus.SUCCESS;
+      }
+      long left = Math.min(limit, entry.totalBytes - entry.progress);
+      return copyPiece(region, offset, entry, Math.min(left, PIECE_BYTES));
+    } finally {
+      table.leave(reader);
+    }
+  }
+
+  /** Memory of receives must be writable; the access of the queue pair is for the others. */
+  private boolean isAllowed(int queuePair, int region, int access) {
+    int granted = table.regionAccess(region) & access;
+    return access == RegionAccess.LOCAL_WRITE
+        ? granted != 0
+        : (granted & table.queuePairAccess(queuePair)) != 0;
+  }
+
+  private WorkStatus copyPiece(int region, long offset, WorkEntry entry, long length) {
+    boolean interrupted = false;
+    long position = table.regionFileOffset(region) + offset;
+    long end = position + length;
+    try {
+      while (position < end) {
+        FileChannel file = file(table.regionFileId(region), region);
+        int count;
+        try {
+          count = entry.copy(file, position, (int) (end - position));
+        } catch (AsynchronousCloseException e) {
+          // An interrupt of a thread closes the channel that it uses: it is opened again.
+          interrupted |= Thread.interrupted();
+          continue;
+        }
+        if (count <= 0) {
+          return WorkStatus.REMOTE_OPERATION_ERROR;
+        }
+        position += count;
+        entry.progress += count;
+      }
+      return WorkStatus.SUCCESS;
+    } catch (IOException e) {
+      LOG.debug("Could not reach the peer's memory: peer={}", name, e);
+      return WorkStatus.REMOTE_OPERATION_ERROR;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** The open file of a region, which the reader slot holds. */
+  private FileChannel file(long fileId, int region) throws IOException {
     if (region >= files.length) {
       files = Arrays.copyOf(files, Math.max(region + 1, 2 * files.length));
     }
@@ -83,10 +181,7 @@ final class SoftPeer {
   private void closeOldest() {
     int oldest = -1;
     for (int i = 0; i < files.length; i++) {
-      OpenFile file = files[i];
-      if (file != null
-          && file.channel != inUse
-          && (oldest < 0 || file.lastUse < files[oldest].lastUse)) {
+      if (files[i] != null && (oldest < 0 || files[i].lastUse < files[oldest].lastUse)) {
         oldest = i;
       }
     }
@@ -101,21 +196,15 @@ final class SoftPeer {
       try {
         file.channel.close();
       } catch (IOException e) {
-        throw new java.io.UncheckedIOException(e);
+        throw new UncheckedIOException(e);
       }
     }
-  }
-
-  /** The receives of a queue pair of the peer. */
-  SharedReceives receives(int queuePairNumber) throws IOException {
-    return SharedReceives.attach(SharedDirectory.receives(directory, queuePairNumber));
   }
 
   /** Closes files whose region was deregistered, so that they do not occupy disk space. */
   void closeDeadFiles() {
     for (int i = 0; i < files.length; i++) {
-      OpenFile file = files[i];
-      if (file != null && !table.isRegionOf(i, file.fileId)) {
+      if (files[i] != null && !table.isRegionOf(i, files[i].fileId)) {
         close(i);
       }
     }
@@ -125,8 +214,7 @@ final class SoftPeer {
     for (int i = 0; i < files.length; i++) {
       close(i);
     }
-    table.releaseReader(shortReader);
-    table.releaseReader(longReader);
+    table.releaseReader(reader);
   }
 
   /** An open file of the peer. */

@@ -10,20 +10,17 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
-import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.shared.LinkedFile;
+import org.sparkrdma.verbs.soft.shared.FileLinks.LinkedFile;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain extends EngineProtectionDomain {
 
   private final SoftDevice device;
-  private final SoftContext context;
   private final int id;
 
   SoftProtectionDomain(SoftDevice device, int id) {
     super(device);
     this.device = device;
-    context = device.context();
     this.id = id;
   }
 
@@ -36,8 +33,8 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
       EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     failIfPlanned(lengthBytes);
-    return SoftRegion.ofMemory(
-        this, context, takeKey(), (SoftMemory) memory, offset, lengthBytes, access);
+    return new SoftRegion(
+        this, device, (SoftMemory) memory, null, offset, lengthBytes, takeKey(), access);
   }
 
   @Override
@@ -46,36 +43,36 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     failIfPlanned(lengthBytes);
     LinkedFile linked;
     try {
-      linked = context.links().acquire(file, offset + lengthBytes);
+      linked = device.links.acquire(file, offset + lengthBytes);
     } catch (IOException e) {
       throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
     }
     try {
-      return SoftRegion.ofFile(this, context, takeKey(), linked, offset, lengthBytes, access);
+      return new SoftRegion(this, device, null, linked, offset, lengthBytes, takeKey(), access);
     } catch (VerbsException | RuntimeException e) {
-      context.links().release(linked);
+      device.links.release(linked);
       throw e;
     }
   }
 
   private int takeKey() throws VerbsException {
-    return context.regionKeys().take("ibv_reg_mr");
+    return device.regionKeys.take("ibv_reg_mr");
   }
 
   private void failIfPlanned(long lengthBytes) throws VerbsException {
-    if (context.faults().fires(FaultPlan.Kind.REGISTER_ERROR)) {
+    if (device.faults.fires(FaultPlan.Kind.REGISTER_ERROR)) {
       throw outOfMemory("ibv_reg_mr", "by the fault plan: lengthBytes=" + lengthBytes, null);
     }
   }
 
   SoftQueuePair createQueuePair(SoftConnection connection, int name, QueuePairSettings settings)
       throws VerbsException {
-    int number = context.queuePairNumbers().take("ibv_create_qp");
+    int number = device.queuePairNumbers.take("ibv_create_qp");
     try {
       return new SoftQueuePair(device, this, connection, name, number, settings);
     } catch (IOException | VerbsException e) {
-      context.directory().removeReceives(number);
-      context.queuePairNumbers().release(number);
+      device.directory.removeReceives(number);
+      device.queuePairNumbers.release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
     }
   }

@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +17,6 @@ import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
  * A queue pair: sends that its owner posts and {@link SendSide} executes, and receives, into whose
@@ -31,22 +29,16 @@ import org.sparkrdma.verbs.soft.wire.Link;
 final class SoftQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(SoftQueuePair.class);
 
-  /** Next in the device's list of doorbells. */
-  SoftQueuePair nextRung;
-
   /** Whether it waits for a turn; guarded by the lock of the device. */
   boolean active;
 
-  private final SoftContext context;
+  private final SoftDevice device;
   private final SoftCompletionQueue sendCompletions;
   private final SoftCompletionQueue receiveCompletions;
   private final SharedReceives sharedReceives;
-  private final SharedTable table;
   private final int index;
   private final int domainId;
   private final SendSide sendSide;
-  private final AtomicBoolean rung = new AtomicBoolean();
-  private final Object publishing = new Object();
 
   /** Lengths of the posted receives, which the peer cannot change. */
   private final long[] receiveBytes;
@@ -56,11 +48,12 @@ final class SoftQueuePair extends EngineQueuePair {
 
   // Guarded by the lock of the device.
   private long completedReceives;
-  private Runnable onFailure = () -> {};
-  private boolean established;
-  private boolean dropped;
 
-  // Guarded by publishing.
+  /** The end of its connection; null before the set-up. */
+  private SoftEndpoint endpoint;
+
+  private boolean established;
+  private boolean failed;
   private int access;
   private boolean published;
 
@@ -73,20 +66,24 @@ final class SoftQueuePair extends EngineQueuePair {
       QueuePairSettings settings)
       throws IOException, VerbsException {
     super(device, domain, connection, name, number, settings);
-    context = device.context();
+    this.device = device;
     sendCompletions = (SoftCompletionQueue) settings.sendQueue();
     receiveCompletions = (SoftCompletionQueue) settings.receiveQueue();
-    sendSide = new SendSide(this, settings, context);
+    sendSide = new SendSide(this, settings, device);
     receiveBytes = new long[SendSide.ringSize(settings.receiveDepth())];
     sharedReceives =
         SharedReceives.create(
-            context.directory().receives(number), receiveBytes.length, settings.maxSge());
-    table = context.table();
+            device.directory.receives(number), receiveBytes.length, settings.maxSge());
     index = SharedTable.queuePairIndex(number);
     domainId = domain.id();
     access = RegionAccess.bits(settings.remoteAccess());
     setKeepsWork(true);
-    context.loop().add(this, index);
+    device.loop.call(() -> device.loop.setQueuePair(index, this));
+  }
+
+  /** Its index in the shared table. */
+  int index() {
+    return index;
   }
 
   // Called by the owner.
@@ -99,7 +96,7 @@ final class SoftQueuePair extends EngineQueuePair {
   @Override
   protected int submitSends(int count) {
     sendSide.submit(count);
-    context.loop().ring(this);
+    device.loop.ring(this);
     return count;
   }
 
@@ -124,44 +121,35 @@ final class SoftQueuePair extends EngineQueuePair {
   /** Returns when no peer uses the access of before any more. */
   @Override
   protected void changeRemoteAccess(Set<AccessFlag> newAccess) {
-    synchronized (publishing) {
-      access = RegionAccess.bits(newAccess);
-      table.setQueuePairAccess(index, access);
-    }
-    table.awaitQueuePairReaders(index);
-  }
-
-  boolean tryMarkRung() {
-    return !rung.get() && rung.compareAndSet(false, true);
-  }
-
-  void clearRung() {
-    rung.set(false);
+    device.loop.call(
+        () -> {
+          access = RegionAccess.bits(newAccess);
+          device.table.setQueuePairAccess(index, access);
+        });
+    device.table.awaitQueuePairReaders(index);
   }
 
   /** See ibv_destroy_qp(3); returns when no peer uses its access any more. */
   void destroy() {
-    context
-        .loop()
-        .call(
-            () -> {
-              context.loop().remove(index);
-              fail();
-            });
-    table.awaitQueuePairReaders(index);
+    device.loop.call(
+        () -> {
+          device.loop.setQueuePair(index, null);
+          fail();
+        });
+    device.table.awaitQueuePairReaders(index);
   }
 
   @Override
   protected void free() {
-    context.directory().removeReceives(number());
-    context.queuePairNumbers().release(number());
+    device.directory.removeReceives(number());
+    device.queuePairNumbers.release(number());
   }
 
   // Called with the lock of the device.
 
-  /** Runs once when the queue pair fails or is closed. */
-  void setFailureListener(Runnable listener) {
-    onFailure = listener;
+  /** Belongs to this end of a connection from now on: each of them ends with the other. */
+  void attach(SoftEndpoint end) {
+    endpoint = end;
   }
 
   /** The connection is established: sends may be posted. False when the queue pair is broken. */
@@ -169,37 +157,25 @@ final class SoftQueuePair extends EngineQueuePair {
     return setReady();
   }
 
-  boolean hasFailed() {
-    return dropped;
-  }
-
   /** Allows peers' operations. */
   void publish() {
-    synchronized (publishing) {
+    if (!failed) {
       published = true;
-      table.publishQueuePair(index, number(), domainId, access);
+      device.table.publishQueuePair(index, number(), domainId, access);
     }
   }
 
-  private void retire() {
-    synchronized (publishing) {
-      if (published) {
-        published = false;
-        table.retireQueuePair(index);
-      }
-    }
-  }
-
-  void onEstablished(Link link, SoftEndpoint endpoint, int receiverNotReadyRetries) {
+  /** The connection is established: work may begin. */
+  void onEstablished(int receiverNotReadyRetries) {
     established = true;
-    sendSide.onEstablished(link, endpoint, receiverNotReadyRetries);
+    sendSide.onEstablished(endpoint, receiverNotReadyRetries);
     onArrival();
-    context.loop().activate(this);
+    device.loop.activate(this);
   }
 
   /** The peer has delivered messages. */
   void onArrival() {
-    if (established && !dropped && !completeReceives()) {
+    if (established && !failed && !completeReceives()) {
       fail();
     }
   }
@@ -232,14 +208,15 @@ final class SoftQueuePair extends EngineQueuePair {
   void completeSend(long position, WorkStatus status) {
     complete(
         sendCompletions,
-        sendCompletions.add(requestNumber((int) position & ~RECEIVE_BIT), status, 0));
+        sendCompletions.add(
+            requestNumber((int) position & ~RECEIVE_BIT), status, 0, false, false, 0));
   }
 
   private void complete(SoftCompletionQueue queue, boolean added) {
-    if (!added && !dropped) {
+    if (!added && !failed) {
       LOG.debug("Completion queue is overrun: capacity={}", queue.capacity());
       // Not from inside the loop that completes work.
-      context.loop().execute(this::fail);
+      device.loop.schedule(device.loop.nowNs(), this::fail);
     }
   }
 
@@ -250,7 +227,7 @@ final class SoftQueuePair extends EngineQueuePair {
    */
   boolean run(boolean posting) {
     try {
-      return !dropped && state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
+      return !failed && state() == QueuePairState.READY_TO_SEND && sendSide.run(posting);
     } catch (RuntimeException e) {
       LOG.error("Unexpected failure in soft device: queuePair={}", number(), e);
       fail();
@@ -263,15 +240,19 @@ final class SoftQueuePair extends EngineQueuePair {
    * completions are all there, because the owner's next poll flushes the rest behind them.
    */
   void fail() {
-    if (dropped) {
+    if (failed) {
       return;
     }
-    dropped = true;
-    retire();
+    failed = true;
+    if (published) {
+      device.table.retireQueuePair(index);
+    }
     completeReceives();
     sendSide.drop();
     markBroken();
     setKeepsWork(false);
-    onFailure.run();
+    if (endpoint != null) {
+      endpoint.onEnded("the queue pair is in error");
+    }
   }
 }

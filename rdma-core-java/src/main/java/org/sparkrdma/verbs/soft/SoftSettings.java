@@ -4,8 +4,8 @@ package org.sparkrdma.verbs.soft;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
-import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.faults.Units;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
@@ -15,19 +15,9 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * @param directory directory of memory and tables, on a tmpfs
  * @param latencyNs latency of the simulated network
  * @param faults faults to inject, see {@link FaultPlan}
- * @param peerCheckNs interval of the check whether the processes of peers are alive
  * @param handshakeTimeoutNs time-out of the handshake
- * @param acknowledgeDelayNs delay from receiving a message to its acknowledgement
- * @param maxHalfOpen maximum number of connections whose handshake has not ended
  */
-record SoftSettings(
-    Path directory,
-    long latencyNs,
-    String faults,
-    long peerCheckNs,
-    long handshakeTimeoutNs,
-    long acknowledgeDelayNs,
-    int maxHalfOpen) {
+record SoftSettings(Path directory, long latencyNs, String faults, long handshakeTimeoutNs) {
   static final String PREFIX = "soft.";
 
   private static final EngineSetting DIRECTORY =
@@ -54,14 +44,6 @@ record SoftSettings(
               + " @n+ for the n-th and later, %p for a chance; seed=n",
           "Controls which faults are injected: rules separated by commas. Each rule makes"
               + " an operation fail, stop or change a bit. Set it in tests only.");
-  private static final EngineSetting PEER_CHECK =
-      setting(
-          "peer.check.interval",
-          "500ms",
-          "a duration with ns, us, ms or s, 1ms to 60s",
-          "Controls how often the processes of peers are checked to be alive. A longer"
-              + " interval detects the end of a process later. Change it in tests only: a check"
-              + " costs microseconds.");
   private static final EngineSetting HANDSHAKE_TIMEOUT =
       setting(
           "handshake.timeout",
@@ -69,32 +51,11 @@ record SoftSettings(
           "a duration with ns, us, ms or s, 1ms to 60s",
           "Controls how long the handshake of a new connection may take. A longer time"
               + " detects a peer that does not answer later. Raise it on very busy hosts.");
-  private static final EngineSetting ACKNOWLEDGE_DELAY =
-      setting(
-          "ack.delay",
-          "0us",
-          "a duration with ns, us, ms or s, up to 10s",
-          "Controls how long the completion of a SEND is delayed. With a delay the answer"
-              + " to a message may arrive before its completion, as it can on a card. Set it in"
-              + " tests only.");
-  private static final EngineSetting MAX_HALF_OPEN =
-      setting(
-          "handshakes.max",
-          "256",
-          "1 to 65536",
-          "Controls the maximum number of connections whose handshake has not ended;"
-              + " further ones are closed. A higher number lets strangers hold more sockets."
-              + " Raise it when hundreds of processes connect to one at the same time.");
-
   private static final List<EngineSetting> ALL =
-      List.of(
-          DIRECTORY,
-          LATENCY,
-          FAULTS,
-          PEER_CHECK,
-          HANDSHAKE_TIMEOUT,
-          ACKNOWLEDGE_DELAY,
-          MAX_HALF_OPEN);
+      List.of(DIRECTORY, LATENCY, FAULTS, HANDSHAKE_TIMEOUT);
+
+  private static final Pattern DURATION =
+      Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)(ns|us|ms|s)");
 
   private static EngineSetting setting(
       String name, String defaultValue, String allowed, String meaning) {
@@ -116,10 +77,7 @@ record SoftSettings(
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),
         parse(given, FAULTS, SoftSettings::plan),
-        duration(given, PEER_CHECK, 1_000_000L, 60_000_000_000L),
-        duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L),
-        duration(given, ACKNOWLEDGE_DELAY, 0, 10_000_000_000L),
-        parse(given, MAX_HALF_OPEN, value -> (int) within(Long.parseLong(value), 1, 65_536)));
+        duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L));
   }
 
   private static Path absolute(String value) {
@@ -136,14 +94,32 @@ record SoftSettings(
   }
 
   private static long duration(EngineSettings given, EngineSetting setting, long min, long max) {
-    return parse(given, setting, value -> within(Units.durationNs(value), min, max));
+    return parse(
+        given,
+        setting,
+        value -> {
+          long ns = durationNs(value);
+          if (ns < min || ns > max) {
+            throw new IllegalArgumentException("out of range");
+          }
+          return ns;
+        });
   }
 
-  private static long within(long value, long min, long max) {
-    if (value < min || value > max) {
-      throw new IllegalArgumentException("out of range");
+  /** A duration such as {@code 200ms}, in nanoseconds. */
+  static long durationNs(String text) {
+    Matcher matcher = DURATION.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException("not a duration with ns, us, ms or s: " + text);
     }
-    return value;
+    double unit =
+        switch (matcher.group(2)) {
+          case "ns" -> 1;
+          case "us" -> 1e3;
+          case "ms" -> 1e6;
+          default -> 1e9;
+        };
+    return Math.round(Double.parseDouble(matcher.group(1)) * unit);
   }
 
   private static <T> T parse(

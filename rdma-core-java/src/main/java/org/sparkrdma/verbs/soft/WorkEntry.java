@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
@@ -20,10 +20,12 @@ final class WorkEntry {
   long totalBytes;
 
   // Guarded by the lock of the device.
-  /** Time at which it may run, see Network. */
+  /** Time from which it may run. */
   long dueNs;
 
-  /** Whether the fault plan makes it fail. */
+  /** Whether the fault plan makes it hang or fail. */
+  boolean hangs;
+
   boolean mustFail;
 
   /** Bytes copied so far. */
@@ -31,9 +33,6 @@ final class WorkEntry {
 
   /** Whether its one-sided part is done. */
   boolean written;
-
-  /** Time at which it completes once it is executed, see the setting ack.delay; 0 for at once. */
-  long acknowledgedNs;
 
   private final SoftRegion[] regions;
   private final long[] offsets;
@@ -65,18 +64,13 @@ final class WorkEntry {
       regions[i] = (SoftRegion) request.region(i);
       offsets[i] = request.offset(i);
       lengths[i] = request.length(i);
-      if (!inline) {
-        regions[i].retainLocal();
-      } else {
-        inlineData.put(
-            ((SoftRegion) request.region(i)).ownerView(request.offset(i), request.length(i)));
+      if (inline) {
+        inlineData.put(regions[i].ownerView(offsets[i], lengths[i]));
       }
     }
-    inlineData.flip();
-    dueNs = 0;
     progress = 0;
     written = false;
-    acknowledgedNs = 0;
+    hangs = false;
     mustFail = false;
   }
 
@@ -89,9 +83,6 @@ final class WorkEntry {
   /** Releases the regions, so that nothing keeps their memory mapped. */
   void clear() {
     for (int i = 0; i < elements; i++) {
-      if (!inline) {
-        regions[i].releaseLocal();
-      }
       regions[i] = null;
     }
     elements = 0;
@@ -99,9 +90,8 @@ final class WorkEntry {
 
   /** Whether all its memory is still registered, and writable where it will be written. */
   boolean mayUseLocalMemory() {
-    boolean writes = opcode == Opcode.READ || opcode == Opcode.RECEIVE;
     for (int i = 0; i < elements && !inline; i++) {
-      if (regions[i].isClosed() || (writes && !regions[i].isLocallyWritable())) {
+      if (regions[i].isClosed() || (opcode == Opcode.READ && !regions[i].isLocallyWritable())) {
         return false;
       }
     }
@@ -109,75 +99,44 @@ final class WorkEntry {
   }
 
   /**
-   * A view of the local bytes from {@link #progress} on, at most {@code limit}, all in one element.
+   * Copies the next local bytes, all in one element, to or from a file.
    *
-   * @param copies see {@link org.sparkrdma.verbs.soft.shared.MappedWindows#view}
-   * @return null when they lie in a file, see {@link #readFile}
+   * @return their number; 0 or less at the end of a file
    */
-  ByteBuffer view(boolean copies, int limit) {
+  int copy(FileChannel file, long position, int limit) throws IOException {
     if (inline) {
       int at = (int) progress;
-      int end = Math.min(inlineData.capacity(), at + limit);
-      return inlineData.limit((int) Math.min(end, totalBytes)).position(at);
+      return file.write(inlineData.limit(at + limit).position(at), position);
     }
-    int i = element();
-    int at = (int) (progress - before(i));
-    int length = Math.min(limit, lengths[i] - at);
-    return regions[i].isFile() ? null : regions[i].view(copies, offsets[i] + at, length);
-  }
-
-  /** Reads local bytes from {@link #progress} on into the buffer, at most its remaining. */
-  void readFile(ByteBuffer into) throws IOException {
-    int i = element();
-    int at = (int) (progress - before(i));
-    int end = into.limit();
-    into.limit(into.position() + Math.min(into.remaining(), lengths[i] - at));
-    long from = regions[i].fileOffset() + offsets[i] + at;
-    boolean interrupted = false;
-    while (into.hasRemaining()) {
-      try {
-        int count = regions[i].channel().read(into, from);
-        if (count < 0) {
-          throw new IOException("the file was truncated");
-        }
-        from += count;
-      } catch (ClosedByInterruptException e) {
-        // Of this channel only: the next one is opened again.
-        interrupted |= Thread.interrupted();
+    int i = 0;
+    long before = 0;
+    while (progress >= before + lengths[i]) {
+      before += lengths[i];
+      i++;
+    }
+    SoftRegion region = regions[i];
+    long offset = offsets[i] + progress - before;
+    int length = (int) Math.min(limit, before + lengths[i] - progress);
+    if (region.isFile()) {
+      try (FileChannel source = region.openFile()) {
+        source.position(region.fileOffset() + offset);
+        return (int) file.transferFrom(source, position, length);
       }
     }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    into.limit(end);
+    ByteBuffer view = region.view(offset, length);
+    return opcode == Opcode.READ ? file.read(view, position) : file.write(view, position);
   }
 
-  /** Flips a bit of the local bytes, counted from the first byte. Keeps {@link #progress}. */
+  /** Flips a bit of the local bytes of a READ, counted from the first byte. */
   void flipBit(long bit) {
-    long end = progress;
-    progress = bit / Byte.SIZE;
-    ByteBuffer sink = view(false, 1);
+    long before = 0;
+    int i = 0;
+    while (bit / Byte.SIZE >= before + lengths[i]) {
+      before += lengths[i];
+      i++;
+    }
+    ByteBuffer sink = regions[i].view(offsets[i] + bit / Byte.SIZE - before, 1);
     int at = sink.position();
     sink.put(at, (byte) (sink.get(at) ^ (1 << (int) (bit % Byte.SIZE))));
-    progress = end;
-  }
-
-  private int element() {
-    long end = 0;
-    for (int i = 0; i < elements; i++) {
-      end += lengths[i];
-      if (progress < end) {
-        return i;
-      }
-    }
-    throw new IllegalStateException("beyond its memory: progress=" + progress);
-  }
-
-  private long before(int element) {
-    long sum = 0;
-    for (int i = 0; i < element; i++) {
-      sum += lengths[i];
-    }
-    return sum;
   }
 }

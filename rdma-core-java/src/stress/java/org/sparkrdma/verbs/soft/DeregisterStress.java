@@ -96,9 +96,9 @@ public class DeregisterStress {
             SoftDevice.open(
                 SoftSettings.of(EngineSettings.none()), HostIdentity.self(), true, closed -> {});
         SharedTable table =
-            SharedTable.attach(device.context().directory().path().resolve(SharedDirectory.TABLE));
+            SharedTable.attach(device.directory.path().resolve(SharedDirectory.TABLE));
         return new Ends(
-            device.context().table(),
+            device.table,
             device.allocateProtectionDomain(),
             device.allocate(LENGTH),
             table,

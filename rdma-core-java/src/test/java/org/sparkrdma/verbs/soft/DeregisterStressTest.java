@@ -26,9 +26,6 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.contract.PeerProcess;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
-import org.sparkrdma.verbs.soft.shared.SharedDirectory;
-import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
@@ -94,9 +91,7 @@ class DeregisterStressTest {
         var sink = domain.register(memory, 0, LENGTH, SINK)) {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
-      SoftPeer peer = attach(device, name);
-      DeviceLoop loop = device.context().loop();
-      var oneSided = new OneSided(loop, true);
+      var peer = new SoftPeer(device.directory.peer(name), true);
       var outcome = new AtomicReference<WorkStatus>();
       var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
       var request = new WorkRequest(1);
@@ -112,12 +107,10 @@ class DeregisterStressTest {
         }
         request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
         entry.fill(request);
-        loop.call(
+        device.loop.call(
             () ->
                 outcome.set(
-                    oneSided.step(
-                        null,
-                        peer,
+                    peer.copy(
                         StressOwner.QUEUE_PAIR,
                         entry,
                         entry.remoteKey,
@@ -141,17 +134,5 @@ class DeregisterStressTest {
       }
       peer.close();
     }
-  }
-
-  private static SoftPeer attach(SoftDevice device, String name) throws Exception {
-    Path directory = device.context().directory().peer(name);
-    SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
-    return new SoftPeer(
-        name,
-        SharedDirectory.ownerOf(name),
-        table,
-        table.claimReader(ProcessIdentity.self()),
-        table.claimReader(ProcessIdentity.self()),
-        directory);
   }
 }

@@ -12,8 +12,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
@@ -28,7 +26,6 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -51,13 +48,6 @@ class DeviceLoopTest extends VerbsContract {
   private static final double MAX_IDLE_PART = 0.05;
 
   private static final long IDLE_NS = 200_000_000;
-
-  /**
-   * The check whether the processes of peers are alive reads files, and allocates for each check
-   * and not for each READ: with the default, the slower the READs are, the more checks there are.
-   */
-  private static final Map<String, String> RARE_PEER_CHECKS =
-      Map.of("soft.peer.check.interval", "60s");
 
   /** Length of the smallest object. */
   private static final int MIN_OBJECT_BYTES = 16;
@@ -109,9 +99,7 @@ class DeviceLoopTest extends VerbsContract {
 
   /** Calls of a watched engine allocate. */
   private static VerbsEngine unwatched() throws EngineUnavailableException {
-    Map<String, String> all = new TreeMap<>(SoftUnderTest.ENGINE.settings());
-    all.putAll(RARE_PEER_CHECKS);
-    return new SoftProvider().load(EngineSettings.of(all));
+    return new SoftProvider().load(EngineSettings.of(SoftUnderTest.ENGINE.settings()));
   }
 
   private static void poll(Node node, CompletionHandler handler) {
@@ -159,13 +147,12 @@ class DeviceLoopTest extends VerbsContract {
   @Test
   void shouldReportAFailureOfItsWork() throws Exception {
     client = open(unwatched());
-    ((SoftDevice) client.device)
-        .context()
-        .loop()
-        .execute(
-            () -> {
-              throw new IllegalStateException("by the test");
-            });
+    DeviceLoop loop = ((SoftDevice) client.device).loop;
+    Runnable failing =
+        () -> {
+          throw new IllegalStateException("by the test");
+        };
+    loop.call(() -> loop.schedule(System.nanoTime(), failing));
     assertThat(event(client, ConnectionEvent.Type.DEVICE_DOWN).reason()).contains("soft device");
   }
 
@@ -173,13 +160,13 @@ class DeviceLoopTest extends VerbsContract {
   @Test
   void shouldReportAFailureOfItsHelper() throws Exception {
     client = open(unwatched());
-    DeviceLoop loop = ((SoftDevice) client.device).context().loop();
+    DeviceLoop loop = ((SoftDevice) client.device).loop;
     Pipe pipe = Pipe.open();
     try (var source = pipe.source();
         var sink = pipe.sink()) {
       source.configureBlocking(false);
       var failed = new AtomicReference<Thread>();
-      SelectionHandler handler =
+      Runnable handler =
           () -> {
             if (isAfterASleep() && failed.compareAndSet(null, Thread.currentThread())) {
               throw new IllegalStateException("by the test");
@@ -230,28 +217,26 @@ class DeviceLoopTest extends VerbsContract {
   @Test
   @Timeout(value = 30, unit = TimeUnit.SECONDS)
   void shouldRunCommandsInOrderAndTimersInTime() throws Exception {
-    var thread = new DeviceLoop("timer-test", table());
-    thread.start();
+    var loop = new DeviceLoop("timer-test", table(), () -> {});
+    loop.start();
     List<String> ran = new ArrayList<>();
     long now = System.nanoTime();
     var done = new java.util.concurrent.CountDownLatch(1);
-    thread.call(
+    loop.call(
         () -> {
-          thread.schedule(
+          loop.schedule(
               now + 20_000_000,
               () -> {
                 ran.add("late");
                 done.countDown();
               });
-          thread.schedule(now + 10_000_000, () -> ran.add("early"));
-          Timers.Timer never = thread.schedule(now, () -> ran.add("cancelled"));
-          thread.cancel(never);
+          loop.schedule(now + 10_000_000, () -> ran.add("early"));
           ran.add("first");
         });
-    thread.call(() -> ran.add("second"));
+    loop.call(() -> ran.add("second"));
     done.await();
     assertThat(System.nanoTime() - now).isGreaterThanOrEqualTo(20_000_000);
-    thread.stop();
+    loop.stop();
     assertThat(ran)
         .hasSize(4)
         .containsSubsequence("first", "second")

@@ -2,16 +2,20 @@
 package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
@@ -32,8 +36,6 @@ import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Frame;
-import org.sparkrdma.verbs.soft.wire.LinkHello;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Peers of other hosts and users, and peers that break the protocol. */
@@ -137,7 +139,7 @@ class ForeignPeersTest extends VerbsContract {
       ByteBuffer request = other.hello(Frame.REQUEST, socket);
       request.putInt(Frame.HEADER_BYTES + 4, 77);
       send(socket, request);
-      assertThat(refusal(socket)).contains("version=2").contains("peer=77");
+      assertThat(refusal(socket)).contains("version=3").contains("peer=77");
     }
   }
 
@@ -147,7 +149,8 @@ class ForeignPeersTest extends VerbsContract {
         Socket socket = socket(listener.address());
         Other other = new Other()) {
       ByteBuffer request = other.hello(Frame.REQUEST, socket);
-      request.put(Frame.HEADER_BYTES + 72, (byte) (request.get(Frame.HEADER_BYTES + 72) ^ 1));
+      int proof = Frame.HEADER_BYTES + 64;
+      request.put(proof, (byte) (request.get(proof) ^ 1));
       send(socket, request);
       assertThat(refusal(socket)).contains("proof in the hello is wrong");
     }
@@ -164,44 +167,26 @@ class ForeignPeersTest extends VerbsContract {
 
   @Test
   void shouldBoundConnectionsWithoutAHello() throws Exception {
-    reopenClient(Map.of("soft.handshakes.max", "2"));
-    try (Listener listener = client.listen(engine());
-        Socket first = socket(listener.address());
-        Socket second = socket(listener.address());
-        Socket third = socket(listener.address())) {
-      assertThat(third.getInputStream().read()).isEqualTo(-1);
-      assertThat(first.isConnected()).isTrue();
-      assertThat(second.isConnected()).isTrue();
-    }
-  }
-
-  @Test
-  void shouldDetectADeadProcessWhoseSocketStaysOpen() throws Exception {
-    reopenClient(Map.of("soft.peer.check.interval", "20ms"));
-    Process sleeper = new ProcessBuilder("sleep", "1000").start();
-    try (Listener listener = client.listen(engine());
-        Socket socket = socket(listener.address());
-        Other other = new Other(ProcessIdentity.of((int) sleeper.pid()))) {
-      send(socket, other.hello(Frame.REQUEST, socket));
-      var asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
-      asked.createQueuePair(client.domain, client.settings());
-      Node.Block inbox = client.block(100, 0, Node.SINK);
-      asked.queuePair().postReceive(inbox.receive(1));
-      asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(Frame.HEADER_BYTES)[0]).isEqualTo(Frame.REPLY);
-      send(socket, frame(Frame.READY, 0));
-      event(client, ConnectionEvent.Type.ESTABLISHED);
-      sleeper.destroyForcibly().onExit().join();
-      assertThat(event(client, ConnectionEvent.Type.DISCONNECTED).reason())
-          .contains("process ended")
-          .contains(Long.toString(sleeper.pid()));
-      assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    List<Socket> sockets = new ArrayList<>();
+    try (Listener listener = client.listen(engine())) {
+      for (int i = 0; i <= SoftListener.MAX_HALF_OPEN; i++) {
+        sockets.add(socket(listener.address()));
+      }
+      Socket last = sockets.get(SoftListener.MAX_HALF_OPEN);
+      assertThat(last.getInputStream().read()).isEqualTo(-1);
+      sockets.get(0).setSoTimeout(1);
+      assertThatThrownBy(() -> sockets.get(0).getInputStream().read())
+          .isInstanceOf(SocketTimeoutException.class);
+    } finally {
+      for (Socket socket : sockets) {
+        socket.close();
+      }
     }
   }
 
   /** Invalid frames of a connected peer. */
   enum InvalidFrame {
-    HAS_A_NEGATIVE_LENGTH(Frame.DISCONNECT, -1),
+    HAS_A_NEGATIVE_LENGTH(Frame.READY, -1),
     SENDS_HELLO_AGAIN(Frame.REQUEST, 0),
     REPLIES_AS_ACCEPTOR(Frame.REPLY, 0),
     IS_READY_AGAIN(Frame.READY, 0),
@@ -282,15 +267,11 @@ class ForeignPeersTest extends VerbsContract {
   private static final class Other implements AutoCloseable {
     private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
     private final SharedDirectory directory;
-    private final ProcessIdentity process;
 
     Other() throws IOException {
-      this(ProcessIdentity.self());
-    }
-
-    Other(ProcessIdentity process) throws IOException {
-      this.process = process;
-      directory = SharedDirectory.create(settings().directory(), HostIdentity.self(), process);
+      directory =
+          SharedDirectory.create(
+              settings().directory(), HostIdentity.self(), ProcessIdentity.self());
       Arrays.fill(secret, (byte) 5);
       SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
       SharedReceives.create(directory.receives(QUEUE_PAIR), 4, 1);
@@ -303,13 +284,7 @@ class ForeignPeersTest extends VerbsContract {
       byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
       var hello =
           new LinkHello(
-              HostIdentity.self(),
-              process,
-              QUEUE_PAIR,
-              nonce,
-              proof,
-              directory.name(),
-              new byte[0]);
+              HostIdentity.self(), QUEUE_PAIR, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
           ByteBuffer.allocate(Frame.HEADER_BYTES + LinkHello.MAX_BYTES)
               .order(ByteOrder.LITTLE_ENDIAN);

@@ -26,9 +26,7 @@ class SilentQueuePairTest extends VerbsContract {
     Node.Block source = server.block(10, 42, Node.READABLE);
     Node.Block sink = client.block(10, 0, Node.SINK);
     ((SoftDevice) server.device)
-        .context()
-        .table()
-        .retireQueuePair(SharedTable.queuePairIndex(pair.server().number()));
+        .table.retireQueuePair(SharedTable.queuePairIndex(pair.server().number()));
     pair.client().postSend(sink.readFrom(1, source.region()));
     pair.client().postSend(sink.readFrom(2, source.region()));
     assertThat(result(client).status()).isEqualTo(WorkStatus.RETRY_EXCEEDED);

@@ -22,7 +22,7 @@ class SoftSettingsTest {
   void shouldUseDefaults() {
     SoftSettings settings = SoftSettings.of(EngineSettings.none());
     assertThat(settings.directory()).isEqualTo(Path.of("/dev/shm"));
-    assertThat(settings.peerCheckNs()).isEqualTo(500_000_000);
+    assertThat(settings.handshakeTimeoutNs()).isEqualTo(5_000_000_000L);
   }
 
   @Test
@@ -38,9 +38,8 @@ class SoftSettingsTest {
     "soft.latency,11s",
     "soft.latency,5 ms",
     "soft.faults,explode@1",
-    "soft.peer.check.interval,0ms",
-    "soft.handshake.timeout,2m",
-    "soft.handshakes.max,0"
+    "soft.handshake.timeout,0ms",
+    "soft.handshake.timeout,2m"
   })
   void shouldNameKeyValueAndAllowedValues(String key, String value) {
     assertThatThrownBy(() -> of(key, value))

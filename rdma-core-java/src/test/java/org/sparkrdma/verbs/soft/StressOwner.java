@@ -47,11 +47,8 @@ final class StressOwner {
     try (var domain = (SoftProtectionDomain) device.allocateProtectionDomain();
         var memory = device.allocate(LENGTH)) {
       int index = SharedTable.queuePairIndex(QUEUE_PAIR);
-      device
-          .context()
-          .table()
-          .publishQueuePair(index, QUEUE_PAIR, domain.id(), RegionAccess.REMOTE_READ);
-      System.out.printf("%-64s", device.context().directory().name());
+      device.table.publishQueuePair(index, QUEUE_PAIR, domain.id(), RegionAccess.REMOTE_READ);
+      System.out.printf("%-64s", device.directory.name());
       System.out.flush();
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] content = new byte[LENGTH];

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 /** READs that move no bytes, for benchmarks of the engine's users. */
 class WithoutCopyTest extends VerbsContract {
   /** A length of more than one piece of a copy. */
-  private static final int LENGTH = OneSided.PIECE_BYTES + 1000;
+  private static final int LENGTH = SoftPeer.PIECE_BYTES + 1000;
 
   @Override
   protected EngineUnderTest engine() {

@@ -33,6 +33,29 @@ public final class FileLinks {
     this.shared = shared;
   }
 
+  /** A registered file and its links, shared by its regions. */
+  public static final class LinkedFile {
+    private final Object fileKey;
+    private final long fileId;
+    private final Path hardLink;
+    private int regions;
+
+    private LinkedFile(Object fileKey, long fileId, Path hardLink) {
+      this.fileKey = fileKey;
+      this.fileId = fileId;
+      this.hardLink = hardLink;
+    }
+
+    /** Id by which peers find it. */
+    public long fileId() {
+      return fileId;
+    }
+
+    public Path hardLink() {
+      return hardLink;
+    }
+  }
+
   /**
    * Links the file, or uses its existing link. The caller releases it.
    *
@@ -50,11 +73,10 @@ public final class FileLinks {
               + file
               + (" fileBytes=" + facts.size() + " rangeEnd=" + endBytes));
     }
-    Object fileKey = facts.fileKey();
-    LinkedFile linked = byFileKey.get(fileKey);
+    LinkedFile linked = byFileKey.get(facts.fileKey());
     if (linked == null) {
-      linked = link(file, fileKey);
-      byFileKey.put(fileKey, linked);
+      linked = link(file, facts.fileKey());
+      byFileKey.put(facts.fileKey(), linked);
     }
     linked.regions++;
     return linked;
@@ -65,7 +87,6 @@ public final class FileLinks {
     linked.regions--;
     if (linked.regions == 0) {
       byFileKey.remove(linked.fileKey);
-      linked.close();
       remove(SharedDirectory.file(shared.path(), linked.fileId));
       remove(linked.hardLink);
     }

@@ -28,7 +28,7 @@ import java.util.function.IntConsumer;
  *                                           file offset, file id, domain and access
  *  + 2 MiB  queue pairs  4,096 x 32 bytes   word (live bit and number), domain, access
  *  + 128 K  readers      1,024 x 64 bytes   process word, hold (queue pair + 1, region + 1)
- *  + 64 K   arrivals     summary, and a bit for each queue pair that has received a message
+ *  + 64 K   arrivals     summary, and a bit for each queue pair that has work
  * </pre>
  *
  * <p>The file is written in full before it is mapped, so that no page can be missing. Safe for any
@@ -133,14 +133,30 @@ public final class SharedTable {
 
   // Called by the owner: regions.
 
-  public void publishRegion(int index, int key, RegionEntry entry) {
-    int at = region(index);
-    table.putLong(at + ADDRESS, entry.address());
-    table.putLong(at + LENGTH, entry.lengthBytes());
-    table.putLong(at + FILE_OFFSET, entry.fileOffset());
-    table.putLong(at + FILE_ID, entry.fileId());
-    table.putInt(at + DOMAIN, entry.domainId());
-    table.putInt(at + ACCESS, entry.access());
+  /**
+   * Shows a region to peers under its key.
+   *
+   * @param address its first address, in the address space of its owner
+   * @param fileOffset offset of that address in the file
+   * @param fileId of the file that peers open, see {@link SharedDirectory#file}
+   * @param domain of the owner
+   * @param access as the kernel's flags
+   */
+  public void publishRegion(
+      int key,
+      long address,
+      long lengthBytes,
+      long fileOffset,
+      long fileId,
+      int domain,
+      int access) {
+    int at = region(regionIndex(key));
+    table.putLong(at + ADDRESS, address);
+    table.putLong(at + LENGTH, lengthBytes);
+    table.putLong(at + FILE_OFFSET, fileOffset);
+    table.putLong(at + FILE_ID, fileId);
+    table.putInt(at + DOMAIN, domain);
+    table.putInt(at + ACCESS, access);
     LONGS.setRelease(table, at, LIVE | (key & REGION_MASK));
   }
 
@@ -294,19 +310,22 @@ public final class SharedTable {
     return table.getInt(region(index) + ACCESS);
   }
 
-  // Arrivals of messages.
+  // Arrivals of work.
 
   /**
-   * Called by a peer: a message of this queue pair is delivered. A peer that ends between the two
-   * writes leaves an arrival that the owner finds at the end of the connection at the latest.
-   *
-   * @return whether the owner sleeps and must be woken by the caller
+   * A message of this queue pair was delivered by a peer, which then asks {@link #tryClaimWake}, or
+   * work was posted by its owner. A peer that ends between the two writes leaves an arrival that
+   * the owner finds at the end of the connection at the latest.
    */
-  public boolean ring(int queuePair) {
+  public void ring(int queuePair) {
     int word = queuePair / Long.SIZE;
     LONGS.getAndBitwiseOr(table, ARRIVALS + word * Long.BYTES, 1L << queuePair);
     LONGS.getAndBitwiseOr(table, ARRIVALS_BASE, 1L << word);
     VarHandle.fullFence();
+  }
+
+  /** Called by a peer: whether the owner sleeps, and no other peer is waking it. */
+  public boolean tryClaimWake() {
     return (int) INTS.getVolatile(table, ASLEEP) == 1 && INTS.compareAndSet(table, ASLEEP, 1, 0);
   }
 

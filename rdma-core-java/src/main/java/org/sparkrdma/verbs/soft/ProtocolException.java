@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.soft.wire;
+package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 
 /** A peer broke the protocol: its connection ends, nothing else is affected. */
-public final class ProtocolException extends IOException {
+final class ProtocolException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  public ProtocolException(String message) {
+  ProtocolException(String message) {
     super(message);
   }
 }

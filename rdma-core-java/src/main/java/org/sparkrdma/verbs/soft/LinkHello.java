@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.soft.wire;
+package org.sparkrdma.verbs.soft;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -10,7 +10,6 @@ import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
@@ -19,9 +18,8 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  *
  * <pre>
  *   0  magic "SRDM"      4  version (16 bit), 0      8  boot id (16 bytes)
- *  24  pid namespace    32  mount namespace         40  user id      44  pid
- *  48  start ticks      52  queue pair number       56  nonce (16 bytes)
- *  72  proof (32 bytes) 104 length and name of the shared directory
+ *  24  pid namespace    32  mount namespace         40  user id      44  queue pair number
+ *  48  nonce (16 bytes) 64  proof (32 bytes)        96  length and name of the shared directory
  *      length and bytes of the private data
  * </pre>
  *
@@ -31,30 +29,28 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * @param directory name of its shared directory
  * @param privateData of the application
  */
-public record LinkHello(
+record LinkHello(
     HostIdentity host,
-    ProcessIdentity process,
     int queuePairNumber,
     byte[] nonce,
     byte[] proof,
     String directory,
     byte[] privateData) {
-  static final int VERSION = 2;
-  public static final int MAX_BYTES = 512;
-  public static final int NONCE_BYTES = 16;
-  public static final int MAX_PRIVATE_DATA_BYTES = 56;
+  static final int VERSION = 3;
+  static final int MAX_BYTES = 512;
+  static final int NONCE_BYTES = 16;
+  static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private static final int MAGIC = 0x4d445253;
   private static final String MAC = "HmacSHA256";
 
   /** Writes it at the position of the buffer. */
-  public void encode(ByteBuffer out) {
+  void encode(ByteBuffer out) {
     out.putInt(MAGIC).putInt(VERSION);
     out.putLong(host.bootId().getMostSignificantBits());
     out.putLong(host.bootId().getLeastSignificantBits());
     out.putLong(host.pidNamespace()).putLong(host.mountNamespace()).putInt(host.userId());
-    out.putInt(process.pid()).putInt(process.startTicks()).putInt(queuePairNumber);
-    out.put(nonce).put(proof);
+    out.putInt(queuePairNumber).put(nonce).put(proof);
     byte[] name = directory.getBytes(StandardCharsets.US_ASCII);
     out.put((byte) name.length).put(name);
     out.put((byte) privateData.length).put(privateData);
@@ -65,7 +61,7 @@ public record LinkHello(
    *
    * @throws ProtocolException when it is no LinkHello, or of another version
    */
-  public static LinkHello decode(ByteBuffer in) throws ProtocolException {
+  static LinkHello decode(ByteBuffer in) throws ProtocolException {
     try {
       if (in.getInt() != MAGIC) {
         throw new ProtocolException("not a soft device: wrong magic");
@@ -77,7 +73,6 @@ public record LinkHello(
       }
       var boot = new UUID(in.getLong(), in.getLong());
       var host = new HostIdentity(boot, in.getLong(), in.getLong(), in.getInt());
-      var process = new ProcessIdentity(in.getInt(), in.getInt());
       int number = in.getInt();
       byte[] nonce = bytes(in, NONCE_BYTES);
       byte[] proof = bytes(in, SharedTable.SECRET_BYTES);
@@ -87,7 +82,7 @@ public record LinkHello(
         throw new ProtocolException("hello too long: extraBytes=" + in.remaining());
       }
       return new LinkHello(
-          host, process, number, nonce, proof, new String(name, StandardCharsets.US_ASCII), data);
+          host, number, nonce, proof, new String(name, StandardCharsets.US_ASCII), data);
     } catch (BufferUnderflowException e) {
       throw new ProtocolException("hello cut short");
     }
@@ -108,7 +103,7 @@ public record LinkHello(
   }
 
   /** Computes the proof with a secret. */
-  public static byte[] proof(byte[] secret, byte[] nonce, int initiatorPort, int listenerPort) {
+  static byte[] proof(byte[] secret, byte[] nonce, int initiatorPort, int listenerPort) {
     try {
       Mac mac = Mac.getInstance(MAC);
       mac.init(new SecretKeySpec(secret, MAC));
@@ -121,7 +116,7 @@ public record LinkHello(
   }
 
   /** Whether the proof was made with the secret. */
-  public boolean isProvenBy(byte[] secret, int initiatorPort, int listenerPort) {
+  boolean isProvenBy(byte[] secret, int initiatorPort, int listenerPort) {
     return MessageDigest.isEqual(proof, proof(secret, nonce, initiatorPort, listenerPort));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.soft.wire;
+package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,7 +16,6 @@ import net.jqwik.api.constraints.StringLength;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.sparkrdma.fuzz.DecoderGuard;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
@@ -37,7 +36,6 @@ class LinkHelloPropertyTest {
     LinkHello hello =
         new LinkHello(
             new HostIdentity(new UUID(number, ~number), number + 1, number + 2, (int) number),
-            new ProcessIdentity((int) (number >> 8), (int) (number >> 32)),
             (int) (number >> 16),
             nonce,
             proof,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.soft.wire;
+package org.sparkrdma.verbs.soft;
 
 import static org.sparkrdma.fuzz.DecoderGuard.require;
 
@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
-import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
@@ -31,7 +30,6 @@ class LinkHelloFuzz {
     ByteBuffer out = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     new LinkHello(
             new HostIdentity(new UUID(1, 2), 3, 4, 5),
-            new ProcessIdentity(6, 7),
             8,
             new byte[LinkHello.NONCE_BYTES],
             new byte[SharedTable.SECRET_BYTES],

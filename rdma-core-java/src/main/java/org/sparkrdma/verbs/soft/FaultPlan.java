@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.soft.faults;
+package org.sparkrdma.verbs.soft;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -28,9 +28,9 @@ import java.util.regex.Pattern;
  * duration. Counts are of one open device; equal plans and equal orders of operations give equal
  * faults. Safe for any thread.
  */
-public final class FaultPlan {
+final class FaultPlan {
   /** Kinds of faults. */
-  public enum Kind {
+  enum Kind {
     READ_ERROR,
     FLIP_BIT,
     HANG,
@@ -75,7 +75,7 @@ public final class FaultPlan {
    * @param text rules as above; empty for no faults
    * @throws IllegalArgumentException with the reason when the text is no plan
    */
-  public static FaultPlan parse(String text) {
+  static FaultPlan parse(String text) {
     List<Rule> rules = new ArrayList<>();
     long seed = 0;
     for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
@@ -98,7 +98,7 @@ public final class FaultPlan {
     if ((kind == Kind.DELAY) != (duration != null)) {
       throw new IllegalArgumentException("delay needs a duration, other kinds take none: " + text);
     }
-    long durationNs = duration == null ? 0 : Units.durationNs(duration);
+    long durationNs = duration == null ? 0 : SoftSettings.durationNs(duration);
     if (matcher.group(2) != null) {
       long n = Long.parseLong(matcher.group(2));
       return new Rule(kind, n, !matcher.group(3).isEmpty(), 0, durationNs);
@@ -111,17 +111,17 @@ public final class FaultPlan {
   }
 
   /** Whether the plan has any rule. */
-  public boolean isActive() {
+  boolean isActive() {
     return !rules.isEmpty();
   }
 
   /** Counts an operation that this kind of fault can affect; true when it must fail. */
-  public boolean fires(Kind kind) {
+  boolean fires(Kind kind) {
     return isActive() && firingRule(kind) != null;
   }
 
   /** Counts a READ and returns its delay; 0 for none. */
-  public long delayNs() {
+  long delayNs() {
     Rule rule = isActive() ? firingRule(Kind.DELAY) : null;
     return rule == null ? 0 : rule.durationNs;
   }
@@ -131,7 +131,7 @@ public final class FaultPlan {
    *
    * @return the number of the bit, counted from the first byte; -1 for none
    */
-  public long bitToFlip(long lengthBytes) {
+  long bitToFlip(long lengthBytes) {
     if (lengthBytes == 0 || !fires(Kind.FLIP_BIT)) {
       return -1;
     }
