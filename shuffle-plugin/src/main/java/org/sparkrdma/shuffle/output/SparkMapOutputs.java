@@ -40,16 +40,20 @@ public final class SparkMapOutputs implements MapOutputs {
    * @param resolver of the executor's shuffle manager
    * @param directories Spark's local directories
    * @param conf has Spark's checksum settings
+   * @param verifies whether readers verify blocks; else no checksums are read
    */
   public SparkMapOutputs(
-      IndexShuffleBlockResolver resolver, List<Path> directories, SparkConf conf) {
+      IndexShuffleBlockResolver resolver,
+      List<Path> directories,
+      SparkConf conf,
+      boolean verifies) {
     this.resolver = resolver;
     this.directories = List.copyOf(directories);
     // As Spark does: the setting may be in lower case, the file's name has it in upper case.
     this.algorithm =
         conf.get("spark.shuffle.checksum.algorithm", "ADLER32").toUpperCase(Locale.ROOT);
     this.checksumKind =
-        conf.getBoolean("spark.shuffle.checksum.enabled", true)
+        verifies && conf.getBoolean("spark.shuffle.checksum.enabled", true)
             ? ChecksumKind.named(algorithm)
             : Located.NO_CHECKSUM;
   }

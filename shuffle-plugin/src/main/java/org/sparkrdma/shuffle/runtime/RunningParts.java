@@ -174,7 +174,7 @@ record RunningParts(
     return new TransportEnvironment(
         open.device(),
         open.budget(),
-        new SparkMapOutputs(resolver, localDirectories(env), env.conf()),
+        new SparkMapOutputs(resolver, localDirectories(env), env.conf(), settings.verify()),
         open.choice().addresses(),
         settings.listenPort(),
         CompletionVector.of(

@@ -69,10 +69,10 @@ final class ReadBatch {
   private final ReadConnection connection;
   private final long leaseId;
   private final long deadlineNs;
-  private final List<Read> reads = new ArrayList<>(1);
+  private final List<Read> reads;
 
   /** Blocks in the order of their last READs. */
-  private final List<BlockRead> blocks = new ArrayList<>(1);
+  private final List<BlockRead> blocks;
 
   /** Number of {@link #blocks} that are delivered or wanted again. */
   private int passedOn;
@@ -84,7 +84,12 @@ final class ReadBatch {
   private long postedNs;
   private int done;
 
-  ReadBatch(ReadConnection connection, long leaseId, long deadlineNs) {
+  /**
+   * @param expected number of blocks
+   */
+  ReadBatch(ReadConnection connection, long leaseId, long deadlineNs, int expected) {
+    this.reads = new ArrayList<>(expected);
+    this.blocks = new ArrayList<>(expected);
     this.connection = connection;
     this.leaseId = leaseId;
     this.deadlineNs = deadlineNs;

@@ -308,7 +308,7 @@ final class ReadConnection extends RdmaConnection {
     located.begin(message);
     Slot slot = slotOf(located.requestId());
     BlockRead[] asked = slot.blocks;
-    ReadBatch batch = new ReadBatch(this, located.leaseId(), nowNs + timeoutNs);
+    ReadBatch batch = new ReadBatch(this, located.leaseId(), nowNs + timeoutNs, asked.length);
     batches.add(batch);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {

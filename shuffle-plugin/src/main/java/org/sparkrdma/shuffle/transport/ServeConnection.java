@@ -235,11 +235,13 @@ final class ServeConnection extends RdmaConnection {
     private final int buffer;
     private final ByteBuffer message;
     private final RegisteredChunk answer;
+    private final ByteBuffer answerBytes;
 
     Call(int buffer, ByteBuffer message, RegisteredChunk answer) {
       this.buffer = buffer;
       this.message = message;
       this.answer = answer;
+      this.answerBytes = answer.slice(0, answer.lengthBytes());
     }
 
     @Override
@@ -254,7 +256,7 @@ final class ServeConnection extends RdmaConnection {
 
     @Override
     public ByteBuffer answer() {
-      return answer.slice(0, answer.lengthBytes());
+      return answerBytes;
     }
 
     @Override
@@ -263,7 +265,7 @@ final class ServeConnection extends RdmaConnection {
         return;
       }
       openCalls--;
-      leases += Located.hasLease(answer()) ? 1 : 0;
+      leases += Located.hasLease(answerBytes) ? 1 : 0;
       postReceive(buffer);
       send(answer, lengthBytes, context.agent().nowNs());
     }

@@ -69,7 +69,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldFindTheBlocksAndSumsThatSparkWrote() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
     assertThat(outputs.checksumKind()).isEqualTo(3);
     for (long map = 0; map < 2; map++) {
       MapOutput output = outputs.open(SHUFFLE, map);
@@ -93,7 +93,7 @@ class SparkMapOutputsTest {
   @Test
   void shouldFindChecksumsWhenTheAlgorithmIsNamedInLowerCase() throws IOException {
     SparkConf lowerCase = conf.clone().set("spark.shuffle.checksum.algorithm", "crc32c");
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase, true);
 
     assertThat(outputs.checksumKind()).isEqualTo(3);
     assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isTrue();
@@ -113,7 +113,7 @@ class SparkMapOutputsTest {
     Files.write(sums, values.array());
     Files.write(resolver.getDataFile(shuffleId, MAP).toPath(), new byte[3 * partitions]);
 
-    MapOutput output = new SparkMapOutputs(resolver, List.of(), conf).open(shuffleId, MAP);
+    MapOutput output = new SparkMapOutputs(resolver, List.of(), conf, true).open(shuffleId, MAP);
 
     assertThat(output.partitions()).isEqualTo(partitions);
     assertThat(output.lengthBytes()).isEqualTo(3L * partitions);
@@ -124,18 +124,21 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldNotFindAMissingMapOutput() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
     assertThat(outputs.open(SHUFFLE, 99)).isNull();
     assertThat(outputs.open(99, MAP)).isNull();
   }
 
   @Test
-  void shouldHaveNoSumsWhenSparkWritesNoneOrTheirFileIsUnusable() throws IOException {
-    var off = new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"));
+  void shouldHaveNoSumsWithoutVerificationOrAUsableFileOfThem() throws IOException {
+    var off = new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"), true);
     assertThat(off.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
     assertThat(off.open(SHUFFLE, MAP).hasSums()).isFalse();
+    var unverified = new SparkMapOutputs(resolver, List.of(), conf, false);
+    assertThat(unverified.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
+    assertThat(unverified.open(SHUFFLE, MAP).hasSums()).isFalse();
 
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
     Path sums = resolver.getChecksumFile(SHUFFLE, MAP, "CRC32C", Option.empty()).toPath();
     byte[] right = Files.readAllBytes(sums);
     for (int length : new int[] {0, 8, right.length - 1}) {
@@ -159,7 +162,7 @@ class SparkMapOutputsTest {
     byte[] tooLong = right.clone();
     long end = ByteBuffer.wrap(right).getLong(right.length - 8);
     ByteBuffer.wrap(tooLong).putLong(right.length - 8, end + 1);
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
     for (byte[] wrong :
         List.of(
             new byte[0],
@@ -177,7 +180,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldRequireADataFileOnlyForNonEmptyOutputs() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
     Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
     byte[] right = Files.readAllBytes(data);
     Files.delete(data);

@@ -74,7 +74,7 @@ final class SparkOutputs implements AutoCloseable {
   }
 
   SparkMapOutputs served() {
-    return new SparkMapOutputs(resolver, List.of(folder), conf);
+    return new SparkMapOutputs(resolver, List.of(folder), conf, true);
   }
 
   /** Writes without order or aggregation: UnsafeShuffleWriter, merging the spills of each task. */
