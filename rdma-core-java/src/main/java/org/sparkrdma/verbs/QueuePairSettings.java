@@ -54,6 +54,15 @@ public record QueuePairSettings(
     checkRemoteAccess(remoteAccess);
   }
 
+  /** The sizes, for messages. */
+  @Override
+  public String toString() {
+    return "sendDepth="
+        + sendDepth
+        + (" receiveDepth=" + receiveDepth)
+        + (" maxSge=" + maxSge + " maxInlineBytes=" + maxInlineBytes);
+  }
+
   /**
    * Checks that a queue pair can give an access to peers.
    *

@@ -12,9 +12,9 @@ import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
-import org.sparkrdma.verbs.engine.EngineQueuePair;
 import org.sparkrdma.verbs.engine.StatusCodes;
 
 /**
@@ -113,9 +113,9 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected EngineQueuePair.Outcome show(int index) {
+  protected void read(int index, CompletionView into) {
     IbvWC completion = taken[index];
-    return show(
+    into.set(
         completion.getWr_id(),
         StatusCodes.of(completion.getStatus()),
         0,
@@ -143,7 +143,7 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyQueue() {
     if (watcher != null) {
       watcher.close();
     }

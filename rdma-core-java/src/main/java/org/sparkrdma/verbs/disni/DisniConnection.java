@@ -18,7 +18,6 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.EngineConnection;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.LimitChecks;
 
 /**
  * An identifier of DiSNI and its queue pair. Events come on the watcher's thread, failures of the
@@ -78,8 +77,8 @@ final class DisniConnection extends EngineConnection {
   }
 
   @Override
-  protected DisniQueuePair newQueuePair(
-      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
+  protected DisniQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
     var attributes = new IbvQPInitAttr();
     attributes.setQp_type(IbvQP.IBV_QPT_RC);
     attributes.setSend_cq(((DisniCompletionQueue) settings.sendQueue()).cq());
@@ -90,11 +89,11 @@ final class DisniConnection extends EngineConnection {
     try (var acquired = new Acquired()) {
       IbvQP qp = id.createQP(own.pd(), attributes);
       acquired.add(() -> Failures.check("rdma_destroy_qp", id.destroyQP()));
-      var created = new DisniQueuePair(device, own, this, qp, name, settings);
+      var created = new DisniQueuePair(device, own, this, qp, settings);
       acquired.keep();
       return created;
     } catch (IOException e) {
-      throw Failures.of("rdma_create_qp", e, LimitChecks.sizes(settings));
+      throw Failures.of("rdma_create_qp", e, settings.toString());
     }
   }
 

@@ -176,7 +176,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyChannel() {
     try {
       EventChannel.destroy(channel);
     } catch (IOException e) {

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.disni;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -26,14 +27,11 @@ final class DisniEngine extends EngineBase {
   }
 
   @Override
-  public Device open(String deviceName) throws VerbsException {
-    return open(
-        onClosed -> {
-          if (!devices.names().contains(deviceName)) {
-            throw noSuchDevice(deviceName);
-          }
-          DeviceContext context = DeviceContext.open(devices, devices.info(deviceName));
-          return new DisniDevice(context, onClosed);
-        });
+  protected Device newDevice(String deviceName, DeviceInfo known, Consumer<Device> onClosed)
+      throws VerbsException {
+    if (!devices.names().contains(deviceName)) {
+      throw noSuchDevice(deviceName);
+    }
+    return new DisniDevice(DeviceContext.open(devices, devices.info(deviceName)), onClosed);
   }
 }

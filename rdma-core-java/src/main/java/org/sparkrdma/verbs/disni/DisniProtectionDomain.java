@@ -102,7 +102,7 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
 
   // The only method of DiSNI that declares Exception.
   @Override
-  protected void deallocate() {
+  protected void destroy() {
     try {
       Failures.check("ibv_dealloc_pd", pd.deallocPd());
     } catch (Exception e) {

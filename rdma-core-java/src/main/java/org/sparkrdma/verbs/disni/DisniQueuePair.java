@@ -24,20 +24,15 @@ final class DisniQueuePair extends EngineQueuePair {
   private final DisniDevice device;
   private final IbvQP qp;
 
-  /**
-   * Takes over a queue pair of the device that was made on the connection's identifier.
-   *
-   * @param name upper half of the ids of its work requests
-   */
+  /** Takes over a queue pair of the device that was made on the connection's identifier. */
   DisniQueuePair(
       DisniDevice device,
       DisniProtectionDomain domain,
       DisniConnection connection,
       IbvQP qp,
-      int name,
       QueuePairSettings settings)
       throws IOException {
-    super(device, domain, connection, name, qp.getQp_num(), settings);
+    super(domain, connection, qp.getQp_num(), settings);
     this.device = device;
     this.qp = qp;
     sendCalls = new SendCalls(qp, device.driver());

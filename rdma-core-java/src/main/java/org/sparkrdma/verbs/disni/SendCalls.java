@@ -73,7 +73,8 @@ final class SendCalls implements AutoCloseable {
   }
 
   private int flags(WorkRequest request) {
-    boolean fenced = driver.completesSendsBeforeReads() && request.opcode() != Opcode.READ;
+    boolean fenced =
+        request.opcode() != Opcode.READ && driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS);
     return (fenced ? IbvSendWR.IBV_SEND_FENCE : 0)
         | (request.isSignalled() ? IbvSendWR.IBV_SEND_SIGNALED : 0);
   }

@@ -7,8 +7,8 @@ import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkStatus;
 
 /**
- * A completion as its handler sees it: valid while the handler runs. Reused; confined to the thread
- * that polls.
+ * A completion: as the device reports it, then as its handler sees it while the handler runs.
+ * Reused; confined to the thread that polls.
  */
 public final class CompletionView implements WorkCompletion {
   private boolean valid;
@@ -21,37 +21,72 @@ public final class CompletionView implements WorkCompletion {
   private boolean hasImmediate;
   private int immediate;
 
-  /** A failed completion; only these fields are known. */
-  public void setFailure(long requestId, int ofQueuePair, WorkStatus how, int vendor) {
-    valid = true;
-    id = requestId;
-    queuePairNumber = ofQueuePair;
+  /**
+   * Sets what the device reports; the parameters after the error are those of receives.
+   *
+   * @param ofWrite whether a WRITE consumed the receive
+   */
+  public void set(
+      long requestNumber,
+      WorkStatus how,
+      int vendor,
+      boolean ofWrite,
+      long bytes,
+      boolean withImmediate,
+      int data) {
+    id = requestNumber;
+    setStatus(how, vendor);
+    setOperation(ofWrite ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE, bytes);
+    hasImmediate = withImmediate;
+    immediate = withImmediate ? data : 0;
+  }
+
+  // References are mostly equal, and storing one costs more than comparing it.
+
+  void setStatus(WorkStatus how, int vendor) {
     if (status != how) {
-      // Mostly equal, and storing a reference costs more than comparing it.
       status = how;
     }
     vendorError = vendor;
   }
 
-  /** A successful completion, without immediate data. */
-  public void setSuccess(long requestId, int ofQueuePair, Opcode what, long bytes) {
-    setFailure(requestId, ofQueuePair, WorkStatus.SUCCESS, 0);
+  private void setOperation(Opcode what, long bytes) {
     if (opcode != what) {
       opcode = what;
     }
     byteLength = bytes;
+  }
+
+  /** The operation of a send, which has no immediate data. */
+  void setSend(Opcode what, long bytes) {
+    setOperation(what, bytes);
     hasImmediate = false;
     immediate = 0;
   }
 
-  /** Adds immediate data to a successful completion. */
-  public void setImmediate(int data) {
-    hasImmediate = true;
-    immediate = data;
+  /** The request that it completes, as its owner knows it. */
+  void setRequest(long requestId, int ofQueuePair) {
+    id = requestId;
+    queuePairNumber = ofQueuePair;
+  }
+
+  /** The number that the device reports, before {@link #setRequest}. */
+  long requestNumber() {
+    return id;
+  }
+
+  /** The result and the error, also outside of a handler. */
+  boolean isFailure() {
+    return status != WorkStatus.SUCCESS;
+  }
+
+  String failure() {
+    return "work failed: status=" + status + " vendorError=" + vendorError;
   }
 
   /** Runs the handler with it. */
-  public void hand(CompletionHandler handler) {
+  void hand(CompletionHandler handler) {
+    valid = true;
     try {
       handler.onCompletion(this);
     } finally {
@@ -67,7 +102,7 @@ public final class CompletionView implements WorkCompletion {
 
   private void checkSuccess() {
     check();
-    if (status != WorkStatus.SUCCESS) {
+    if (isFailure()) {
       throw new IllegalStateException("a failed completion has no such field: status=" + status);
     }
   }

@@ -39,7 +39,8 @@ public enum Driver {
   /** All others. */
   OTHER(-1);
 
-  private enum Quirk {
+  /** A deviation. */
+  public enum Quirk {
     /**
      * A SEND or WRITE completes when TCP has its data (siw_qp_sq_process in siw_qp_tx.c), so it may
      * overtake a READ that was posted earlier. One with a fence waits for all earlier READs
@@ -71,20 +72,13 @@ public enum Driver {
   }
 
   private final int vendorId;
-  private final boolean completesSendsBeforeReads;
-  private final boolean requiresElement;
-  private final boolean failsSilently;
-  private final boolean ignoresTrafficClass;
-  private final boolean keepsAccess;
+
+  @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable.
+  private final Set<Quirk> quirks;
 
   Driver(int vendorId, Quirk... quirks) {
     this.vendorId = vendorId;
-    Set<Quirk> all = Set.of(quirks);
-    completesSendsBeforeReads = all.contains(Quirk.COMPLETES_SENDS_BEFORE_READS);
-    requiresElement = all.contains(Quirk.REQUIRES_ELEMENT);
-    failsSilently = all.contains(Quirk.FAILS_SILENTLY);
-    ignoresTrafficClass = all.contains(Quirk.IGNORES_TRAFFIC_CLASS);
-    keepsAccess = all.contains(Quirk.KEEPS_ACCESS);
+    this.quirks = Set.of(quirks);
   }
 
   /** The driver whose devices report this vendor id. */
@@ -105,33 +99,15 @@ public enum Driver {
     return transport == Transport.IWARP ? SIW : OTHER;
   }
 
-  /** Whether a send or write needs a fence to stay behind READs that were posted earlier. */
-  public boolean completesSendsBeforeReads() {
-    return completesSendsBeforeReads;
+  public boolean has(Quirk quirk) {
+    return quirks.contains(quirk);
   }
 
   /** Elements of a request as the device requires: one of length 0 where it has none. */
   public int elementCount(WorkRequest request) {
     int count = request.elementCount();
-    return count == 0 && requiresElement && isIntoMemory(request.opcode()) ? 1 : count;
-  }
-
-  private static boolean isIntoMemory(Opcode opcode) {
-    return opcode == Opcode.READ || opcode == Opcode.RECEIVE;
-  }
-
-  /** Whether unsignalled work may fail without a completion. */
-  public boolean mayFailSilently() {
-    return failsSilently;
-  }
-
-  /** Whether the traffic class of a connection has no effect. */
-  public boolean ignoresTrafficClass() {
-    return ignoresTrafficClass;
-  }
-
-  /** Whether peers may keep remote access that was removed from a connected queue pair. */
-  public boolean keepsAccess() {
-    return keepsAccess;
+    Opcode opcode = request.opcode();
+    boolean intoMemory = opcode == Opcode.READ || opcode == Opcode.RECEIVE;
+    return count == 0 && intoMemory && has(Quirk.REQUIRES_ELEMENT) ? 1 : count;
   }
 }

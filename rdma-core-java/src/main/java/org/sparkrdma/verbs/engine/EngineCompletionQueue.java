@@ -3,36 +3,31 @@ package org.sparkrdma.verbs.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
-import org.sparkrdma.verbs.WorkStatus;
 
 /**
  * A completion queue: the completions of the device, behind them the flushed work of broken queue
- * pairs. Counts the queue pairs that complete in it: it cannot be closed while there is one. Its
- * one owner thread polls; queue pairs report from any thread that they broke, counting and closing
- * are safe for any thread.
+ * pairs. The queue pairs that complete in it are its users. Its one owner thread polls; queue pairs
+ * report from any thread that they broke.
  */
-public abstract class EngineCompletionQueue implements CompletionQueue {
+public abstract class EngineCompletionQueue extends EngineObject implements CompletionQueue {
   /** Maximum number of completions taken from the device with one call. */
   protected static final int BATCH = 32;
 
   private static final EngineQueuePair[] NONE = {};
 
-  private final EngineDevice device;
   private final int capacity;
   private final EngineChannel channel;
   private final LongSupplier clock;
   private final CompletionView view = new CompletionView();
   private final LongSupplier deadline = this::flushDeadlineNs;
-  private final AtomicInteger queuePairs = new AtomicInteger();
+
   private volatile EngineQueuePair[] broken = NONE;
+
   private volatile boolean overrun;
-  private volatile boolean closed;
 
   // Indexes of the completions taken from the device and not shown yet; polling thread.
   private int next;
@@ -50,7 +45,7 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
    */
   EngineCompletionQueue(
       EngineDevice device, int capacity, EngineChannel channel, LongSupplier clock) {
-    this.device = device;
+    super(device, "completion queue");
     this.capacity = capacity;
     this.channel = channel;
     this.clock = clock;
@@ -60,18 +55,13 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
   }
 
   /**
-   * Checks that queue pairs of that device can complete in the queues of the settings.
+   * Checks that queue pairs of that device can complete in the queue.
    *
-   * @throws IllegalArgumentException when a queue is of another device
-   * @throws IllegalStateException when a queue is closed
+   * @throws IllegalArgumentException when it is of another device
+   * @throws IllegalStateException when it is closed
    */
-  static void checkQueues(QueuePairSettings settings, EngineDevice device) {
-    check(settings.sendQueue(), device);
-    check(settings.receiveQueue(), device);
-  }
-
-  private static void check(CompletionQueue queue, EngineDevice device) {
-    if (!(queue instanceof EngineCompletionQueue own) || own.device != device) {
+  static void check(CompletionQueue queue, EngineDevice device) {
+    if (!(queue instanceof EngineCompletionQueue own) || own.device() != device) {
       throw new IllegalArgumentException("completion queue of another device");
     }
     own.checkOpen();
@@ -80,12 +70,6 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
   @Override
   public final int capacity() {
     return capacity;
-  }
-
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("completion queue is closed");
-    }
   }
 
   // Called by the owner.
@@ -131,42 +115,18 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
 
   /** Shows the next of those taken; false when it is suppressed. */
   private boolean showNext() {
-    EngineQueuePair.Outcome outcome = show(next);
+    read(next, view);
+    EngineQueuePair queuePair = device().queuePairs().find(view.requestNumber());
+    EngineQueuePair.Outcome outcome =
+        queuePair == null ? EngineQueuePair.Outcome.SUPPRESSED : queuePair.show(view);
     if (outcome != EngineQueuePair.Outcome.EARLIER_FLUSHED) {
       next++;
     }
     return outcome != EngineQueuePair.Outcome.SUPPRESSED;
   }
 
-  /** Shows one of those taken, by the other method of this name. */
-  protected abstract EngineQueuePair.Outcome show(int index);
-
-  /**
-   * Shows a completion of the device; the parameters after the error are those of receives.
-   *
-   * @param ofWrite whether a WRITE consumed the receive
-   */
-  protected final EngineQueuePair.Outcome show(
-      long requestNumber,
-      WorkStatus status,
-      int vendorError,
-      boolean ofWrite,
-      long lengthBytes,
-      boolean hasImmediate,
-      int immediate) {
-    EngineQueuePair queuePair = device.queuePairs().find(requestNumber);
-    return queuePair == null
-        ? EngineQueuePair.Outcome.SUPPRESSED
-        : queuePair.show(
-            (int) requestNumber,
-            status,
-            vendorError,
-            ofWrite,
-            lengthBytes,
-            hasImmediate,
-            immediate,
-            view);
-  }
+  /** Reads one of those taken; perhaps several times. */
+  protected abstract void read(int index, CompletionView into);
 
   private int flush(EngineQueuePair[] toFlush, int limit, CompletionHandler handler) {
     long nowNs = clock.getAsLong();
@@ -210,51 +170,28 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
   /** The device reports that it has lost completions, which breaks the queue pairs. */
   protected final void onOverrun(String reason) {
     markOverrun();
-    device
-        .queuePairs()
-        .forEach(
-            queuePair -> {
-              if (queuePair.completesIn(this)) {
-                queuePair.fail(reason);
-              }
-            });
+    for (EngineQueuePair queuePair : device().queuePairs().all()) {
+      if (queuePair.completesIn(this)) {
+        queuePair.fail(reason);
+      }
+    }
   }
 
   protected final boolean isOverrun() {
     return overrun;
   }
 
-  /** A queue pair completes in it, until it {@link #release}s it. */
-  final void retain() {
-    queuePairs.incrementAndGet();
-  }
-
-  /** The device has destroyed a queue pair. */
-  final void release(EngineQueuePair queuePair) {
-    onClosing(queuePair);
-    queuePairs.decrementAndGet();
-  }
-
-  /** A queue pair broke: the polling thread flushes its work. */
-  final void onBroken(EngineQueuePair queuePair) {
-    synchronized (queuePairs) {
-      // Not one that was closed in the meantime.
-      if (queuePair.state() == QueuePairState.ERROR) {
-        var all = new ArrayList<>(List.of(broken));
-        all.add(queuePair);
-        broken = all.toArray(NONE);
-      }
-    }
-    signal();
-  }
-
-  /** A queue pair is closed; its completions are not shown any more. */
-  final void onClosing(EngineQueuePair queuePair) {
-    synchronized (queuePairs) {
+  /** A queue pair was broken, whose work the polling thread flushes, or closed. */
+  final void onStateChanged(EngineQueuePair queuePair) {
+    synchronized (this) {
       var all = new ArrayList<>(List.of(broken));
       all.remove(queuePair);
+      if (queuePair.state() == QueuePairState.ERROR) {
+        all.add(queuePair);
+      }
       broken = all.toArray(NONE);
     }
+    signal();
   }
 
   /** Time at which the next work must be flushed; Long.MAX_VALUE when there is none. */
@@ -269,26 +206,14 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
     return least;
   }
 
-  /** Keeps the lock while it destroys, so that a second close waits for the end of the first. */
   @Override
-  public final synchronized void close() {
-    if (closed) {
-      return;
-    }
-    if (queuePairs.get() > 0) {
-      throw new IllegalStateException("queue pairs complete in it: queuePairs=" + queuePairs.get());
-    }
-    closed = true;
+  protected final void destroy() {
     if (channel != null) {
       channel.removeDeadline(deadline);
     }
-    try {
-      destroy();
-    } finally {
-      device.onClosed(this);
-    }
+    destroyQueue();
   }
 
-  /** Releases its resources; called once, when no queue pair completes in it. */
-  protected void destroy() {}
+  /** Destroys the queue of the device; called once, when no queue pair completes in it. */
+  protected void destroyQueue() {}
 }

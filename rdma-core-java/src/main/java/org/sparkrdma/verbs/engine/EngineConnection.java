@@ -3,8 +3,8 @@ package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -38,8 +38,8 @@ public abstract class EngineConnection implements Connection {
   /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
   private boolean awaitsOutcome;
 
-  /** Destructions that a close left until the outcome; guarded by this. */
-  private final List<Runnable> afterOutcome = new ArrayList<>();
+  /** Destructions that are left, until the outcome if it is awaited; guarded by this. */
+  private final Queue<Runnable> destructions = new ArrayDeque<>();
 
   /**
    * @param resolveTimeout null for a connection that a peer asks for
@@ -77,22 +77,16 @@ public abstract class EngineConnection implements Connection {
         || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
       throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
     }
-    LimitChecks.checkQueuePair(settings, device.info().limits());
-    if (!(domain instanceof EngineProtectionDomain own) || !own.isOf(device)) {
+    if (!(domain instanceof EngineProtectionDomain own) || own.device() != device) {
       throw new IllegalArgumentException("protection domain of another device");
     }
-    EngineCompletionQueue.checkQueues(settings, device);
     queuePair = own.createQueuePair(this, settings);
     return queuePair;
   }
 
-  /**
-   * Creates the queue pair, or leaves nothing behind when that fails; under the lock.
-   *
-   * @param name the upper half of its request numbers
-   */
+  /** Creates the queue pair, or leaves nothing behind when that fails; under the lock. */
   protected abstract EngineQueuePair newQueuePair(
-      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException;
+      EngineProtectionDomain domain, QueuePairSettings settings) throws VerbsException;
 
   @Override
   public final EngineQueuePair queuePair() {
@@ -159,7 +153,11 @@ public abstract class EngineConnection implements Connection {
   }
 
   private void checkPrivateData(byte[] privateData) {
-    LimitChecks.checkPrivateData(privateData, device.info().limits().maxPrivateDataBytes());
+    int limit = device.info().limits().maxPrivateDataBytes();
+    if (privateData.length > limit) {
+      throw new IllegalArgumentException(
+          "too much private data: lengthBytes=" + privateData.length + " limit=" + limit);
+    }
   }
 
   private void require(boolean allowed) {
@@ -323,27 +321,18 @@ public abstract class EngineConnection implements Connection {
     awaitsOutcome = false;
   }
 
-  /** Makes the calls that were left until the outcome, if there is one. Under the lock. */
-  protected final void endAfterOutcome() {
-    if (!mustAwaitOutcome()) {
-      var failures = new CloseFailures();
-      afterOutcome.forEach(failures::run);
-      afterOutcome.clear();
-      failures.throwFirst();
+  /** Makes the calls that are left, unless they must await the outcome. Under the lock. */
+  protected final void destroyWhenPossible() {
+    if (!destructions.isEmpty() && (!awaitsOutcome || manager.isClosed())) {
+      awaitCalls();
+      for (var next = destructions.poll(); next != null; next = destructions.poll()) {
+        next.run();
+      }
     }
   }
 
-  private void runAfterOutcome(Runnable destruction) {
-    if (mustAwaitOutcome()) {
-      afterOutcome.add(destruction);
-    } else {
-      destruction.run();
-    }
-  }
-
-  private boolean mustAwaitOutcome() {
-    return awaitsOutcome && !manager.isClosed();
-  }
+  /** Waits for calls of other threads that use the identifier; may release the lock meanwhile. */
+  protected void awaitCalls() {}
 
   /** The connection is established. */
   protected final void onEstablished(byte[] privateData) {
@@ -435,10 +424,13 @@ public abstract class EngineConnection implements Connection {
   @Override
   public final void close() {
     EngineQueuePair pair = beginClose();
-    if (pair != null) {
-      pair.close();
+    try {
+      if (pair != null) {
+        pair.close();
+      }
+    } finally {
+      runDestruction(this::closeIdentifier);
     }
-    runDestruction(this::closeIdentifier);
   }
 
   /** The queue pair that the close destroys, or null. None is created after this call. */
@@ -450,10 +442,9 @@ public abstract class EngineConnection implements Connection {
   private synchronized void closeIdentifier() {
     if (moveTo(ConnectionPhase.CLOSED)) {
       manager.removeAttempt(this);
-      runAfterOutcome(this::destroyAndForgetIdentifier);
-    } else {
-      endAfterOutcome();
+      destructions.add(this::destroyAndForgetIdentifier);
     }
+    destroyWhenPossible();
   }
 
   private void destroyAndForgetIdentifier() {
@@ -475,16 +466,18 @@ public abstract class EngineConnection implements Connection {
   }
 
   private synchronized void closeQueuePair(Runnable destroyed) {
-    var failures = new CloseFailures();
-    if (awaitsOutcome && isIn(ConnectionPhase.CONNECTING)) {
-      moveTo(ConnectionPhase.ENDED);
-      manager.removeAttempt(this);
-      // So that the queue pair can be forgotten although the device still has it.
-      failures.run(this::breakQueuePair);
+    try {
+      if (awaitsOutcome && isIn(ConnectionPhase.CONNECTING)) {
+        moveTo(ConnectionPhase.ENDED);
+        manager.removeAttempt(this);
+        // So that the queue pair can be forgotten although the device still has it.
+        breakQueuePair();
+      }
+      endIfEstablished("queue pair closed");
+    } finally {
+      destructions.add(() -> destroyQueuePair(destroyed));
+      destroyWhenPossible();
     }
-    failures.run(() -> endIfEstablished("queue pair closed"));
-    failures.run(() -> runAfterOutcome(() -> destroyQueuePair(destroyed)));
-    failures.throwFirst();
   }
 
   private void destroyQueuePair(Runnable destroyed) {

@@ -27,12 +27,11 @@ import org.sparkrdma.verbs.device.Capability;
  * <p>The kernel may answer a request long after the caller's time-out; so this ends late attempts
  * when its owner polls, and wakes it for that.
  */
-public abstract class EngineConnectionManager implements ConnectionManager {
+public abstract class EngineConnectionManager extends EngineObject implements ConnectionManager {
   public static final byte[] NO_DATA = {};
 
   private static final int MAX_TRAFFIC_CLASS = 255;
 
-  private final EngineDevice device;
   private final EngineChannel channel;
   private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
   private final Map<Object, EngineListener> listeners = new ConcurrentHashMap<>();
@@ -40,20 +39,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   private final Set<EngineConnection> attempts = ConcurrentHashMap.newKeySet();
   private final LongSupplier deadline = this::attemptDeadlineNs;
   private volatile OptionalInt trafficClass = OptionalInt.empty();
-  private final Object closing = new Object();
-  private volatile boolean closed;
-
-  /** Whether nothing is left to close; guarded by {@link #closing}. */
-  private boolean ended;
 
   protected EngineConnectionManager(EngineDevice device, EngineChannel channel) {
-    this.device = device;
+    super(device, "connection manager");
     this.channel = channel;
     channel.addDeadline(deadline);
-  }
-
-  public final EngineDevice device() {
-    return device;
   }
 
   @Override
@@ -70,21 +60,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return trafficClass;
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("connection manager is closed");
-    }
-  }
-
-  protected final boolean isClosed() {
-    return closed;
-  }
-
   private void checkResolved(InetSocketAddress address) {
     if (address.isUnresolved()) {
       throw new IllegalArgumentException("an unresolved address: address=" + address);
     }
-    if (address instanceof GidSocketAddress && !device.info().can(Capability.GID_ADDRESSES)) {
+    if (address instanceof GidSocketAddress && !device().info().can(Capability.GID_ADDRESSES)) {
       throw new IllegalArgumentException("no GID is an address here: address=" + address);
     }
   }
@@ -243,15 +223,16 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     synchronized (this) {
       listener.markClosed();
     }
-    var failures = new CloseFailures();
-    failures.run(() -> destroyListener(listener.id()));
-    for (ConnectionEvent event : events) {
-      if (event.listener() == listener) {
-        failures.run(event.connection()::close);
+    try {
+      destroyListener(listener.id());
+    } finally {
+      for (ConnectionEvent event : events) {
+        if (event.listener() == listener) {
+          event.connection().close();
+        }
       }
+      listeners.remove(listener.id(), listener);
     }
-    listeners.remove(listener.id(), listener);
-    failures.throwFirst();
   }
 
   /** Stops listening; called once for each listener, when no request can find it any more. */
@@ -265,38 +246,21 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     return connections.size();
   }
 
-  /** A second close waits for the first. It does nothing, or closes what the first one left. */
   @Override
-  public final void close() {
-    synchronized (closing) {
-      if (ended) {
-        return;
-      }
-      var failures = new CloseFailures();
-      if (markClosed()) {
-        channel.removeDeadline(deadline);
-        failures.run(this::stopEvents);
-      }
-      failures.closeEach(listeners.values(), EngineListener::close);
-      failures.closeEach(connections.values(), EngineConnection::close);
-      failures.throwFirst();
-      ended = true;
-      events.clear();
-      failures.run(this::destroy);
-      device.onClosed(this);
-      failures.throwFirst();
-    }
-  }
-
-  private synchronized boolean markClosed() {
-    boolean first = !closed;
-    closed = true;
-    return first;
+  protected final void destroy() {
+    var failures = new CloseFailures();
+    channel.removeDeadline(deadline);
+    failures.run(this::stopEvents);
+    failures.closeEach(listeners.values(), EngineListener::close);
+    failures.closeEach(connections.values(), EngineConnection::close);
+    events.clear();
+    failures.run(this::destroyChannel);
+    failures.throwFirst();
   }
 
   /** Called once at close, before listeners and connections are closed. */
   protected void stopEvents() {}
 
   /** Releases its resources; called once at close, when nothing is left in it. */
-  protected void destroy() {}
+  protected void destroyChannel() {}
 }

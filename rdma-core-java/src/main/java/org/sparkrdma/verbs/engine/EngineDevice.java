@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.engine;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -25,13 +26,12 @@ public abstract class EngineDevice implements Device {
   private final long flushTimeoutNs;
   private final Consumer<Device> onClosed;
   private final QueuePairTable queuePairs = new QueuePairTable();
-  private final Set<EngineProtectionDomain> domains = ConcurrentHashMap.newKeySet();
-  private final Set<EngineMemory> memories = ConcurrentHashMap.newKeySet();
-  private final Set<EngineChannel> channels = ConcurrentHashMap.newKeySet();
-  private final Set<EngineCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
-  private final Set<EngineConnectionManager> managers = ConcurrentHashMap.newKeySet();
+
+  /** All open objects except queue pairs, listeners and connections. */
+  private final Set<EngineObject> objects = ConcurrentHashMap.newKeySet();
+
   private final Object closing = new Object();
-  private boolean closed;
+  private volatile boolean closed;
 
   /** Whether nothing is left to close; guarded by {@link #closing}. */
   private boolean ended;
@@ -65,16 +65,21 @@ public abstract class EngineDevice implements Device {
     return flushTimeoutNs;
   }
 
+  private <T extends EngineObject> List<T> all(Class<T> kind) {
+    return objects.stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+
   @Override
   public final OpenResources openResources() {
+    List<EngineConnectionManager> managers = all(EngineConnectionManager.class);
     managers.forEach(EngineConnectionManager::takeAllEvents);
     return new OpenResources(
-        domains.size(),
-        memories.size(),
-        domains.stream().mapToInt(EngineProtectionDomain::regionCount).sum(),
-        channels.size(),
-        completionQueues.size(),
-        domains.stream().mapToInt(EngineProtectionDomain::queuePairCount).sum(),
+        all(EngineProtectionDomain.class).size(),
+        all(EngineMemory.class).size(),
+        all(EngineRegion.class).size(),
+        all(EngineChannel.class).size(),
+        all(EngineCompletionQueue.class).size(),
+        queuePairs.all().size(),
         managers.size(),
         managers.stream().mapToInt(EngineConnectionManager::listenerCount).sum(),
         managers.stream().mapToInt(EngineConnectionManager::connectionCount).sum());
@@ -83,10 +88,11 @@ public abstract class EngineDevice implements Device {
   @Override
   public final synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
     checkOpen();
-    LimitChecks.checkMemory(lengthBytes);
-    EngineMemory memory = newMemory(lengthBytes);
-    memories.add(memory);
-    return memory;
+    if (lengthBytes <= 0) {
+      throw new IllegalArgumentException(
+          "memory needs at least one byte: lengthBytes=" + lengthBytes);
+    }
+    return add(newMemory(lengthBytes));
   }
 
   protected abstract EngineMemory newMemory(long lengthBytes) throws VerbsException;
@@ -94,9 +100,7 @@ public abstract class EngineDevice implements Device {
   @Override
   public final synchronized ProtectionDomain allocateProtectionDomain() throws VerbsException {
     checkOpen();
-    EngineProtectionDomain domain = newProtectionDomain();
-    domains.add(domain);
-    return domain;
+    return add(newProtectionDomain());
   }
 
   protected abstract EngineProtectionDomain newProtectionDomain() throws VerbsException;
@@ -104,9 +108,7 @@ public abstract class EngineDevice implements Device {
   @Override
   public final synchronized CompletionChannel createCompletionChannel() throws VerbsException {
     checkOpen();
-    EngineChannel channel = newChannel();
-    channels.add(channel);
-    return channel;
+    return add(newChannel());
   }
 
   protected abstract EngineChannel newChannel() throws VerbsException;
@@ -115,11 +117,22 @@ public abstract class EngineDevice implements Device {
   public final synchronized CompletionQueue createCompletionQueue(
       int capacity, CompletionChannel channel, int vector) throws VerbsException {
     checkOpen();
-    LimitChecks.checkCompletionQueue(capacity, info.limits());
-    LimitChecks.checkCompletionVector(vector, info.limits());
-    EngineCompletionQueue queue = newCompletionQueue(capacity, ownChannel(channel), vector);
-    completionQueues.add(queue);
-    return queue;
+    int limit = info.limits().maxCompletionQueueDepth();
+    if (capacity < 1) {
+      throw new IllegalArgumentException(
+          "a completion queue needs at least one entry: capacity=" + capacity);
+    }
+    if (capacity > limit) {
+      throw new VerbsException(
+          "ibv_create_cq",
+          "ibv_create_cq failed: over the limit: capacity=" + capacity + " limit=" + limit);
+    }
+    int vectors = info.limits().completionVectors();
+    if (vector < 0 || vector >= vectors) {
+      throw new IllegalArgumentException(
+          "no such completion vector: vector=" + vector + " completionVectors=" + vectors);
+    }
+    return add(newCompletionQueue(capacity, ownChannel(channel), vector));
   }
 
   /**
@@ -136,16 +149,14 @@ public abstract class EngineDevice implements Device {
     if (channel == null) {
       throw new IllegalArgumentException("a connection manager needs a channel");
     }
-    EngineConnectionManager manager = newConnectionManager(ownChannel(channel));
-    managers.add(manager);
-    return manager;
+    return add(newConnectionManager(ownChannel(channel)));
   }
 
   protected abstract EngineConnectionManager newConnectionManager(EngineChannel channel)
       throws VerbsException;
 
   private EngineChannel ownChannel(CompletionChannel channel) {
-    if (channel != null && !channels.contains(channel)) {
+    if (channel != null && !objects.contains(channel)) {
       throw new IllegalArgumentException("completion channel of another device, or a closed one");
     }
     return (EngineChannel) channel;
@@ -157,29 +168,23 @@ public abstract class EngineDevice implements Device {
     }
   }
 
-  final void onClosed(EngineMemory memory) {
-    memories.remove(memory);
+  final boolean isClosed() {
+    return closed;
   }
 
-  final void onClosed(EngineProtectionDomain domain) {
-    domains.remove(domain);
+  final <T extends EngineObject> T add(T object) {
+    objects.add(object);
+    return object;
   }
 
-  final void onClosed(EngineChannel channel) {
-    channels.remove(channel);
-  }
-
-  final void onClosed(EngineCompletionQueue queue) {
-    completionQueues.remove(queue);
-  }
-
-  final void onClosed(EngineConnectionManager manager) {
-    managers.remove(manager);
+  final void remove(EngineObject object) {
+    objects.remove(object);
   }
 
   /** The device cannot be used any more: the owners of its connection managers get an event. */
   public final void offerDown(String reason) {
-    managers.forEach(manager -> manager.offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason));
+    all(EngineConnectionManager.class)
+        .forEach(manager -> manager.offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason));
   }
 
   /** A second close waits for the first. It does nothing, or closes what the first one left. */
@@ -203,14 +208,14 @@ public abstract class EngineDevice implements Device {
   /** Closes all objects; an object that fails keeps its channel and the device open. */
   private void closeObjects() {
     var failures = new CloseFailures();
-    failures.closeEach(managers, EngineConnectionManager::close);
+    failures.closeEach(all(EngineConnectionManager.class), EngineObject::close);
     // Queue pairs went with their connections, so nothing completes in these any more.
-    failures.closeEach(completionQueues, EngineCompletionQueue::close);
-    failures.closeEach(domains, EngineProtectionDomain::closeAll);
-    failures.closeEach(memories, EngineMemory::closeWithDevice);
-    if (managers.isEmpty() && completionQueues.isEmpty()) {
-      failures.closeEach(channels, EngineChannel::close);
-    }
+    failures.closeEach(all(EngineCompletionQueue.class), EngineObject::close);
+    failures.closeEach(all(EngineRegion.class), EngineObject::close);
+    failures.closeEach(all(EngineProtectionDomain.class), EngineProtectionDomain::closeWhenDone);
+    failures.closeEach(all(EngineMemory.class), EngineMemory::closeWithDevice);
+    failures.throwFirst();
+    failures.closeEach(all(EngineChannel.class), EngineObject::close);
     failures.throwFirst();
   }
 

@@ -5,19 +5,16 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import org.sparkrdma.verbs.HostMemory;
 
-/**
- * Memory of a device, counting the regions over it: it cannot be closed while there is one. Safe
- * for any thread.
- */
-public abstract class EngineMemory implements HostMemory {
-  private final EngineDevice device;
+/** Memory of a device; the regions over it are its users. Safe for any thread. */
+public abstract class EngineMemory extends EngineObject implements HostMemory {
   private final long address;
   private final long lengthBytes;
-  private int regions;
-  private volatile boolean closed;
+
+  /** Whether its device is being closed. */
+  private volatile boolean abandoned;
 
   protected EngineMemory(EngineDevice device, long address, long lengthBytes) {
-    this.device = device;
+    super(device, "memory");
     this.address = address;
     this.lengthBytes = lengthBytes;
   }
@@ -35,9 +32,9 @@ public abstract class EngineMemory implements HostMemory {
   @Override
   public final ByteBuffer slice(long offset, int length) {
     Objects.checkFromIndexSize(offset, length, lengthBytes);
-    ByteBuffer slice = closed ? null : sliceWhileOpen(offset, length);
+    ByteBuffer slice = isClosed() ? null : sliceWhileOpen(offset, length);
     if (slice == null) {
-      throw new IllegalStateException("memory is closed");
+      throw closedException();
     }
     return slice;
   }
@@ -45,49 +42,19 @@ public abstract class EngineMemory implements HostMemory {
   /** A little-endian buffer over a range that lies inside; null after {@link #free}. */
   protected abstract ByteBuffer sliceWhileOpen(long offset, int length);
 
-  final boolean isOf(EngineDevice other) {
-    return device == other;
-  }
-
-  /** A region over it is being registered. */
-  final synchronized void retain() {
-    if (closed) {
-      throw new IllegalStateException("memory is closed");
-    }
-    regions++;
-  }
-
-  /** That region was deregistered, or not registered after all. */
-  final synchronized void release() {
-    regions--;
+  /** Closes it with its device. */
+  final void closeWithDevice() {
+    abandoned = true;
+    close();
   }
 
   @Override
-  public final void close() {
-    if (markClosed()) {
+  protected final void destroy() {
+    if (abandoned) {
+      abandon();
+    } else {
       free();
     }
-  }
-
-  /** Closes it with its device. */
-  final void closeWithDevice() {
-    if (markClosed()) {
-      abandon();
-    }
-  }
-
-  private boolean markClosed() {
-    synchronized (this) {
-      if (closed) {
-        return false;
-      }
-      if (regions > 0) {
-        throw new IllegalStateException("memory has regions: regions=" + regions);
-      }
-      closed = true;
-    }
-    device.onClosed(this);
-    return true;
   }
 
   /** Frees the memory; called once, when no region is left. */

@@ -3,34 +3,35 @@ package org.sparkrdma.verbs.engine;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
- * A protection domain with its regions and queue pairs: it cannot be closed while it has any. Safe
- * for any thread. Registering does not take the lock: pinning much memory takes long, and several
- * threads may do it at once. Registrations and creations of queue pairs that are in progress are
- * counted, so that the domain is deallocated after them.
+ * A protection domain; its regions and queue pairs are its users. Safe for any thread. Registering
+ * does not take the lock: pinning much memory takes long, and several threads may do it at once.
+ * Registrations and creations of queue pairs that are in progress are counted, so that the domain
+ * is deallocated after them.
  */
-public abstract class EngineProtectionDomain implements ProtectionDomain {
+public abstract class EngineProtectionDomain extends EngineObject implements ProtectionDomain {
   /** A registration may hang, as in a read of a page from a disk that hangs. */
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
-  private final EngineDevice device;
   private final Duration closeTimeout;
-  private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
-  private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+
+  /** Guarded by this, as the next one. */
   private int inProgress;
-  private boolean closed;
-  private boolean deallocated;
+
+  /** Whether a close has begun: nothing more is created. */
+  private boolean ending;
 
   protected EngineProtectionDomain(EngineDevice device) {
     this(device, CLOSE_TIMEOUT);
@@ -40,45 +41,37 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
    * @param closeTimeout time for which {@link #close} waits for what is in progress
    */
   protected EngineProtectionDomain(EngineDevice device, Duration closeTimeout) {
-    this.device = device;
+    super(device, "protection domain");
     this.closeTimeout = closeTimeout;
-  }
-
-  final boolean isOf(EngineDevice other) {
-    return device == other;
   }
 
   @Override
   public final MemoryRegion register(
       HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!(memory instanceof EngineMemory own) || !own.isOf(device)) {
+    if (!(memory instanceof EngineMemory own) || own.device() != device()) {
       throw new IllegalArgumentException("memory of another device");
     }
-    LimitChecks.checkAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
-    LimitChecks.checkOnDemand(access, device.info());
+    if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
+    }
+    checkRange(offset, lengthBytes, memory.lengthBytes(), access);
     begin();
     try {
-      return add(registerRetained(own, offset, lengthBytes, access));
+      own.retain();
+      EngineRegion region = null;
+      try {
+        own.checkOpen();
+        region = registerMemory(own, offset, lengthBytes, access);
+      } finally {
+        if (region == null) {
+          own.release();
+        }
+      }
+      return add(region);
     } finally {
       end();
     }
-  }
-
-  private EngineRegion registerRetained(
-      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    memory.retain();
-    EngineRegion region = null;
-    try {
-      region = registerMemory(memory, offset, lengthBytes, access);
-    } finally {
-      if (region == null) {
-        memory.release();
-      }
-    }
-    return region;
   }
 
   /**
@@ -93,9 +86,12 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   @Override
   public final MemoryRegion registerFile(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
-    LimitChecks.checkFileAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
-    LimitChecks.checkOnDemand(access, device.info());
+    if (!access.contains(AccessFlag.REMOTE_READ)
+        || access.contains(AccessFlag.LOCAL_WRITE)
+        || access.contains(AccessFlag.REMOTE_WRITE)) {
+      throw new IllegalArgumentException("files are REMOTE_READ only: access=" + access);
+    }
+    checkRange(offset, lengthBytes, Long.MAX_VALUE, access);
     begin();
     try {
       return add(registerRange(file, offset, lengthBytes, access));
@@ -108,10 +104,31 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   protected abstract EngineRegion registerRange(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException;
 
+  private void checkRange(long offset, long lengthBytes, long limit, Set<AccessFlag> access) {
+    if (lengthBytes < 1) {
+      throw new IllegalArgumentException(
+          "a region needs at least one byte: lengthBytes=" + lengthBytes);
+    }
+    Objects.checkFromIndexSize(offset, lengthBytes, limit);
+    if (access.contains(AccessFlag.ON_DEMAND)
+        && !device().info().can(Capability.ON_DEMAND_PAGING)) {
+      throw new UnsupportedOperationException(
+          "the device has no on-demand paging: device=" + device().info().name());
+    }
+  }
+
+  private EngineRegion add(EngineRegion region) {
+    device().add(region);
+    if (isEnding()) {
+      region.close();
+      throw closedException();
+    }
+    return region;
+  }
+
   @Override
   public final void testQueuePair(QueuePairSettings settings) throws VerbsException {
-    LimitChecks.checkQueuePair(settings, device.info().limits());
-    EngineCompletionQueue.checkQueues(settings, device);
+    checkQueuePair(settings);
     begin();
     try {
       tryQueuePair(settings);
@@ -123,8 +140,53 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** Creates and destroys a queue pair of the device, where that needs no connection. */
   protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {}
 
+  private void checkQueuePair(QueuePairSettings settings) {
+    DeviceLimits limits = device().info().limits();
+    if (settings.sendDepth() > limits.maxQueuePairDepth()
+        || settings.receiveDepth() > limits.maxQueuePairDepth()
+        || settings.maxSge() > limits.maxSge()
+        || settings.maxInlineBytes() > limits.maxInlineBytes()) {
+      throw new IllegalArgumentException(
+          "exceeds the limits of the device: "
+              + settings
+              + (" maxQueuePairDepth=" + limits.maxQueuePairDepth())
+              + (" maxSge=" + limits.maxSge() + " maxInlineBytes=" + limits.maxInlineBytes()));
+    }
+    EngineCompletionQueue.check(settings.sendQueue(), device());
+    EngineCompletionQueue.check(settings.receiveQueue(), device());
+  }
+
+  /**
+   * Creates the queue pair of a connection.
+   *
+   * @throws IllegalStateException when the domain is closed; then it has no new queue pair
+   */
+  final EngineQueuePair createQueuePair(EngineConnection connection, QueuePairSettings settings)
+      throws VerbsException {
+    checkQueuePair(settings);
+    begin();
+    try {
+      EngineQueuePair created = connection.newQueuePair(this, settings);
+      boolean opened = created.open();
+      if (!opened || isEnding()) {
+        created.close();
+      }
+      if (isEnding()) {
+        throw closedException();
+      }
+      if (!opened) {
+        throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
+      }
+      return created;
+    } finally {
+      end();
+    }
+  }
+
   private synchronized void begin() {
-    checkOpen();
+    if (isEnding()) {
+      throw closedException();
+    }
     inProgress++;
   }
 
@@ -133,123 +195,29 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     notifyAll();
   }
 
-  private EngineRegion add(EngineRegion region) {
-    synchronized (this) {
-      if (!closed) {
-        regions.add(region);
-        return region;
-      }
-    }
-    // Closed while it was being registered.
-    region.close();
-    throw closedException();
-  }
-
-  /**
-   * Creates the queue pair of a connection and adds it.
-   *
-   * @throws IllegalStateException when the domain is closed; then it has no new queue pair
-   */
-  final EngineQueuePair createQueuePair(EngineConnection connection, QueuePairSettings settings)
-      throws VerbsException {
-    begin();
-    try {
-      EngineQueuePair created = create(connection, settings);
-      if (!add(created)) {
-        // Closed while it was being created.
-        created.close();
-        throw closedException();
-      }
-      return created;
-    } finally {
-      end();
-    }
-  }
-
-  private EngineQueuePair create(EngineConnection connection, QueuePairSettings settings)
-      throws VerbsException {
-    int name = device.queuePairs().take();
-    if (name == -1) {
-      throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
-    }
-    EngineQueuePair created = null;
-    try {
-      created = connection.newQueuePair(this, name, settings);
-      created.onCreated();
-      return created;
-    } finally {
-      if (created == null) {
-        device.queuePairs().release(name);
-      }
-    }
-  }
-
-  private synchronized boolean add(QueuePair queuePair) {
-    return !closed && queuePairs.add(queuePair);
-  }
-
-  private synchronized void checkOpen() {
-    if (closed) {
-      throw closedException();
-    }
-  }
-
-  private static IllegalStateException closedException() {
-    return new IllegalStateException("protection domain is closed");
-  }
-
-  final void onClosed(EngineRegion region) {
-    regions.remove(region);
-  }
-
-  /** A queue pair was destroyed. */
-  final void onClosed(QueuePair queuePair) {
-    queuePairs.remove(queuePair);
-  }
-
-  final int regionCount() {
-    return regions.size();
-  }
-
-  final int queuePairCount() {
-    return queuePairs.size();
-  }
-
-  /** Closes its members, in verbs order, then the domain. */
-  final void closeAll() {
-    synchronized (this) {
-      closed = true;
-    }
-    var failures = new CloseFailures();
-    failures.closeEach(queuePairs, QueuePair::close);
-    failures.closeEach(regions, MemoryRegion::close);
-    failures.run(this::close);
-    failures.throwFirst();
+  private synchronized boolean isEnding() {
+    return ending || device().isClosed();
   }
 
   /** Waits for what is in progress, which fails because the domain is closed. */
   @Override
-  public final synchronized void close() {
-    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
-      throw new IllegalStateException(
-          "protection domain is in use: regions="
-              + regions.size()
-              + (" queuePairs=" + queuePairs.size()));
+  public final void close() {
+    synchronized (this) {
+      checkUnused();
+      ending = true;
     }
-    closed = true;
+    closeWhenDone();
+  }
+
+  /** Closes it when what is in progress has closed its regions and queue pairs. */
+  final void closeWhenDone() {
     awaitProgress();
-    if (!deallocated) {
-      deallocated = true;
-      try {
-        deallocate();
-      } finally {
-        device.onClosed(this);
-      }
-    }
+    super.close();
   }
 
   /** Releases the lock while it waits; keeps an interrupt for the caller. */
   private synchronized void awaitProgress() {
+    ending = true;
     boolean interrupted = false;
     long startNs = System.nanoTime();
     long leftNs = closeTimeout.toNanos();
@@ -268,7 +236,4 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
       throw new IllegalStateException("protection domain is in use: unfinishedCalls=" + inProgress);
     }
   }
-
-  /** Deallocates the domain; called once, when it is empty. */
-  protected abstract void deallocate();
 }

@@ -50,13 +50,15 @@ public abstract class EngineQueuePair implements QueuePair {
   private final EngineProtectionDomain domain;
   private final EngineConnection connection;
   private final EngineDevice device;
-  private final int name;
   private final int number;
-  private final int maxSge;
+  private final QueuePairSettings settings;
   private final int maxReadSge;
   private final long maxMessageBytes;
-  private final int maxInlineBytes;
   private final boolean hasImmediateData;
+
+  /** The upper half of its request numbers; -1 before it is open. */
+  private volatile int name = -1;
+
   private volatile QueuePairState state = QueuePairState.INIT;
 
   /** Sends, READs and WRITEs. */
@@ -70,38 +72,39 @@ public abstract class EngineQueuePair implements QueuePair {
   private volatile boolean keepsWork;
 
   /**
-   * @param name the upper half of its request numbers
    * @param number as the device calls it
    */
   protected EngineQueuePair(
-      EngineDevice device,
       EngineProtectionDomain domain,
       EngineConnection connection,
-      int name,
       int number,
       QueuePairSettings settings) {
-    this.device = device;
     this.domain = domain;
     this.connection = connection;
-    this.name = name;
     this.number = number;
+    this.settings = settings;
+    device = domain.device();
     DeviceLimits limits = device.info().limits();
     hasImmediateData = device.info().can(Capability.SEND_WITH_IMMEDIATE);
-    maxSge = settings.maxSge();
-    maxReadSge = Math.min(maxSge, limits.maxReadSge());
+    maxReadSge = Math.min(settings.maxSge(), limits.maxReadSge());
     maxMessageBytes = limits.maxMessageBytes();
-    maxInlineBytes = settings.maxInlineBytes();
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions = (EngineCompletionQueue) settings.sendQueue();
     receiveCompletions = (EngineCompletionQueue) settings.receiveQueue();
   }
 
-  /** Not in the constructor: a subclass whose constructor fails is not closed. */
-  final void onCreated() {
-    device.queuePairs().put(this);
+  /**
+   * Not in the constructor: a subclass whose constructor fails is not closed.
+   *
+   * @return false when the device has too many queue pairs; it must be closed all the same
+   */
+  final boolean open() {
+    domain.retain();
     sendCompletions.retain();
     receiveCompletions.retain();
+    name = device.queuePairs().add(this);
+    return name >= 0;
   }
 
   @Override
@@ -188,7 +191,10 @@ public abstract class EngineQueuePair implements QueuePair {
   @Override
   public final boolean postReceive(WorkRequest request) {
     checkOpen();
-    checkReceive(request);
+    if (request.opcode() != Opcode.RECEIVE) {
+      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
+    }
+    checkElements(request, settings.maxSge(), true);
     if (receives.room() == 0) {
       return false;
     }
@@ -242,48 +248,36 @@ public abstract class EngineQueuePair implements QueuePair {
 
   private void checkSend(WorkRequest request) {
     Opcode opcode = request.opcode();
-    if (opcode != Opcode.READ) {
-      checkOpcode(opcode);
-    }
-    if (request.isInline()) {
-      checkInline(request);
-    }
-    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
-  }
-
-  private void checkOpcode(Opcode opcode) {
     if (opcode == null || opcode == Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
     }
-    if ((opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)
-        && !hasImmediateData) {
+    if (!hasImmediateData
+        && (opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)) {
       throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
     }
-  }
-
-  private void checkInline(WorkRequest request) {
-    if (request.opcode() == Opcode.READ || request.totalBytes() > maxInlineBytes) {
+    if (request.isInline()
+        && (opcode == Opcode.READ || request.totalBytes() > settings.maxInlineBytes())) {
       throw new IllegalArgumentException(
           "cannot be inline: opcode="
-              + request.opcode()
-              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxInlineBytes));
+              + opcode
+              + (" lengthBytes=" + request.totalBytes() + " limit=" + settings.maxInlineBytes()));
     }
-  }
-
-  private void checkReceive(WorkRequest request) {
-    if (request.opcode() != Opcode.RECEIVE) {
-      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
-    }
-    checkElements(request, maxSge, true);
+    checkElements(request, opcode == Opcode.READ ? maxReadSge : settings.maxSge(), false);
   }
 
   private void checkElements(WorkRequest request, int limit, boolean written) {
-    LimitChecks.checkLength(request, limit, maxMessageBytes);
-    if (request.elementCount() == 1) {
+    int count = request.elementCount();
+    if (count > limit || request.totalBytes() > maxMessageBytes) {
+      throw new IllegalArgumentException(
+          "exceeds the limit: elements="
+              + (count + " limit=" + limit)
+              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxMessageBytes));
+    }
+    if (count == 1) {
       // Apart from the loop, which costs more than the check.
       checkElement(request, 0, written);
     } else {
-      for (int i = 0; i < request.elementCount(); i++) {
+      for (int i = 0; i < count; i++) {
         checkElement(request, i, written);
       }
     }
@@ -297,17 +291,11 @@ public abstract class EngineQueuePair implements QueuePair {
       throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
     }
     if (request.isInline()) {
-      checkInlineElement(region, i);
-    }
-  }
-
-  /** This process copies inline data; the device checks the keys of all other memory itself. */
-  private static void checkInlineElement(EngineRegion region, int i) {
-    if (region.isFile()) {
-      throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
-    }
-    if (region.isClosed()) {
-      throw new IllegalStateException("memory region is closed: element=" + i);
+      // This process copies inline data; the device checks the keys of all other memory itself.
+      if (region.isFile()) {
+        throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
+      }
+      region.checkOpen();
     }
   }
 
@@ -328,58 +316,34 @@ public abstract class EngineQueuePair implements QueuePair {
 
   // Showing completions, by the owner.
 
-  /** Shows a completion; see {@link EngineCompletionQueue#show}. */
-  final Outcome show(
-      int low,
-      WorkStatus status,
-      int vendorError,
-      boolean ofWrite,
-      long lengthBytes,
-      boolean hasImmediate,
-      int immediate,
-      CompletionView view) {
+  /** Shows a completion of the device, to which the owner's request is added. */
+  final Outcome show(CompletionView view) {
+    int low = (int) view.requestNumber();
     boolean ofSend = (low & RECEIVE_BIT) == 0;
-    long position = ofSend ? sends.find(low) : receives.find(low & ~RECEIVE_BIT);
+    WorkRing ring = ofSend ? sends : receives;
+    long position = ring.find(low & ~RECEIVE_BIT);
     if (position < 0 || state == QueuePairState.DESTROYED) {
       return Outcome.SUPPRESSED;
     }
-    WorkRing ring = ofSend ? sends : receives;
-    if (status != WorkStatus.SUCCESS) {
-      return showFailure(ring, position, status, vendorError, view);
-    }
-    if (ofSend) {
-      view.setSuccess(sends.id(position), number, sends.opcode(position), sends.length(position));
-    } else {
-      view.setSuccess(
-          receives.id(position),
-          number,
-          ofWrite ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
-          lengthBytes);
-      if (hasImmediate) {
-        view.setImmediate(immediate);
+    if (view.isFailure()) {
+      if (state != QueuePairState.ERROR) {
+        fail(view.failure());
       }
+      if (ring.head() < position && device.driver().has(Driver.Quirk.FAILS_SILENTLY)) {
+        showFlushed(ring, view);
+        return Outcome.EARLIER_FLUSHED;
+      }
+    } else if (ofSend) {
+      view.setSend(ring.opcode(position), ring.length(position));
     }
-    ring.free(position);
-    return Outcome.SHOWN;
-  }
-
-  /** Breaks the queue pair and shows that work failed, after earlier work that failed silently. */
-  private Outcome showFailure(
-      WorkRing ring, long position, WorkStatus status, int vendorError, CompletionView view) {
-    if (state != QueuePairState.ERROR) {
-      fail("work failed: status=" + status + " vendorError=" + vendorError);
-    }
-    if (ring.head() < position && device.driver().mayFailSilently()) {
-      showFlushed(ring, view);
-      return Outcome.EARLIER_FLUSHED;
-    }
-    view.setFailure(ring.id(position), number, status, vendorError);
+    view.setRequest(ring.id(position), number);
     ring.free(position);
     return Outcome.SHOWN;
   }
 
   private void showFlushed(WorkRing ring, CompletionView view) {
-    view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR, 0);
+    view.setStatus(WorkStatus.FLUSH_ERROR, 0);
+    view.setRequest(ring.id(ring.head()), number);
     ring.free(ring.head());
   }
 
@@ -454,10 +418,7 @@ public abstract class EngineQueuePair implements QueuePair {
       brokenAtNs = System.nanoTime();
       state = QueuePairState.ERROR;
     }
-    sendCompletions.onBroken(this);
-    if (receiveCompletions != sendCompletions) {
-      receiveCompletions.onBroken(this);
-    }
+    onStateChanged();
     return true;
   }
 
@@ -473,19 +434,25 @@ public abstract class EngineQueuePair implements QueuePair {
     }
   }
 
+  private void onStateChanged() {
+    sendCompletions.onStateChanged(this);
+    if (receiveCompletions != sendCompletions) {
+      receiveCompletions.onStateChanged(this);
+    }
+  }
+
   /** A second close waits for the end of the first. */
   @Override
   public final void close() {
     synchronized (closing) {
       if (setDestroyed()) {
-        // Each step also when another fails, since a later close does nothing.
-        var failures = new CloseFailures();
-        failures.run(this::onDestroyed);
         // Its work is not flushed any more, even where the device destroys it later.
-        sendCompletions.onClosing(this);
-        receiveCompletions.onClosing(this);
-        failures.run(() -> connection.onQueuePairClosed(this::release));
-        failures.throwFirst();
+        onStateChanged();
+        try {
+          onDestroyed();
+        } finally {
+          connection.onQueuePairClosed(this::release);
+        }
       }
     }
   }
@@ -498,13 +465,16 @@ public abstract class EngineQueuePair implements QueuePair {
 
   /** The device has destroyed it, or failed to: queues, domain and name may be used again. */
   private void release() {
-    var failures = new CloseFailures();
-    device.queuePairs().release(name);
-    sendCompletions.release(this);
-    receiveCompletions.release(this);
-    failures.run(this::free);
-    domain.onClosed(this);
-    failures.throwFirst();
+    if (name >= 0) {
+      device.queuePairs().remove(name);
+    }
+    sendCompletions.release();
+    receiveCompletions.release();
+    try {
+      free();
+    } finally {
+      domain.release();
+    }
   }
 
   /** Called once at close, while the device still has the queue pair. */

@@ -7,27 +7,28 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
 
 /** A region over memory or over a range of a file. Safe for any thread. */
-public abstract class EngineRegion implements MemoryRegion {
+public abstract class EngineRegion extends EngineObject implements MemoryRegion {
   private final EngineProtectionDomain domain;
   private final EngineMemory memory;
   private final RemoteRegion remote;
   private final Set<AccessFlag> access;
   private final boolean locallyWritable;
-  private volatile boolean closed;
 
   /**
-   * @param memory what the domain retained for this region; null over a file
+   * @param memory retained by the domain for this region; null over a file
    */
   protected EngineRegion(
       EngineProtectionDomain domain,
       EngineMemory memory,
       RemoteRegion remote,
       Set<AccessFlag> access) {
+    super(domain.device(), "memory region");
     this.domain = domain;
     this.memory = memory;
     this.remote = remote;
     this.access = Set.copyOf(access);
     locallyWritable = access.contains(AccessFlag.LOCAL_WRITE);
+    domain.retain();
   }
 
   @Override
@@ -64,24 +65,15 @@ public abstract class EngineRegion implements MemoryRegion {
     return memory == null;
   }
 
-  public final boolean isClosed() {
-    return closed;
-  }
-
-  /** Keeps the lock while it deregisters, so that a second close waits for the end of the first. */
   @Override
-  public final synchronized void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
+  protected final void destroy() {
     try {
       deregister();
     } finally {
       if (memory != null) {
         memory.release();
       }
-      domain.onClosed(this);
+      domain.release();
     }
   }
 

@@ -11,7 +11,6 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
-import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
@@ -188,7 +187,7 @@ final class CmIdentifier {
   long createQueuePair(long pd, QueuePairSettings settings) throws VerbsException {
     try (NativeArena one = new NativeArena()) {
       if (cm.createQp(id, pd, IbverbsQueuePair.writeAttributes(settings, one)) != 0) {
-        throw Libraries.failure("rdma_create_qp", LimitChecks.sizes(settings));
+        throw Libraries.failure("rdma_create_qp", settings.toString());
       }
     }
     return Native.getLong(id + RdmaCmId.QP);

@@ -101,10 +101,10 @@ final class DeviceFacts {
       long extended = extended(arena, name);
       long nodeGuid = Long.reverseBytes(Native.getLong(device + IbvDeviceAttr.NODE_GUID));
       Driver driver = Driver.ofVendor(Native.getInt(device + IbvDeviceAttr.VENDOR_ID));
-      if (driver.ignoresTrafficClass()) {
+      if (driver.has(Driver.Quirk.IGNORES_TRAFFIC_CLASS)) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
       }
-      if (driver.keepsAccess() || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
+      if (driver.has(Driver.Quirk.KEEPS_ACCESS) || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (hasInfinibandPort() && links.inFirstNamespace()) {

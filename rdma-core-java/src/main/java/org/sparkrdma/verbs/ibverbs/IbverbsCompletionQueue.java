@@ -2,8 +2,8 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
-import org.sparkrdma.verbs.engine.EngineQueuePair;
 import org.sparkrdma.verbs.engine.StatusCodes;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCq;
@@ -66,9 +66,9 @@ final class IbverbsCompletionQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected EngineQueuePair.Outcome show(int index) {
+  protected void read(int index, CompletionView into) {
     long completion = Native.inRange(taken + (long) index * IbvWc.SIZE);
-    return show(
+    into.set(
         Native.getLong(completion + IbvWc.WR_ID),
         StatusCodes.of(Native.getInt(completion + IbvWc.STATUS)),
         Native.getInt(completion + IbvWc.VENDOR_ERR),
@@ -88,7 +88,7 @@ final class IbverbsCompletionQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyQueue() {
     device.asyncEvents().forget(cq);
     device.onReleased("ibv_destroy_cq", device.libraries().verbs().destroyCq(cq), "");
     arena.close();

@@ -135,11 +135,11 @@ final class IbverbsConnection extends EngineConnection {
   }
 
   @Override
-  protected IbverbsQueuePair newQueuePair(
-      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
+  protected IbverbsQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
     var own = (IbverbsProtectionDomain) domain;
     long qp = identifier.createQueuePair(own.pd(), settings);
-    return new IbverbsQueuePair(device, own, this, name, qp, settings);
+    return new IbverbsQueuePair(device, own, this, qp, settings);
   }
 
   @Override
@@ -223,11 +223,12 @@ final class IbverbsConnection extends EngineConnection {
 
   /** Destroys what was left until the outcome of a request that was not sent. */
   synchronized void endNow() {
-    endAfterOutcome();
+    destroyWhenPossible();
   }
 
   /** The call uses the queue pair; releases the lock while it waits. */
-  private synchronized void awaitCall() {
+  @Override
+  protected synchronized void awaitCalls() {
     boolean interrupted = false;
     while (calling) {
       try {
@@ -278,7 +279,6 @@ final class IbverbsConnection extends EngineConnection {
 
   @Override
   protected void destroyQueuePair() {
-    awaitCall();
     identifier.destroyQueuePair();
   }
 
@@ -297,7 +297,7 @@ final class IbverbsConnection extends EngineConnection {
     try {
       takeEvent(event);
     } finally {
-      endAfterOutcome();
+      destroyWhenPossible();
     }
   }
 

@@ -350,7 +350,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyChannel() {
     if (connects != null) {
       connects.close(() -> {});
     }

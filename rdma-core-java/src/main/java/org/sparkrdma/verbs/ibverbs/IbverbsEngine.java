@@ -75,17 +75,7 @@ final class IbverbsEngine extends EngineBase {
   }
 
   @Override
-  public Device open(String deviceName) throws VerbsException {
-    return open(onClosed -> open(deviceName, null, onClosed));
-  }
-
-  @Override
-  public Device open(DeviceInfo device) throws VerbsException {
-    return open(onClosed -> open(device.name(), device, onClosed));
-  }
-
-  /** Opens the device of that name, with these facts, or if they are null with those of today. */
-  private Device open(String deviceName, DeviceInfo known, Consumer<Device> onClosed)
+  protected Device newDevice(String deviceName, DeviceInfo known, Consumer<Device> onClosed)
       throws VerbsException {
     Contexts contexts = Contexts.open(libraries);
     Device opened = null;

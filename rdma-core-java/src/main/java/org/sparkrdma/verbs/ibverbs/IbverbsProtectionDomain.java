@@ -9,7 +9,6 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
-import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
@@ -116,17 +115,17 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
     try (NativeArena one = new NativeArena()) {
       long qp = verbs.createQp(pd, IbverbsQueuePair.writeAttributes(settings, one));
       if (qp == 0) {
-        throw Libraries.failure("ibv_create_qp", LimitChecks.sizes(settings));
+        throw Libraries.failure("ibv_create_qp", settings.toString());
       }
       int errno = verbs.destroyQp(qp);
       if (errno != 0) {
-        throw Libraries.failure("ibv_destroy_qp", errno, LimitChecks.sizes(settings));
+        throw Libraries.failure("ibv_destroy_qp", errno, settings.toString());
       }
     }
   }
 
   @Override
-  protected void deallocate() {
+  protected void destroy() {
     device.onReleased("ibv_dealloc_pd", device.libraries().verbs().deallocPd(pd), "");
   }
 }

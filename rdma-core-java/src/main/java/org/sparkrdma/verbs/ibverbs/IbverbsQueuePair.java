@@ -50,10 +50,9 @@ final class IbverbsQueuePair extends EngineQueuePair {
       IbverbsDevice device,
       IbverbsProtectionDomain domain,
       IbverbsConnection connection,
-      int name,
       long qp,
       QueuePairSettings settings) {
-    super(device, domain, connection, name, Native.getInt(qp + IbvQp.QP_NUM), settings);
+    super(domain, connection, Native.getInt(qp + IbvQp.QP_NUM), settings);
     this.device = device;
     this.qp = qp;
     remoteAccess = settings.remoteAccess();

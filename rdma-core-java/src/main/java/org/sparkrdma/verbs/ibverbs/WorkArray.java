@@ -31,7 +31,7 @@ final class WorkArray {
     this.sends = sends;
     this.maxSge = maxSge;
     this.driver = driver;
-    fence = driver.completesSendsBeforeReads() ? VerbsLibrary.SEND_FENCE : 0;
+    fence = driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS) ? VerbsLibrary.SEND_FENCE : 0;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size);
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);

@@ -4,8 +4,8 @@ package org.sparkrdma.verbs.soft;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
-import org.sparkrdma.verbs.engine.EngineQueuePair;
 
 /**
  * A ring of completions: filled under the lock of the device, polled by the one thread that owns
@@ -97,20 +97,18 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected EngineQueuePair.Outcome show(int index) {
+  protected void read(int index, CompletionView into) {
     long position = first + index;
     int i = (int) position & mask;
-    EngineQueuePair.Outcome outcome =
-        show(
-            requestNumbers[i],
-            STATUSES[statuses[i]],
-            0,
-            (flags[i] & OF_WRITE) != 0,
-            lengths[i],
-            (flags[i] & WITH_IMMEDIATE) != 0,
-            immediates[i]);
+    into.set(
+        requestNumbers[i],
+        STATUSES[statuses[i]],
+        0,
+        (flags[i] & OF_WRITE) != 0,
+        lengths[i],
+        (flags[i] & WITH_IMMEDIATE) != 0,
+        immediates[i]);
     head.setRelease(position + 1);
-    return outcome;
   }
 
   @Override

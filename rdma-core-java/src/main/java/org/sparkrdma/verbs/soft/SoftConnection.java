@@ -93,9 +93,9 @@ final class SoftConnection extends EngineConnection {
   }
 
   @Override
-  protected SoftQueuePair newQueuePair(
-      EngineProtectionDomain domain, int name, QueuePairSettings settings) throws VerbsException {
-    return ((SoftProtectionDomain) domain).createQueuePair(this, name, settings);
+  protected SoftQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
+    return ((SoftProtectionDomain) domain).createQueuePair(this, settings);
   }
 
   private SoftQueuePair pair() {

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -31,13 +32,11 @@ final class SoftEngine extends EngineBase {
   }
 
   @Override
-  public Device open(String deviceName) throws VerbsException {
-    return open(
-        onClosed -> {
-          if (!deviceName.equals(SoftDevice.NAME)) {
-            throw noSuchDevice(deviceName);
-          }
-          return SoftDevice.open(settings, host, copiesReads, onClosed);
-        });
+  protected Device newDevice(String deviceName, DeviceInfo known, Consumer<Device> onClosed)
+      throws VerbsException {
+    if (!deviceName.equals(SoftDevice.NAME)) {
+      throw noSuchDevice(deviceName);
+    }
+    return SoftDevice.open(settings, host, copiesReads, onClosed);
   }
 }

@@ -65,11 +65,11 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     }
   }
 
-  SoftQueuePair createQueuePair(SoftConnection connection, int name, QueuePairSettings settings)
+  SoftQueuePair createQueuePair(SoftConnection connection, QueuePairSettings settings)
       throws VerbsException {
     int number = device.queuePairNumbers.take("ibv_create_qp");
     try {
-      return new SoftQueuePair(device, this, connection, name, number, settings);
+      return new SoftQueuePair(device, this, connection, number, settings);
     } catch (IOException | VerbsException e) {
       device.directory.removeReceives(number);
       device.queuePairNumbers.release(number);
@@ -80,7 +80,4 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
   private static VerbsException outOfMemory(String call, String reason, Throwable cause) {
     return new VerbsException(call, VerbsException.ENOMEM, call + " failed: " + reason, cause);
   }
-
-  @Override
-  protected void deallocate() {}
 }

@@ -61,11 +61,10 @@ final class SoftQueuePair extends EngineQueuePair {
       SoftDevice device,
       SoftProtectionDomain domain,
       SoftConnection connection,
-      int name,
       int number,
       QueuePairSettings settings)
       throws IOException, VerbsException {
-    super(device, domain, connection, name, number, settings);
+    super(domain, connection, number, settings);
     this.device = device;
     sendCompletions = (SoftCompletionQueue) settings.sendQueue();
     receiveCompletions = (SoftCompletionQueue) settings.receiveQueue();

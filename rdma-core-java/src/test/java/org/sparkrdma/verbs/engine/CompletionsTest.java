@@ -212,7 +212,7 @@ class CompletionsTest {
     FakeQueuePair closed = connected(1).pair();
     closed.markBroken();
     closed.close();
-    queue.onBroken(closed);
+    queue.onStateChanged(closed);
     now = System.nanoTime() + 2 * FakeDevice.FLUSH_TIMEOUT_NS;
     assertThat(waitNs(objects.channel)).isEqualTo(10 * HOUR_NS);
     assertThat(poll(8)).isZero();
@@ -237,7 +237,7 @@ class CompletionsTest {
     FakeConnection connection = connected();
     objects.events();
     objects.channel.await(0);
-    queue.onBroken(connection.pair());
+    queue.onStateChanged(connection.pair());
     objects.channel.await(10 * HOUR_NS);
     queue.overrun();
     objects.channel.await(10 * HOUR_NS);

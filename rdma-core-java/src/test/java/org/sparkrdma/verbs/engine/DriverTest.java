@@ -18,9 +18,9 @@ class DriverTest {
     Driver driver = Driver.ofVendor(CHELSIO);
 
     assertThat(driver).isEqualTo(Driver.OTHER);
-    assertThat(driver.completesSendsBeforeReads()).isFalse();
-    assertThat(driver.ignoresTrafficClass()).isFalse();
-    assertThat(driver.mayFailSilently()).isFalse();
+    assertThat(driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS)).isFalse();
+    assertThat(driver.has(Driver.Quirk.IGNORES_TRAFFIC_CLASS)).isFalse();
+    assertThat(driver.has(Driver.Quirk.FAILS_SILENTLY)).isFalse();
     assertThat(driver.elementCount(new WorkRequest(1).read(1, 0, 0))).isZero();
   }
 
@@ -37,7 +37,7 @@ class DriverTest {
     "0x1425, false"
   })
   void shouldNotTrustADriverThatKeepsAccess(int vendor, boolean keeps) {
-    assertThat(Driver.ofVendor(vendor).keepsAccess()).isEqualTo(keeps);
+    assertThat(Driver.ofVendor(vendor).has(Driver.Quirk.KEEPS_ACCESS)).isEqualTo(keeps);
   }
 
   @Test

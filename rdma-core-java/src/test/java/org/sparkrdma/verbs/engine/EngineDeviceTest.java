@@ -74,7 +74,7 @@ class EngineDeviceTest {
     objects.domain.register(objects.memory, 0, 64, Set.of());
     assertThatThrownBy(objects.device::close)
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("queue pairs complete in it: queuePairs=1");
+        .hasMessage("completion queue is in use: users=1");
     assertThat(objects.device.calls)
         .containsExactly(
             "stop events",
@@ -84,7 +84,7 @@ class EngineDeviceTest {
             "deallocate domain",
             "abandon memory");
     assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
-    kept.release(null);
+    kept.release();
     objects.device.close();
     assertThat(objects.device.calls)
         .hasSize(9)

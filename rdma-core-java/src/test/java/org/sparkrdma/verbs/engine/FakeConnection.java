@@ -40,10 +40,9 @@ final class FakeConnection extends EngineConnection {
   }
 
   @Override
-  protected FakeQueuePair newQueuePair(
-      EngineProtectionDomain domain, int name, QueuePairSettings settings) {
+  protected FakeQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings) {
     device.duringCreation.run();
-    return new FakeQueuePair(device, domain, this, name, settings);
+    return new FakeQueuePair(device, domain, this, settings);
   }
 
   @Override

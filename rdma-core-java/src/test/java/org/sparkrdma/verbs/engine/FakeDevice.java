@@ -131,7 +131,7 @@ public final class FakeDevice extends EngineDevice {
       }
 
       @Override
-      protected void deallocate() {
+      protected void destroy() {
         calls.add("deallocate domain");
       }
     };

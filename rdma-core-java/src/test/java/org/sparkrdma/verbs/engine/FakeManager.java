@@ -50,7 +50,7 @@ final class FakeManager extends EngineConnectionManager {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyChannel() {
     device.calls.add("destroy manager");
   }
 }

@@ -34,9 +34,9 @@ final class FakeQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected EngineQueuePair.Outcome show(int index) {
+  protected void read(int index, CompletionView into) {
     long[] completion = taken.get(index);
-    return show(completion[0], StatusCodes.of((int) completion[1]), 9, false, 0, false, 0);
+    into.set(completion[0], StatusCodes.of((int) completion[1]), 9, false, 0, false, 0);
   }
 
   void overrun() {
@@ -49,7 +49,7 @@ final class FakeQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected void destroy() {
+  protected void destroyQueue() {
     device.calls.add("destroy queue");
   }
 }

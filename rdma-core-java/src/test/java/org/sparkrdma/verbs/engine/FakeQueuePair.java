@@ -19,9 +19,8 @@ final class FakeQueuePair extends EngineQueuePair {
       FakeDevice device,
       EngineProtectionDomain domain,
       FakeConnection connection,
-      int name,
       QueuePairSettings settings) {
-    super(device, domain, connection, name, 17, settings);
+    super(domain, connection, 17, settings);
     this.device = device;
   }
 
