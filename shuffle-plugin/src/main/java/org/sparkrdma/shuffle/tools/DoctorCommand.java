@@ -157,8 +157,14 @@ final class DoctorCommand implements Callable<Integer> {
     } else {
       List<Finding> steps = report.steps();
       for (int i = 0; i < steps.size(); i++) {
-        lines.add((i + 1) + ". " + steps.get(i).message());
-        lines.add("   To do: " + steps.get(i).advice());
+        Finding step = steps.get(i);
+        String number = (i + 1) + ". ";
+        // A single reason is in the verdict above.
+        if (!step.message().equals(String.join("; ", report.reasons()) + ".")) {
+          lines.add(number + step.message());
+          number = "   ";
+        }
+        lines.add(number + "To do: " + step.advice());
       }
       lines.add("All findings: -v.");
     }

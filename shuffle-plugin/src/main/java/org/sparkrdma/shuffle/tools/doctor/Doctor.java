@@ -33,6 +33,8 @@ public final class Doctor {
           new Check("ports", true, PortChecks::states),
           new Check("arp", true, PortChecks::arp),
           new Check("locked memory", false, MachineChecks::lockedMemory),
+          new Check("open files", false, MachineChecks::openFiles),
+          new Check("mappings", true, MachineChecks::mappings),
           new Check(LOCAL_DIRECTORIES, false, MachineChecks::localDirectories),
           new Check(PEER, false, Facts::peer),
           new Check("engine", false, EngineCheck::run),

@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.Mounts;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 
 /**
  * Checks of the operating system, its limits and its directories. The engine's own reasons name
@@ -19,6 +21,12 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 final class MachineChecks {
   /** About what the first connection needs; below that RDMA does not start. */
   private static final long MIN_LOCKED_BYTES = 1L << 20;
+
+  /** An executor of a small application has about 200 files open. */
+  private static final long MIN_FREE_FILES = 256;
+
+  /** The least memory of a mapping of its own, so that there are no more of them. */
+  private static final long MAPPING_BYTES = 4L << 20;
 
   private static final String OTHER_DIRECTORY =
       "name another directory in spark.local.dir (SPARK_LOCAL_DIRS, or"
@@ -72,6 +80,34 @@ final class MachineChecks {
         facts.loopback() ? Level.NOTE : level,
         words + needs,
         MachineMemory.memlockRemedy(neededBytes));
+  }
+
+  /** The limit of open files of this process, against what RDMA needs. */
+  static List<Finding> openFiles(Facts facts) {
+    OptionalLong free = FileDescriptors.free(facts.files());
+    if (free.isEmpty()) {
+      return List.of();
+    }
+    String words = "This process may open " + free.getAsLong() + " more files.";
+    return List.of(
+        free.getAsLong() >= MIN_FREE_FILES
+            ? Finding.ok(words)
+            : Finding.warning(
+                words + " An executor starts RDMA only with " + FileDescriptors.NEEDED + " free.",
+                "let executors open 4096 files or more (ulimit -n)"));
+  }
+
+  /** Registered memory and connections are mappings; the kernel limits their number. */
+  static List<Finding> mappings(Facts facts) {
+    long needed = 4 * (facts.probe().limit().bytes() / MAPPING_BYTES);
+    OptionalLong limit =
+        SystemFiles.number(facts.files().text("proc/sys/vm/max_map_count").orElse(""));
+    return limit.isEmpty() || limit.getAsLong() >= needed
+        ? List.of()
+        : List.of(
+            Finding.warning(
+                limit.getAsLong() + " mappings are too few for the memory that may be pinned.",
+                "run: sysctl -w vm.max_map_count=" + needed));
   }
 
   /**

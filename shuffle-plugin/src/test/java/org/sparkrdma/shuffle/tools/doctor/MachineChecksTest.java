@@ -84,6 +84,30 @@ class MachineChecksTest extends FakeMachineFixture {
   }
 
   @Test
+  void shouldReportHowManyFilesAnExecutorMayOpen() throws Exception {
+    Files.createDirectories(root.resolve("proc/self/fd/0"));
+    machine.file("proc/self/limits", "Max open files   1024   4096   files\n");
+    assertThat(machine.findings(MachineChecks::openFiles))
+        .containsExactly("OK This process may open 1023 more files. | nothing");
+    machine.file("proc/self/limits", "Max open files   256   4096   files\n");
+    assertThat(machine.findings(MachineChecks::openFiles))
+        .containsExactly(
+            "WARNING This process may open 255 more files. An executor starts RDMA only with 64"
+                + " free. | let executors open 4096 files or more (ulimit -n)");
+  }
+
+  @Test
+  void shouldWarnWhenMappingsDoNotSufficeForTheMemoryThatMayBePinned() {
+    machine.file("proc/sys/vm/max_map_count", "100\n");
+    assertThat(machine.findings(MachineChecks::mappings))
+        .containsExactly(
+            "WARNING 100 mappings are too few for the memory that may be pinned. | run: sysctl -w"
+                + " vm.max_map_count=512");
+    machine.file("proc/sys/vm/max_map_count", "65530\n");
+    assertThat(machine.findings(MachineChecks::mappings)).isEmpty();
+  }
+
+  @Test
   void shouldReportWhetherADeviceRegisteredAFile() {
     assertThat(local(directory))
         .isEqualTo("OK " + directory + " is on ext4. No file was registered there. | nothing");
