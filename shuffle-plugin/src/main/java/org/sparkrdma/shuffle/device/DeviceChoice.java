@@ -32,6 +32,9 @@ import org.sparkrdma.verbs.device.Transport;
  */
 public record DeviceChoice(
     DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
+  /** Multiplicative hashing: near numbers get different vectors. */
+  private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
+
   public DeviceChoice {
     addresses = List.copyOf(addresses);
   }
@@ -146,5 +149,19 @@ public record DeviceChoice(
     } catch (NumberFormatException e) {
       return executorId.hashCode();
     }
+  }
+
+  /**
+   * The completion vector of an executor: executors of a host are spread over the vectors of its
+   * device, so that not all their interrupts go to one processor. They differ in their process ids,
+   * those of containers in their numbers, which may have a common step.
+   *
+   * @param executor number of the executor in its application
+   * @param pid of its process
+   * @param vectors that the device has, at least 1
+   */
+  public static int completionVector(int executor, long pid, int vectors) {
+    long mixed = (31 * pid + executor) * GOLDEN_RATIO;
+    return (int) Long.remainderUnsigned(mixed >>> Integer.SIZE, vectors);
   }
 }

@@ -2,12 +2,10 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,11 +43,8 @@ final class DirectoryService {
   /** Version of the latest removal that is not remembered any more. */
   private long forgottenVersion;
 
-  /** Executors that do not use RDMA and have not ended. */
-  private final Set<String> unavailable = new HashSet<>();
-
-  /** Number of such executors so far. */
-  private long unavailableSoFar;
+  /** Whether an executor without RDMA has been logged. */
+  private boolean loggedUnavailable;
 
   /** The latest change of an executor; the record is empty when it was removed. */
   private record Entry(long version, Optional<ExecutorRecord> record) {}
@@ -83,7 +78,6 @@ final class DirectoryService {
 
   /** Removes an executor that Spark has removed, whether it had published or not. */
   synchronized void remove(String executorId) {
-    unavailable.remove(executorId);
     Entry known = entries.get(executorId);
     if (known != null && known.record().isEmpty()) {
       return;
@@ -132,27 +126,15 @@ final class DirectoryService {
       }
     }
     put(record.executorId(), Optional.of(record));
-    if (record.endpoint().isEmpty() && unavailable.add(record.executorId())) {
-      logUnavailable(record);
-    }
-    return true;
-  }
-
-  /** The first one with its reasons, then only their number each time it has doubled. */
-  private void logUnavailable(ExecutorRecord record) {
-    unavailableSoFar++;
-    if (unavailableSoFar == 1) {
+    if (record.endpoint().isEmpty() && !loggedUnavailable) {
+      loggedUnavailable = true;
       LOG.warn(
-          "RDMA is not used in executor {}: {}. {}; further executors are only counted",
+          "RDMA is not used in executor {}: {}. {}; further executors are not logged",
           record.executorId(),
           String.join("; ", record.reasons()),
           consequence);
-    } else if (Long.bitCount(unavailableSoFar) == 1) {
-      LOG.warn(
-          "RDMA is not used in {} executors so far, the latest is {}",
-          unavailableSoFar,
-          record.executorId());
     }
+    return true;
   }
 
   private List<Object> changes(long since) {

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
@@ -131,7 +132,7 @@ public final class ReceivePool {
       enough = memory != null || over;
       if (enough) {
         waiting.poll();
-        counters.waitedForMemory(nowNs - first.sinceNs);
+        counters.increment(Counter.MEMORY_WAITS);
       }
       if (memory != null) {
         first.onMemory(memory);

@@ -26,16 +26,8 @@ public enum Counter {
   CHECKSUMS_UNUSABLE("verify.unusable-sums"),
   /** Blocks whose bytes differed between RDMA and TCP. */
   BLOCKS_CORRUPT("verify.corrupt"),
-  /** Waits of blocks for receive memory, of at most 5 ms. */
-  MEMORY_WAITS_5_MS("receive.waits.5ms"),
-  /** Waits of more than 5 ms and at most 20 ms. */
-  MEMORY_WAITS_20_MS("receive.waits.20ms"),
-  /** Waits of more than 20 ms and at most 50 ms. */
-  MEMORY_WAITS_50_MS("receive.waits.50ms"),
-  /** Waits of more than 50 ms and at most 100 ms. */
-  MEMORY_WAITS_100_MS("receive.waits.100ms"),
-  /** Waits of more than 100 ms. */
-  MEMORY_WAITS_LONGER("receive.waits.longer"),
+  /** Blocks that waited for receive memory. */
+  MEMORY_WAITS("receive.waits"),
   /** Connections established, by either side. */
   CONNECTIONS_ESTABLISHED("connections.established"),
   /** Connections that ended. */

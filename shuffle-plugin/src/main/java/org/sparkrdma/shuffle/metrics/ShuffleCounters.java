@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.metrics;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The counters of one executor; safe for any thread, never reset. */
@@ -44,23 +43,6 @@ public final class ShuffleCounters {
   /** Bytes that tasks received, by stage. */
   public StageReads stages() {
     return stages;
-  }
-
-  /** Counts the wait of one block for receive memory. */
-  public void waitedForMemory(long waitedNs) {
-    Counter bucket;
-    if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(5)) {
-      bucket = Counter.MEMORY_WAITS_5_MS;
-    } else if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(20)) {
-      bucket = Counter.MEMORY_WAITS_20_MS;
-    } else if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(50)) {
-      bucket = Counter.MEMORY_WAITS_50_MS;
-    } else if (waitedNs <= TimeUnit.MILLISECONDS.toNanos(100)) {
-      bucket = Counter.MEMORY_WAITS_100_MS;
-    } else {
-      bucket = Counter.MEMORY_WAITS_LONGER;
-    }
-    increment(bucket);
   }
 
   /** Counts one block that used TCP for this reason; without RDMA, one read. */

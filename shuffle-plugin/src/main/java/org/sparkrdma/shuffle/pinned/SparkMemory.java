@@ -7,6 +7,7 @@ import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
  * An executor's memory by Spark's own settings. Needs no class of Spark.
@@ -27,9 +28,6 @@ public record SparkMemory(
   private static final Pattern LOCAL_CLUSTER =
       Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,.*");
   private static final long MIB = 1L << 20;
-  private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(b|[kmgtp]b?|)");
-  private static final String UNITS = "bkmgtp";
-  private static final int UNIT_BITS = 10;
 
   /**
    * Reads Spark's settings, with Spark's defaults.
@@ -68,17 +66,9 @@ public record SparkMemory(
     return value == null ? defaultValue : value.trim();
   }
 
-  /** A size as Spark's own JavaUtils reads it. */
   private static long bytes(
-      UnaryOperator<String> setting, String key, String defaultValue, long defaultUnit) {
-    String value = or(setting, key, defaultValue);
-    Matcher size = SIZE.matcher(value.toLowerCase(Locale.ROOT));
-    if (!size.matches()) {
-      throw new IllegalArgumentException("bad size: key=" + key + " value=" + value);
-    }
-    String unit = size.group(2);
-    long factor = unit.isEmpty() ? defaultUnit : 1L << (UNIT_BITS * UNITS.indexOf(unit.charAt(0)));
-    return Long.parseLong(size.group(1)) * factor;
+      UnaryOperator<String> setting, String key, String defaultValue, long plainUnit) {
+    return ValueType.bytes(or(setting, key, defaultValue), plainUnit);
   }
 
   /** Whether the memory is that of a container which YARN or Kubernetes made for one executor. */

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.TcpFallback;
@@ -79,8 +80,11 @@ public final class RdmaRuntime implements AutoCloseable {
   private final AtomicReference<RuntimeStatus> status =
       new AtomicReference<>(RuntimeStatus.STARTING);
 
-  /** Readers keep it while the device is lost and comes back. */
-  private final CurrentTransport current = new CurrentTransport();
+  /**
+   * The transport that was started last. A closed one answers every block itself; before the first
+   * one is started this does.
+   */
+  private volatile BlockTransport transport = BlockTransport.UNAVAILABLE;
 
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
@@ -167,7 +171,7 @@ public final class RdmaRuntime implements AutoCloseable {
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
             new FallbackLog());
-    this.client = new RdmaBlockClient(context, current, directory);
+    this.client = new RdmaBlockClient(context, request -> transport.fetch(request), directory);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -212,7 +216,7 @@ public final class RdmaRuntime implements AutoCloseable {
       onFailedStart(start.reasons());
       return;
     }
-    current.set(started.get().transport().fetches());
+    transport = started.get().transport().fetches();
     if (change(RuntimeStatus.up(started.get()))) {
       announce(started.get());
     } else {
@@ -237,14 +241,10 @@ public final class RdmaRuntime implements AutoCloseable {
     }
     boolean again = before.is(State.RESTARTING) || start.mayStartLater();
     boolean isNew = before.is(State.STARTING) || !reasons.equals(before.reasons());
-    if (isNew && again) {
+    if (isNew) {
       LOG.warn(
-          "RDMA is not used in this executor until it can be started: {}. {}",
-          String.join("; ", reasons),
-          RUN_DOCTOR);
-    } else if (isNew) {
-      LOG.warn(
-          "RDMA is not used in this executor, its shuffle reads use TCP: {}. {}",
+          "RDMA is not used in this executor{}: {}. {}",
+          again ? " until it can be started" : ", its shuffle reads use TCP",
           String.join("; ", reasons),
           RUN_DOCTOR);
     }

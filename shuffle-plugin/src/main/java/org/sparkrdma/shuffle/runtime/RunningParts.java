@@ -14,7 +14,6 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.device.CompletionVector;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
@@ -177,7 +176,7 @@ record RunningParts(
         new SparkMapOutputs(resolver, localDirectories(env), env.conf(), settings.verify()),
         open.choice().addresses(),
         settings.listenPort(),
-        CompletionVector.of(
+        DeviceChoice.completionVector(
             DeviceChoice.numberOf(env.executorId()),
             ProcessHandle.current().pid(),
             open.device().info().limits().completionVectors()),

@@ -58,8 +58,7 @@ public enum ShuffleSetting {
   LISTEN_ADDRESS(
       "listen.address",
       "auto",
-      ValueType.address(
-          "auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
+      ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
       "Controls where RDMA listens: an address, an interface or a network such as "
           + "10.1.0.0/16. Set a network when a port or host has addresses in several "
           + "subnets."),
@@ -191,11 +190,6 @@ public enum ShuffleSetting {
   /** Whether documents describe this key; the others may change in any version. */
   public boolean isPublic() {
     return this != POOL_MAX && this != IDLE_TIMEOUT && this != QUARANTINE_MAX;
-  }
-
-  /** The key without the prefix. */
-  String shortName() {
-    return name;
   }
 
   /** The whole key. */

@@ -130,29 +130,22 @@ public final class ShuffleSettings {
       String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
       String text = setting.getValue();
       if (keysOfEngines.contains(name)) {
-        EngineSettings alone = EngineSettings.of(Map.of(name, text));
-        if (isRight(providers, alone, setting.getKey() + " value=" + text, mistakes)) {
-          ofEngines.put(name, text);
-        }
+        ofEngines.put(name, text);
       } else if (FormerSettings.replacement(name) != null) {
         notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
       } else {
-        Set<String> known = new TreeSet<>(keysOfEngines);
-        Stream.of(ShuffleSetting.values()).map(ShuffleSetting::shortName).forEach(known::add);
-        mistakes.add(UnknownSetting.sentence(name, text, known));
+        mistakes.add(
+            ("unknown setting: key=" + setting.getKey() + " value=" + text)
+                + " allowed=the keys of docs/configuration.md");
       }
     }
-    EngineSettings engineSettings = EngineSettings.of(ofEngines);
-    isRight(providers, engineSettings, ShuffleSetting.PREFIX + "*", mistakes);
-    if (values.text(ShuffleSetting.SERVE).equals("copy")
-        && values.bytesOrDerived(ShuffleSetting.PINNED_MAX).orElse(Long.MAX_VALUE)
-            < 4L * COPY_SLOT_BYTES) {
-      String key = ShuffleSetting.PINNED_MAX.key();
-      mistakes.add(
-          ("bad setting: key=" + key + " value=" + spark.get(key))
-              + (" allowed=at least 4m with " + ShuffleSetting.SERVE.key() + "=copy"));
+    try {
+      providers.forEach(provider -> provider.validate(EngineSettings.of(ofEngines)));
+    } catch (IllegalArgumentException e) {
+      mistakes.add("bad setting: engine reports: " + e.getMessage());
+      ofEngines.clear();
     }
-    return new ShuffleSettings(values, engineSettings, notes, mistakes);
+    return new ShuffleSettings(values, EngineSettings.of(ofEngines), notes, mistakes);
   }
 
   private static void requireEngine(
@@ -163,18 +156,6 @@ public final class ShuffleSettings {
       mistakes.add(
           ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + name)
               + (" allowed=" + String.join(", ", allowed)));
-    }
-  }
-
-  /** Lets all engines check values. */
-  private static boolean isRight(
-      List<VerbsProvider> providers, EngineSettings values, String what, List<String> mistakes) {
-    try {
-      providers.forEach(provider -> provider.validate(values));
-      return true;
-    } catch (IllegalArgumentException e) {
-      mistakes.add("bad setting: key=" + what + " engine reports: " + e.getMessage());
-      return false;
     }
   }
 

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * @param allowed the allowed values as text, including units
  * @param parser gives the value, or throws IllegalArgumentException
  */
-record ValueType(String allowed, Function<String, Object> parser) {
+public record ValueType(String allowed, Function<String, Object> parser) {
   /** Leaves the value to be derived from the machine. */
   static final String DERIVED = "auto";
 
@@ -59,11 +59,6 @@ record ValueType(String allowed, Function<String, Object> parser) {
     return new ValueType(allowed, String::trim);
   }
 
-  /** Wrong literal addresses and networks are refused; names are not looked up. */
-  static ValueType address(String allowed) {
-    return new ValueType(allowed, text -> check(text, AddressText.isAllowed(text.trim())).trim());
-  }
-
   static ValueType count(int least, int most) {
     return new ValueType(
         "a whole number from " + least + " to " + most,
@@ -100,6 +95,17 @@ record ValueType(String allowed, Function<String, Object> parser) {
     long value = amount(text, units);
     check(text, value >= amount(least, units) && value <= amount(most, units));
     return value;
+  }
+
+  /**
+   * A size as Spark's own JavaUtils reads it.
+   *
+   * @param plainUnit bytes of a number without a unit
+   * @throws IllegalArgumentException when the text is no size
+   */
+  public static long bytes(String text, long plainUnit) {
+    long amount = amount(text, BYTES);
+    return text.matches("\\d+") ? Math.multiplyExact(amount, plainUnit) : amount;
   }
 
   private static long amount(String text, Map<String, Long> units) {

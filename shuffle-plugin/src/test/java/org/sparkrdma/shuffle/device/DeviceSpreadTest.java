@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -93,5 +96,21 @@ class DeviceSpreadTest extends DeviceChoiceFixture {
     assertThat(chosenBy(2, links[0], links[1], device("mlx5_2", active(1, "fd00::5"))))
         .as("a device with an address that names its network")
         .containsOnly("mlx5_2");
+  }
+
+  /** The numbers of a host's executors have a common step, or their process ids are equal. */
+  @ParameterizedTest
+  @CsvSource({"1, 0, 8", "8, 0, 8", "64, 0, 63", "0, 1, 8", "0, 7, 16", "1, 1, 1"})
+  void shouldSpreadTheExecutorsOfAHostOverAllVectors(int numberStep, int pidStep, int vectors) {
+    int[] executors = new int[vectors];
+    for (int i = 0; i < 4_096; i++) {
+      executors[DeviceChoice.completionVector(i * numberStep, -9L + (long) i * pidStep, vectors)]++;
+    }
+    int fair = 4_096 / vectors;
+    assertThat(executors)
+        .satisfies(
+            each ->
+                IntStream.of(each)
+                    .forEach(count -> assertThat(count).isBetween(fair / 2, 2 * fair)));
   }
 }

@@ -40,7 +40,6 @@ class MetricsPageTest {
           Map.entry("Bytes", "bytes"),
           Map.entry("Blocks", "blocks"),
           Map.entry("RDMA READs", "READs"),
-          Map.entry("Waits", "waits"),
           Map.entry("Connections", "connections"),
           Map.entry("Refused connection requests", "requests"),
           Map.entry("Connection requests", "requests"),

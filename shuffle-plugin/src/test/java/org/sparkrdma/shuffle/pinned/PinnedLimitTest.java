@@ -189,6 +189,6 @@ class PinnedLimitTest {
   void shouldRefuseASizeThatSparkRefuses() {
     assertThatThrownBy(() -> spark("spark.executor.memory", "1.5g"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("bad size: key=spark.executor.memory value=1.5g");
+        .hasMessage("not allowed: value=1.5g");
   }
 }

@@ -77,15 +77,6 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldRefuseCopySlotsThatDoNotFitIntoTheLimit() {
-    Map<String, String> texts = Map.of(P + "serve", "copy", P + "pinned.max", "3m");
-    assertThatThrownBy(() -> of(texts))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max")
-        .hasMessageContaining("allowed=at least 4m with spark.shuffle.rdma.serve=copy");
-  }
-
-  @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
     assertThat(of(Map.of()).transport(1 << 30).packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));
@@ -97,14 +88,6 @@ class ShuffleSettingsTest {
 
   private static int ackTimeout(String text) {
     return of(Map.of(P + "ack.timeout", text)).transport(1 << 30).packets().ackTimeout();
-  }
-
-  @Test
-  void shouldTakeATrafficClassOfOneByte() {
-    for (int value : new int[] {0, 104, 255}) {
-      assertThat(of(Map.of(P + "tos", "" + value)).transport(1 << 30).packets().trafficClass())
-          .hasValue(value);
-    }
   }
 
   @ParameterizedTest
@@ -144,20 +127,6 @@ class ShuffleSettingsTest {
             P + name + " has no effect: not needed: computed, or found by the plug-in itself");
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "modus, mode",
-    "pinnedMax, pinned.max",
-    "requestTimeout, request.timeout",
-    "soft.latncy, soft.latency",
-    "pined.max, pinned.max",
-  })
-  void shouldNameTheNearestKeyOfAnUnknownOne(String name, String nearest) {
-    assertThatThrownBy(() -> of(Map.of(P + name, "1")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=" + P + name + " value=1 nearest=" + P + nearest + " allowed=");
-  }
-
   @Test
   void shouldNameAllMistakesAtOnce() {
     Map<String, String> texts =
@@ -165,21 +134,21 @@ class ShuffleSettingsTest {
             P + "connections.max", "many",
             P + "mode", "sometimes",
             P + "pined.max", "1g",
-            P + "soft.latency", "bad",
-            P + "serve", "copy",
-            P + "pinned.max", "2m");
+            P + "soft.latency", "bad");
     assertThatThrownBy(() -> of(texts))
         .isInstanceOf(IllegalArgumentException.class)
         .message()
         .satisfies(
             message ->
                 assertThat(message.split("; "))
-                    .hasSize(5)
+                    .hasSize(4)
                     .anyMatch(part -> part.contains("key=" + P + "connections.max value=many"))
                     .anyMatch(part -> part.contains("key=" + P + "mode value=sometimes"))
-                    .anyMatch(part -> part.contains("key=" + P + "pined.max value=1g"))
-                    .anyMatch(part -> part.contains("key=" + P + "soft.latency value=bad"))
-                    .anyMatch(part -> part.contains("key=" + P + "pinned.max value=2m")));
+                    .anyMatch(
+                        part ->
+                            part.contains(
+                                "unknown setting: key=" + P + "pined.max value=1g allowed="))
+                    .anyMatch(part -> part.contains("key=soft.latency value=bad")));
   }
 
   @Test
@@ -206,9 +175,7 @@ class ShuffleSettingsTest {
   void shouldLetTheEngineValidateItsValues() {
     assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            "bad setting: key=%ssoft.latency value=bad engine reports: key=soft.latency value=bad",
-            P);
+        .hasMessage("bad setting: engine reports: key=soft.latency value=bad");
   }
 
   @Test
@@ -220,12 +187,6 @@ class ShuffleSettingsTest {
     assertThat(settings.engine()).isEqualTo("fourth");
     assertThat(settings.engineSettings().values())
         .containsExactly(Map.entry("fourth.latency", "5us"));
-  }
-
-  @Test
-  void shouldRefuseKeysOfAnEngineThatIsNotOnTheClassPath() {
-    assertThatThrownBy(() -> of(Map.of(P + "fourth.latency", "5us")))
-        .hasMessageContaining("unknown setting: key=" + P + "fourth.latency");
   }
 
   @ParameterizedTest
