@@ -3,22 +3,28 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.sparkrdma.shuffle.transport.HungServer.fetch;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.verbs.VerbsEngine;
 
-/** A reader of a server one of whose two disks hangs. */
+/**
+ * A reader of a server one of whose two disks hangs, or a call of whose device on their threads.
+ */
 @Timeout(60)
 class HungDiskFetchTest {
   private static final int HUNG = 1_000;
@@ -79,13 +85,123 @@ class HungDiskFetchTest {
       assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
       fetch(reader, server, hung).await();
 
-      HungServer.assertNotClosed(server);
+      assertNotClosed(server);
       assertThatThrownBy(() -> server.transport().close())
           .as("without a wait")
           .hasMessageContaining("a disk or the device hangs");
       returns.countDown();
 
-      HungServer.closeOnceReturned(server);
+      closeOnceReturned(server);
+    }
+  }
+
+  /** Its blocks use TCP, the agent serves others, and the close goes on when the call returns. */
+  @Test
+  void shouldSendBlocksToTcpInTimeWhileARegistrationHangs() throws Exception {
+    HangingCall call = new HangingCall("registerFile");
+    try (TestExecutor server = new TestExecutor(directory, call.options());
+        TestExecutor reader =
+            new TestExecutor(directory, options(2).requestTimeout(Duration.ofSeconds(4)))) {
+      List<BlockRange> registered = readFirst(server, reader);
+      call.armed.set(true);
+
+      CollectedBlocks hung = fetch(reader, server, List.of(new BlockRange(0, 2, 0, 1))).await();
+
+      assertThat(hung.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
+      assertThat(call.hangs.getCount()).isZero();
+      assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
+      assertThat(server.outOfService()).isEmpty();
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      assertNotClosed(server);
+      call.returns.countDown();
+      closeOnceReturned(server);
+    }
+  }
+
+  @Test
+  void shouldServeOtherBlocksWhileADeregistrationHangs() throws Exception {
+    HangingCall call = new HangingCall("close");
+    try (TestExecutor server = new TestExecutor(directory, call.options());
+        TestExecutor reader =
+            new TestExecutor(directory, options(2).requestTimeout(Duration.ofSeconds(4)))) {
+      readFirst(server, reader);
+      call.armed.set(true);
+      // The lease of the block may end later, and with it the use of its window.
+      server.transport().unregisterShuffle(0);
+      call.hangs.await();
+
+      List<BlockRange> other = List.of(new BlockRange(0, 2, 0, 1));
+      assertThat(fetch(reader, server, other).await().bytes(0)).hasSize(BYTES);
+      assertThat(server.outOfService()).isEmpty();
+      call.returns.countDown();
+    }
+  }
+
+  /** Writes two map outputs, and reads a block of the first one by READ. */
+  private static List<BlockRange> readFirst(TestExecutor server, TestExecutor reader)
+      throws Exception {
+    server.outputs().write(1, new Random(7), BYTES);
+    server.outputs().write(2, new Random(8), BYTES);
+    List<BlockRange> first = List.of(new BlockRange(0, 1, 0, 1));
+    assertThat(fetch(reader, server, first).await().bytes(0)).hasSize(BYTES);
+    return first;
+  }
+
+  /** One call of the device, which does not return to its thread of a disk. */
+  private static final class HangingCall {
+    private final AtomicBoolean armed = new AtomicBoolean();
+    private final CountDownLatch hangs = new CountDownLatch(1);
+    private final CountDownLatch returns = new CountDownLatch(1);
+    private final String name;
+
+    HangingCall(String name) {
+      this.name = name;
+    }
+
+    TestExecutor.Options options() {
+      VerbsEngine engine = WatchedEngine.watch(TestEngine.load(Map.of()), this::onCall);
+      return HungDiskFetchTest.options(1).mode(ServeSettings.Mode.WINDOW).on(engine).unwatched();
+    }
+
+    private void onCall(Object object, String method) {
+      if (method.equals(name)
+          && Thread.currentThread().getName().startsWith("rdma-disk-")
+          && armed.compareAndSet(true, false)) {
+        hangs.countDown();
+        try {
+          returns.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  /** Requests blocks; their answers may come later. */
+  private static CollectedBlocks fetch(
+      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
+    return reader.fetch(server.endpoint(), blocks);
+  }
+
+  /** The runtime cannot close the transport while a call has not returned. */
+  private static void assertNotClosed(TestExecutor server) {
+    assertThatThrownBy(() -> server.transport().close(Duration.ofMillis(1)))
+        .hasMessageContaining("a disk or the device hangs");
+  }
+
+  /** Closes the transport once the call has returned. Its executor then finds what is left. */
+  private static void closeOnceReturned(TestExecutor server) {
+    while (!tryClose(server)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean tryClose(TestExecutor executor) {
+    try {
+      executor.transport().close();
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
     }
   }
 

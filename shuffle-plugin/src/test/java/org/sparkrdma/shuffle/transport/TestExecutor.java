@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -310,13 +309,8 @@ final class TestExecutor implements AutoCloseable {
 
   /** Connections of both directions that are not destroyed. */
   int connections() throws ExecutionException, InterruptedException {
-    return onAgent(() -> transport.agent().connections());
-  }
-
-  /** Calls on the agent's thread. */
-  <T> T onAgent(Supplier<T> call) throws ExecutionException, InterruptedException {
-    CompletableFuture<T> result = new CompletableFuture<>();
-    transport.agent().execute(() -> result.complete(call.get()));
+    CompletableFuture<Integer> result = new CompletableFuture<>();
+    transport.agent().execute(() -> result.complete(transport.agent().connections()));
     return result.get();
   }
 
