@@ -13,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -59,39 +58,6 @@ class LeaksTest {
           .hasMessageContaining("grant of pinned bytes acquired by thread");
     }
     assertThatCode(leaks::check).doesNotThrowAnyException();
-  }
-
-  @Test
-  void shouldReportTheCodeThatAcquiredALeakedRegion() throws Exception {
-    Leaks leaks = Leaks.snapshot();
-    Thread taker = new Thread(this::leakRegion, "leaking");
-    taker.start();
-    taker.join();
-    assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("memory region acquired by thread leaking")
-        .hasMessageContaining("LeaksTest.leakRegion");
-  }
-
-  private void leakRegion() {
-    try {
-      domain.register(device.allocate(PAGE), 0, PAGE, Set.of(AccessFlag.REMOTE_READ));
-    } catch (VerbsException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  @Test
-  void shouldReportTheCodeThatAcquiredAChunk() {
-    try (RegisteredPool pool =
-        new RegisteredPool(
-            device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), PAGE, 2, 1 << 16)) {
-      Leaks leaks = Leaks.snapshot();
-      var chunk = pool.tryTake().orElseThrow();
-      assertThatThrownBy(leaks::checkNow)
-          .hasMessageContaining("chunk of a registered pool acquired by thread")
-          .hasMessageContaining("LeaksTest.shouldReportTheCodeThatAcquiredAChunk");
-      chunk.release();
-    }
   }
 
   @Test

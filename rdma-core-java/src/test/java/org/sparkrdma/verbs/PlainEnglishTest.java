@@ -136,29 +136,4 @@ class PlainEnglishTest {
             "integration-tests/src/test/resources/logging/log4j2.properties");
     assertThat(found).isEmpty();
   }
-
-  @Test
-  void shouldFindEachKindOfBannedWord() throws IOException {
-    List<String> lines =
-        List.of(
-            "  private static final int " + "MO" + "ST_ENTRIES = 10;",
-            "  /** Of the agent" + "'s thread. */",
-            "  // The peer is left" + " alone for a while.",
-            "  /** Wh" + "at the reader needs. */",
-            "  // The lock is free when no" + "body waits for it.",
-            "  /** The most recent leases, at least one. */",
-            "  te" + "ll_timings",
-            "  void shouldTe" + "llPeers() {",
-            "# Wh" + "at the guest needs",
-            "  int countUntil(long pl" + "ace) {",
-            "  long healthyBl" + "amed() {",
-            "The list is for who" + "ever runs the network.",
-            "  /** Ho" + "w long it takes. */",
-            "  /** Whe" + "n it began. */");
-
-    List<String> found = findings(words(), "a/B.java", lines);
-
-    assertThat(found).hasSize(13);
-    assertThat(found.get(0)).startsWith("a/B.java:1: ").endsWith("(write: MAX_)");
-  }
 }

@@ -7,29 +7,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.executors.HeldResources.Leak;
-import org.sparkrdma.executors.HeldResources.Owner;
-import org.sparkrdma.leak.LeakRecord;
 
 @Timeout(60)
 final class HeldResourcesTest {
   private static final String CHUNK = "chunk of a registered pool";
   private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceivePool";
-  private static final String CONTROL = "org.sparkrdma.shuffle.transport.MessageSlab";
-  private static final String SLOTS = "org.sparkrdma.shuffle.serve.CopySlots";
-
-  @Test
-  void shouldLeaveToTheExecutorThePoolsBuffersAndItsOpenChunk() {
-    assertThat(
-            HeldResources.leaks(
-                List.of(
-                    held("grant of pinned bytes", RECEIVE),
-                    held("grant of pinned bytes", SLOTS),
-                    held("native memory", CONTROL),
-                    held(CHUNK, CONTROL),
-                    held(CHUNK, CONTROL),
-                    held(CHUNK, RECEIVE))))
-        .isEmpty();
-  }
 
   @Test
   void shouldReportWhatBelongsToTasks() {
@@ -50,28 +32,6 @@ final class HeldResourcesTest {
             "TASK 2 chunk of a registered pool acquired by thread t",
             "TASK 1 reference to a chunk acquired by thread t");
     assertThat(leaks).allMatch(leak -> leak.place().contains("\n\tat org.sparkrdma."));
-  }
-
-  @Test
-  void shouldReportKindsAndHoldersThatHaveNoRule() {
-    assertThat(HeldResources.leaks(List.of(held("new kind", RECEIVE), held(CHUNK, "a.Other"))))
-        .extracting(Leak::owner)
-        .containsExactly(Owner.TASK, Owner.TASK);
-  }
-
-  @Test
-  void shouldFindTheHolderOfARecord() {
-    LeakRecord acquired = LeakRecord.acquire("lease");
-    try {
-      assertThat(HeldResources.leaks(List.of(acquired.site())))
-          .singleElement()
-          .extracting(Leak::place)
-          .asString()
-          .contains("lease acquired by thread")
-          .contains("HeldResourcesTest.shouldFindTheHolderOfARecord");
-    } finally {
-      acquired.release();
-    }
   }
 
   @Test

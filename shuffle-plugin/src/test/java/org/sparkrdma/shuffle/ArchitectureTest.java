@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,7 +27,6 @@ import org.sparkrdma.runners.UnrunTests;
 /** Allowed dependencies between packages of the plug-in. */
 class ArchitectureTest {
   private static final String ROOT = "org.sparkrdma.shuffle";
-  private static final String FORMER_NAME = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -207,34 +205,5 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT + ".ui..")
         .check(CLASSES);
-  }
-
-  /** The summary and the metrics of the driver exist on Spark 3.5 too. */
-  @Test
-  void shouldNeedSparksPagesNeitherForFiguresNorForTheMonitorOfAnApplication() {
-    noClasses()
-        .that()
-        .resideInAPackage(ROOT + ".ui")
-        .and()
-        .haveNameNotMatching(".*\\.(RdmaTab(\\$.*)?|RdmaHistoryPlugin)")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage("org.apache.spark.ui..", "jakarta.servlet..")
-        .check(CLASSES);
-  }
-
-  /** Its result is another class in Scala 2.12 than in 2.13. */
-  @Test
-  void shouldNotCallSparksListOfExecutors() {
-    noClasses().should().callMethod(SparkContext.class, "getExecutorIds").check(CLASSES);
-  }
-
-  @Test
-  void shouldHaveOnlyTheFormerNameOfTheManagerInSparksPackages() {
-    ClassFileImporter importer = new ClassFileImporter();
-    assertThat(importer.importPath("target/classes"))
-        .filteredOn(type -> !type.getPackageName().startsWith(ROOT))
-        .extracting(JavaClass::getName)
-        .containsExactlyInAnyOrder(FORMER_NAME, "org.apache.spark.shuffle.rdma.package-info");
   }
 }

@@ -73,11 +73,6 @@ public final class CapturedLog implements AutoCloseable {
     return warnings();
   }
 
-  /** Waits for that many lines from INFO on; returns them in order. */
-  public List<String> awaitLines(int count) throws InterruptedException {
-    return awaitWarnings(count);
-  }
-
   /** Lines of WARN and worse, in order. */
   public synchronized List<String> warnings() {
     return List.copyOf(lines);

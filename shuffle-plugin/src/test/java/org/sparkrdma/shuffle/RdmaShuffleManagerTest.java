@@ -74,14 +74,6 @@ class RdmaShuffleManagerTest {
       assertThat(sumsByRemainder(spark)).hasSize(7);
       assertThat(log.warnings()).isEmpty();
       assertThat(manager().counters()).doesNotContainKey("fallback.unavailable");
-    }
-  }
-
-  @Test
-  void shouldReturnSparksOwnClientWhenTheModeIsOff() {
-    try (JavaSparkContext spark =
-        new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "off"))) {
-      assertThat(spark.isLocal()).isTrue();
       assertThat(manager().blockStoreClient())
           .isSameAs(SparkEnv.get().blockManager().blockStoreClient());
     }
@@ -107,20 +99,6 @@ class RdmaShuffleManagerTest {
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x");
-  }
-
-  @Test
-  void shouldNameEveryWrongSettingAtOnceOnTheDriver() {
-    SparkConf bad =
-        conf()
-            .set("spark.shuffle.rdma.mode", "sometimes")
-            .set("spark.shuffle.rdma.tos", "999")
-            .set("spark.shuffle.rdma.pined.max", "1g");
-    assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.mode value=sometimes")
-        .hasMessageContaining("key=spark.shuffle.rdma.tos value=999")
-        .hasMessageContaining("key=spark.shuffle.rdma.pined.max value=1g");
   }
 
   @Test

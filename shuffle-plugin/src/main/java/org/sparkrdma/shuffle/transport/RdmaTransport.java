@@ -471,11 +471,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     return agent;
   }
 
-  /** Used by tests. */
-  MessageSlab slab() {
-    return slab;
-  }
-
   /** Bytes of registered receive memory. Used by tests. */
   long receiveBytes() {
     return receiveMemory.registeredBytes();

@@ -22,11 +22,6 @@ public record ConnectionBinding(
   private static final int ADDRESS_BYTES = 16;
   private static final byte GID_MARK = 'G';
 
-  /** Binding of a connection between IP addresses. */
-  public ConnectionBinding(int queuePairNumber, InetAddress source, InetAddress destination) {
-    this(queuePairNumber, source, destination, false);
-  }
-
   /**
    * Binding of a connection.
    *

@@ -181,20 +181,10 @@ public final class Locate {
       return this;
     }
 
-    /** Whether another lease and a block fit. */
-    public boolean hasRoomForLease() {
-      return out.remaining() >= LEASE_BYTES + BLOCK_BYTES && leases < 0xFFFF;
-    }
-
     /** Releases a lease; before the first block. */
     public void lease(long leaseId) {
       out.putLong(leaseId);
       leases++;
-    }
-
-    /** Whether another block fits. */
-    public boolean hasRoomForBlock() {
-      return out.remaining() >= BLOCK_BYTES && blocks < 0xFFFF;
     }
 
     /** Requests a block from {@code startOffset} on. */

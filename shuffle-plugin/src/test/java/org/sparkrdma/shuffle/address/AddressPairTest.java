@@ -29,25 +29,6 @@ class AddressPairTest {
   }
 
   @Test
-  void shouldTakeTheFirstOfSeveralSubnets() throws Exception {
-    AddressPair pair =
-        AddressPair.of(
-            List.of(own("10.1.0.5", 24), own("10.2.0.5", 24)),
-            List.of(peer("10.2.0.7", 24), peer("10.1.0.7", 24)));
-
-    assertThat(pair).isEqualTo(pair("10.2.0.5", "10.2.0.7", true));
-  }
-
-  @Test
-  void shouldTakeTheFirstOwnAddressOfASubnet() throws Exception {
-    AddressPair pair =
-        AddressPair.of(
-            List.of(own("10.1.0.5", 24), own("10.1.0.6", 24)), List.of(peer("10.1.0.7", 24)));
-
-    assertThat(pair).isEqualTo(pair("10.1.0.5", "10.1.0.7", true));
-  }
-
-  @Test
   void shouldTakeTheOtherFamilyRatherThanARouter() throws Exception {
     AddressPair pair =
         AddressPair.of(

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -21,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Figure;
-import org.sparkrdma.shuffle.metrics.StageReads;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Figures and findings on their way from an executor to the driver. */
@@ -165,15 +163,6 @@ class ExecutorReportTest {
         .isEqualTo(
             Map.of("state", "one ERROR two", Figure.FINDINGS, List.of("three", " [31mfour")));
     assertThat(ExecutorReport.decode(List.of("7\n")).executorId()).isEqualTo("7 ");
-  }
-
-  @Test
-  void shouldSendListsOfNumbers() {
-    List<Long> numbers =
-        LongStream.range(0, StageReads.MAX_STAGES * StageReads.FIELDS).boxed().toList();
-    ExecutorReport report = new ExecutorReport("7", Map.of("stages", numbers));
-    assertThat(report.encode().get(2)).isExactlyInstanceOf(ArrayList.class);
-    assertThat(ExecutorReport.decode(report.encode())).isEqualTo(report);
   }
 
   /** Those of a newer version, which must not cost the others. */

@@ -49,13 +49,4 @@ class RdmaMetricsSourceTest {
     var gauges = source.metricRegistry().getGauges();
     return Stream.of(names).map(name -> (Long) gauges.get(name).getValue()).toList();
   }
-
-  @Test
-  void shouldReportPresentCounts() {
-    counters.add(Counter.RDMA_BYTES_READ, 7);
-    counters.fellBack(FallbackReason.PEER_BUSY);
-    var gauges = source.metricRegistry().getGauges();
-    assertThat(gauges.get("bytes.read").getValue()).isEqualTo(7L);
-    assertThat(gauges.get("fallback.peer-busy").getValue()).isEqualTo(1L);
-  }
 }

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.pinned;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,16 +50,6 @@ class WritePinsTest {
     assertThat(pins.objection(Path.of("/shares"))).isEmpty();
   }
 
-  @Test
-  void shouldLeaveOutAMountThatIsNoPathForThisJvm() throws IOException {
-    WritePins pins =
-        pins(
-            "6.1.192",
-            "30 22 0:40 / /a\0b rw - nfs server:/a rw",
-            "31 22 0:41 / /shared rw - nfs server:/export rw");
-    assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
-  }
-
   /** In the middle of a file that has a mount point in Latin-1. */
   @Test
   void shouldFindNfsBesideAMountWhosePathIsNotUtf8() throws IOException {
@@ -70,12 +59,6 @@ class WritePinsTest {
             "30 22 0:40 / /caf\u00e9 rw - tmpfs none rw",
             "31 22 0:41 / /shared rw - nfs server:/export rw");
     assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
-  }
-
-  @Test
-  void shouldFindNfsAtAPathThatIsNotUtf8() throws IOException {
-    WritePins pins = pins("6.1.192", "31 22 0:41 / /caf\u00e9 rw - nfs server:/export rw");
-    assertThat(pins.objection(Path.of(URI.create("file:///caf%E9/local")))).isPresent();
   }
 
   @ParameterizedTest

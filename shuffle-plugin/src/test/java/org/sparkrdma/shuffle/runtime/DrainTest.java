@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
@@ -17,8 +15,6 @@ import org.apache.logging.log4j.core.config.Property;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +23,7 @@ import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -52,7 +49,7 @@ class DrainTest {
   private final DriverDirectory directory;
   private final HeldSparkClient client = new HeldSparkClient();
   private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
-  private final Answers answers = new Answers();
+  private final RecordingListener answers = new RecordingListener();
   private final List<FetchRequest> open = new ArrayList<>();
   private final CountDownLatch reached = new CountDownLatch(1);
   private final CountDownLatch mayGoOn = new CountDownLatch(1);
@@ -170,16 +167,16 @@ class DrainTest {
 
   private void assertAllAnswered() throws InterruptedException {
     client.release();
-    assertThat(answers.await(7))
-        .containsOnlyKeys(
+    assertThat(answers.awaitAnswers(7))
+        .containsExactlyInAnyOrder(
             "shuffle_0_0_0",
             "shuffle_0_1_0",
             "shuffle_0_2_0",
             "shuffle_0_3_0",
             "shuffle_0_4_0",
             "shuffle_0_5_0",
-            "shuffle_0_6_0")
-        .allSatisfy((block, answer) -> assertThat(answer).isEqualTo("read"));
+            "shuffle_0_6_0");
+    assertThat(answers.failures()).isEmpty();
   }
 
   private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
@@ -235,34 +232,6 @@ class DrainTest {
       latch.await();
     } catch (InterruptedException e) {
       throw new IllegalStateException("interrupted", e);
-    }
-  }
-
-  /** Answers by block: {@code read}, or the failure; a second answer is a failure as well. */
-  private static final class Answers implements BlockFetchingListener {
-    private final Map<String, String> byBlock = new TreeMap<>();
-
-    @Override
-    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-      add(blockId, "read");
-    }
-
-    @Override
-    public void onBlockFetchFailure(String blockId, Throwable failure) {
-      add(blockId, failure.toString());
-    }
-
-    private synchronized void add(String blockId, String answer) {
-      byBlock.merge(blockId, answer, (first, second) -> first + ", then " + second);
-      notifyAll();
-    }
-
-    /** Waits for that many answered blocks. */
-    synchronized Map<String, String> await(int count) throws InterruptedException {
-      while (byBlock.size() < count) {
-        wait();
-      }
-      return new TreeMap<>(byBlock);
     }
   }
 

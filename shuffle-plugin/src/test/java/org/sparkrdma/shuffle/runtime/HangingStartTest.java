@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +15,7 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -33,7 +31,7 @@ class HangingStartTest extends RuntimeFixture {
   private final HeldSparkClient tcp = new HeldSparkClient();
   private final CountDownLatch mayStart = new CountDownLatch(1);
   private final Fetches byRdma = new Fetches();
-  private final Answers answers = new Answers();
+  private final RecordingListener answers = new RecordingListener();
   private RdmaRuntime runtime;
 
   @BeforeEach
@@ -48,7 +46,7 @@ class HangingStartTest extends RuntimeFixture {
   void close() {
     mayStart.countDown();
     runtime.close();
-    assertThat(answers.failed()).isEmpty();
+    assertThat(answers.failures()).isEmpty();
   }
 
   @Test
@@ -157,25 +155,6 @@ class HangingStartTest extends RuntimeFixture {
       while (count < wanted) {
         wait();
       }
-    }
-  }
-
-  /** The answers for Spark's fetcher. */
-  private static final class Answers implements BlockFetchingListener {
-    private final List<String> failed = new ArrayList<>();
-
-    @Override
-    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-      buffer.release();
-    }
-
-    @Override
-    public synchronized void onBlockFetchFailure(String blockId, Throwable failure) {
-      failed.add(blockId + ": " + failure);
-    }
-
-    synchronized List<String> failed() {
-      return List.copyOf(failed);
     }
   }
 }

@@ -87,32 +87,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldNotStartAgainWhenAPartDoesNotClose() throws Exception {
-    try (CapturedLog log = new CapturedLog()) {
-      firstRestart = Duration.ofMillis(1);
-      AtomicInteger starts = new AtomicInteger();
-      CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
-      RdmaRuntime runtime =
-          startedOn(
-              parts -> {
-                starts.incrementAndGet();
-                outOfService.complete(parts.outOfService());
-                return engine.transport(
-                    () -> {
-                      throw new IllegalStateException("thrown by the test");
-                    });
-              });
-      outOfService.join().accept("the device was removed");
-      assertThat(log.awaitWarnings(3).get(2)).startsWith("Cannot close RDMA part=transport");
-      assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
-          .hasMessageContaining("the device was removed");
-      runtime.close();
-      assertThat(starts).hasValue(1);
-      assertThat(engine.closed()).isEmpty();
-    }
-  }
-
-  @Test
   void shouldStartAgainWhileTasksHoldReceivedMemory() throws InterruptedException {
     List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
     firstRestart = Duration.ofMillis(1);

@@ -34,12 +34,6 @@ class ConfigurationTemplateTest {
     assertThat(demo).containsEntry("spark.shuffle.readHostLocalDisk", "false");
   }
 
-  @Test
-  void shouldContainOnlyCommentsAndSettings() throws IOException {
-    assertThat(Files.readAllLines(TEMPLATE))
-        .allMatch(line -> line.isEmpty() || line.startsWith("#") || LINE.matcher(line).matches());
-  }
-
   private static Map<String, String> lines(boolean demo) throws IOException {
     Map<String, String> found = new TreeMap<>();
     for (String line : Files.readAllLines(TEMPLATE)) {

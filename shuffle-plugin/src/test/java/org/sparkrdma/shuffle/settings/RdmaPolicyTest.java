@@ -14,11 +14,6 @@ class RdmaPolicyTest {
   private final SparkConf conf = new SparkConf(false);
 
   @Test
-  void shouldAcceptSparksDefaults() {
-    assertObjections().isEmpty();
-  }
-
-  @Test
   void shouldLetADeviceDecideWhetherItsFabricMustBeTrusted() {
     conf.set("spark.shuffle.rdma.engine", "disni");
     assertObjections().isEmpty();
@@ -44,43 +39,26 @@ class RdmaPolicyTest {
       useHeadersInDisplayName = true,
       textBlock =
           """
-      authenticate | crypto | ssl | io  | trusted | rdma
-      no           | no     | no  | no | no      | on
-      no           | no     | no  | no | yes     | on
-      no           | no     | no  | yes | no      | on
-      no           | no     | no  | yes | yes     | on
-      no           | no     | yes | no | no      | off: ssl
-      no           | no     | yes | no | yes     | on
-      no           | no     | yes | yes | no      | on
-      no           | no     | yes | yes | yes     | on
-      no           | yes    | no  | no | no      | off: crypto
-      no           | yes    | no  | no | yes     | on
-      no           | yes    | no  | yes | no      | on
-      no           | yes    | no  | yes | yes     | on
-      no           | yes    | yes | no | no      | off: crypto ssl
-      no           | yes    | yes | no | yes     | on
-      no           | yes    | yes | yes | no      | on
-      no           | yes    | yes | yes | yes     | on
-      yes          | no     | no  | no | no      | on
-      yes          | no     | no  | no | yes     | on
-      yes          | no     | no  | yes | no      | on
-      yes          | no     | no  | yes | yes     | on
-      yes          | no     | yes | no | no      | off: ssl
-      yes          | no     | yes | no | yes     | on
-      yes          | no     | yes | yes | no      | on
-      yes          | no     | yes | yes | yes     | on
-      yes          | yes    | no  | no | no      | off: crypto
-      yes          | yes    | no  | no | yes     | on
-      yes          | yes    | no  | yes | no      | on
-      yes          | yes    | no  | yes | yes     | on
-      yes          | yes    | yes | no | no      | off: crypto ssl
-      yes          | yes    | yes | no | yes     | on
-      yes          | yes    | yes | yes | no      | on
-      yes          | yes    | yes | yes | yes     | on
+      crypto | ssl | io  | trusted | rdma
+      no     | no  | no | no      | on
+      no     | no  | no | yes     | on
+      no     | no  | yes | no      | on
+      no     | no  | yes | yes     | on
+      no     | yes | no | no      | off: ssl
+      no     | yes | no | yes     | on
+      no     | yes | yes | no      | on
+      no     | yes | yes | yes     | on
+      yes    | no  | no | no      | off: crypto
+      yes    | no  | no | yes     | on
+      yes    | no  | yes | no      | on
+      yes    | no  | yes | yes     | on
+      yes    | yes | no | no      | off: crypto ssl
+      yes    | yes | no | yes     | on
+      yes    | yes | yes | no      | on
+      yes    | yes | yes | yes     | on
       """)
   void shouldSendNoPlainBytesUnlessAllowed(
-      String authenticate, String crypto, String ssl, String io, String trusted, String rdma) {
-    set("spark.authenticate", authenticate);
+      String crypto, String ssl, String io, String trusted, String rdma) {
     set("spark.network.crypto.enabled", crypto);
     set("spark.ssl.rpc.enabled", ssl);
     set("spark.io.encryption.enabled", io);
@@ -114,19 +92,6 @@ class RdmaPolicyTest {
   @Test
   void shouldIgnoreEncryptionOfTheWebUi() {
     conf.set("spark.ssl.enabled", "true");
-    assertObjections().isEmpty();
-  }
-
-  @Test
-  void shouldAllowBlocksThatAreEncryptedAtRest() {
-    conf.set("spark.network.crypto.enabled", "true").set("spark.io.encryption.enabled", "true");
-    assertObjections().isEmpty();
-  }
-
-  @Test
-  void shouldAllowPlainBytesOnATrustedFabric() {
-    conf.set("spark.network.crypto.enabled", "true")
-        .set("spark.shuffle.rdma.fabric.trusted", "true");
     assertObjections().isEmpty();
   }
 

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.Writer;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -66,42 +64,6 @@ class CommandsTest extends CommandsFixture {
         assertThat(finding.path("level").asText()).isIn("ok", "note", "warning", "problem");
       }
     }
-  }
-
-  @Test
-  void shouldReportOutputThatCannotBeWritten() {
-    Writer full =
-        new Writer() {
-          @Override
-          public void write(char[] text, int offset, int length) throws IOException {
-            throw new IOException("No space left on device");
-          }
-
-          @Override
-          public void flush() {
-            // Nothing is buffered.
-          }
-
-          @Override
-          public void close() {
-            // Nothing is open.
-          }
-        };
-    PrintWriter errorWriter = new PrintWriter(errors, true);
-    assertThat(Commands.run(new PrintWriter(full, true), errorWriter, "devices", "--conf", soft))
-        .isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .startsWith("The output is not complete, because it could not be written: ");
-  }
-
-  @Test
-  void shouldSayWhatToDoWhereNoDeviceIsListed() throws IOException {
-    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
-    assertThat(run("devices", "--conf", none)).isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString().lines().findFirst().orElseThrow())
-        .startsWith("No device would be used: ")
-        .endsWith("; run here: java -jar shuffle-plugin.jar doctor");
   }
 
   @Test

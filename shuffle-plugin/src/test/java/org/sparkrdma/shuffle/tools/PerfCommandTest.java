@@ -9,13 +9,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,59 +113,6 @@ class PerfCommandTest {
 
   private static String[] with(String[] arguments, String... more) {
     return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
-  }
-
-  @Test
-  void shouldReportAServerThatEndsTheConnection() throws Exception {
-    withServer(
-        port -> {
-          try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Thread answer = new Thread(() -> repeatAnnouncement(other, port), "perf-answer");
-            answer.start();
-            assertThat(client("127.0.0.1:" + other.getLocalPort(), "--ms", "10"))
-                .isEqualTo(Commands.NOT_USABLE);
-            answer.join();
-          }
-        });
-    assertThat(errors.toString())
-        .hasLineCount(1)
-        .contains("has ended", "start there, ", "perf server");
-  }
-
-  /** Passes on the real server's line and ends the connection. */
-  private static void repeatAnnouncement(ServerSocket server, int realPort) {
-    try (Socket client = server.accept();
-        Socket real = new Socket(InetAddress.getLoopbackAddress(), realPort)) {
-      StringBuilder line = new StringBuilder();
-      for (int next = real.getInputStream().read(); next != '\n'; ) {
-        line.append((char) next);
-        next = real.getInputStream().read();
-      }
-      client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  @Test
-  void shouldServeAMeasurementThatTakesLongerThanTheServerListens() throws Exception {
-    StringWriter listening = new StringWriter();
-    String[] server = {"perf", "server", "--port=0", "--listen-for=1", "--host=127.0.0.1"};
-    String[] arguments = with(server, "--conf", conf, "--json");
-    PrintWriter out = new PrintWriter(listening, true);
-    FutureTask<Integer> served =
-        new FutureTask<>(() -> Commands.run(out, new PrintWriter(errors, true), arguments));
-    new Thread(served, "perf-server").start();
-    while (!listening.toString().endsWith("\n")) {
-      Thread.onSpinWait();
-    }
-    int port = new ObjectMapper().readTree(listening.toString()).path("port").asInt();
-
-    assertThat(client("127.0.0.1:" + port, "--sizes", "8,64k,1m", "--ms", "700"))
-        .as(errors.toString())
-        .isZero();
-    assertThat(served.get()).isZero();
-    assertThat(errors.toString()).isEmpty();
   }
 
   @Test

@@ -241,7 +241,8 @@ final class BarePeer implements AutoCloseable {
   /** The binding of its connection, but from another address. */
   ConnectionBinding bindingFrom(InetSocketAddress source) {
     ConnectionBinding own = initiatorBinding();
-    return new ConnectionBinding(own.queuePairNumber(), source.getAddress(), own.destination());
+    return new ConnectionBinding(
+        own.queuePairNumber(), source.getAddress(), own.destination(), false);
   }
 
   /** Connects and sends a valid REQUEST; returns the answer, whose proof is checked. */

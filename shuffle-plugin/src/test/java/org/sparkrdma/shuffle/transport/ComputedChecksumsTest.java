@@ -53,27 +53,6 @@ class ComputedChecksumsTest extends TransportFixture {
   }
 
   @Test
-  void shouldVerifyABlockThatIsCutWithinAPartition() throws Exception {
-    TestExecutor reader =
-        start(
-            new TestExecutor.Options(1)
-                .pinned(64L * MIB, 3L * MIB)
-                .requestTimeout(Duration.ofSeconds(20)));
-    TestExecutor server = start(new TestExecutor.Options(2));
-    server.outputs().write(0, random, random.ints(12, MIB, 2 * MIB).toArray());
-    server.outputs().forgetSums(0);
-    List<BlockRange> blocks = new ArrayList<>();
-    for (int i = 0; i < 12; i++) {
-      blocks.add(new BlockRange(0, 0, i, i + 1));
-    }
-    for (BlockRange block : blocks) {
-      CollectedBlocks collected = fetch(reader, server, List.of(block));
-      assertThat(collected.bytes(0)).isEqualTo(server.outputs().expected(block));
-    }
-    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(blocks.size());
-  }
-
-  @Test
   void shouldDetectAFlippedBitWithoutRecordedChecksums() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@1,seed=3"));
     TestExecutor server = start(new TestExecutor.Options(2));

@@ -112,25 +112,6 @@ class DeviceLossTest extends ScriptedExecutors {
     return start(incarnation, options -> options.nanoClock(() -> System.nanoTime() / 1_000));
   }
 
-  @ParameterizedTest(name = "{0}")
-  @MethodSource("losses")
-  void shouldReportTheLossOfTheDevice(Loss loss) throws Exception {
-    TestExecutor reader = startWithSlowClock(1);
-    TestExecutor server = startWithSlowClock(2);
-    server.outputs().write(1, new Random(1), 1000);
-    assertThat(fetch(reader, server, BLOCKS).await().bytes(0)).hasSize(1000);
-
-    loss.event.accept(library);
-    awaitLoss(reader, server);
-
-    assertThat(reader.outOfService().get(0)).startsWith(loss.reason);
-    assertThat(server.outOfService().get(0)).startsWith(loss.reason);
-    CollectedBlocks open = fetch(reader, server, BLOCKS);
-    reader.transport().close();
-    server.transport().close();
-    open.await();
-  }
-
   @ParameterizedTest(name = "{0}, with READs in flight that complete only when they are flushed")
   @MethodSource("losses")
   void shouldAnswerTheBlocksOfReadsInFlightOnce(Loss loss) throws Exception {

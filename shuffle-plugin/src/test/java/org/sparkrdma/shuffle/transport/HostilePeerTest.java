@@ -148,15 +148,6 @@ class HostilePeerTest extends TransportFixture {
   }
 
   @Test
-  void shouldRefuseAnApplicationWithAnotherSecret() throws Exception {
-    TestExecutor reader = start(new Options(1).secret("one"));
-    server = start(new Options(2).secret("two"));
-    assertThat(fetch(reader, server, List.of(block(0))).reason(0))
-        .isEqualTo(FallbackReason.REFUSED);
-    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
-  }
-
-  @Test
   void shouldAcceptAPeerWithTheSecretOfTheApplication() throws Exception {
     TestExecutor reader = start(new Options(1).secret("same"));
     TestExecutor same = start(new Options(2).secret("same"));

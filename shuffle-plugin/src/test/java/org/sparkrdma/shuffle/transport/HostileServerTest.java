@@ -209,16 +209,6 @@ class HostileServerTest extends TransportFixture {
     assertProtocolError();
   }
 
-  @Test
-  void shouldUseTcpWhenTheServerRefuses() throws Exception {
-    fetch(1);
-    server.accept();
-    server.awaitMessage();
-    server.send(refusal(Refusal.PROOF));
-    assertReasons(FallbackReason.REFUSED);
-    server.awaitEnd();
-  }
-
   private static byte[] refusal(Refusal reason) {
     ByteBuffer out = ByteBuffer.allocate(8);
     Messages.writeRefusal(out, reason);

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -12,7 +11,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.VerbsEngine;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /** The only address of each executor's RoCE port is a link-local IPv6 address. */
@@ -57,17 +55,5 @@ class LinkLocalTest extends ScriptedHosts {
 
     assertThat(blocks.reasons()).isEmpty();
     assertThat(blocks.bytes(0)).isEqualTo(server.outputs().expected(BLOCKS.get(0)));
-  }
-
-  @Test
-  @DisplayName("a port has a link-local address only")
-  void shouldSayWhyADeviceIsNotUsedAndHowItCouldBe() throws Exception {
-    try (VerbsEngine engine = engine(5, 2)) {
-      assertThatThrownBy(() -> choose(5, engine, Optional.empty(), 64))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("scripted0 port 1 has only link-local addresses")
-          .hasMessageContaining("addresses=fe80:0:0:0:0:0:0:5%2: ")
-          .hasMessageContaining("spark.shuffle.rdma.listen.address=fe80::/10");
-    }
   }
 }

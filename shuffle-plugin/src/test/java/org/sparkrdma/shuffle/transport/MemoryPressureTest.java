@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,9 +35,6 @@ class MemoryPressureTest extends TransportFixture {
   private static final int MAPS = 12;
   private static final int PARTITIONS = 16;
   private static final int CHUNK = 64 << 10;
-
-  /** Real nanoseconds for each one of a clock that is slow. */
-  private static final int SLOW_CLOCK = 100;
 
   /**
    * No request ends by a time-out, and none waits in the server until it counts as overload: that
@@ -112,48 +108,6 @@ class MemoryPressureTest extends TransportFixture {
     assertThat(System.nanoTime() - begunNs).isLessThan(TimeUnit.SECONDS.toNanos(60));
     fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 2, 3)));
     assertThat(byRead.get()).as("a block that fits, afterwards").isEqualTo(1);
-  }
-
-  @Test
-  void shouldReleaseIdleWindowsForReceiveMemory() throws Exception {
-    // A block waits for memory for 3 s in place of 30 ms: a busy machine delays the server's
-    // thread.
-    TestExecutor full =
-        start(
-            withoutTimeouts(1)
-                .pinned(4L << 20, 1L << 20)
-                .nanoClock(() -> System.nanoTime() / SLOW_CLOCK));
-    TestExecutor other = start(withoutTimeouts(2));
-    Random random = new Random(3);
-    for (int map = 0; map < 8; map++) {
-      full.outputs().write(map, random, 900_000);
-    }
-    other.outputs().write(0, random, 500_000);
-    for (int map = 0; map < 8; map++) {
-      fetchAndCheck(other, full, List.of(new BlockRange(0, map, 0, 1)));
-    }
-    assertThat(full.budget().limitBytes() - full.budget().pinnedBytes()).isLessThan(1 << 20);
-    fetchAndCheck(full, other, List.of(new BlockRange(0, 0, 0, 1)));
-    assertThat(byTcp.get()).isZero();
-  }
-
-  @Test
-  void shouldReleaseUnusedMemory() throws Exception {
-    Duration idle = Duration.ofMillis(500);
-    TestExecutor reader = start(withoutTimeouts(1).idleTimeout(idle));
-    TestExecutor server = start(withoutTimeouts(2).idleTimeout(idle).mode(ServeSettings.Mode.AUTO));
-    server.outputs().write(0, new Random(9), 3_000_000);
-    fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
-    assertThat(reader.budget().highestBytes()).isGreaterThan(3_000_000);
-    for (TestExecutor executor : executors) {
-      for (int i = 0; i < 10_000 && executor.budget().pinnedBytes() > 0; i++) {
-        LockSupport.parkNanos(1_000_000);
-      }
-      assertThat(executor.budget().pinnedBytes()).isZero();
-    }
-    assertThat(server.count(Counter.WINDOWS_RETURNED)).isPositive();
-    fetchAndCheck(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
-    assertThat(byRead.get()).isEqualTo(2);
   }
 
   /** The work of a task. */

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.verbs.VerbsException;
@@ -49,17 +48,6 @@ class RdmaTransportTest {
       assertThat(result.bytes(i))
           .as("block %s", i)
           .isEqualTo(server.outputs().expected(result.blocks().get(i)));
-    }
-  }
-
-  /** Spins until a condition holds; the test's time limit bounds it. */
-  private interface Condition {
-    boolean holds() throws Exception;
-  }
-
-  private static void await(Condition condition) throws Exception {
-    while (!condition.holds()) {
-      Thread.onSpinWait();
     }
   }
 
@@ -158,23 +146,6 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldFailRequestsOfARefusedProofAndQuarantineWithTheSecondFault() throws Exception {
-    try (TestExecutor server = open(new Options(1).secret((byte) 1));
-        TestExecutor stranger = open(new Options(2).secret((byte) 2))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      CollectedBlocks first = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
-      assertThat(first.reason(0)).isEqualTo(FallbackReason.REFUSED);
-      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isZero();
-      CollectedBlocks second = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
-      assertThat(second.reason(0)).isEqualTo(FallbackReason.REFUSED);
-      CollectedBlocks third = stranger.fetch(server.endpoint(), blocksOf(1, 1)).await();
-      assertThat(third.reason(0)).isEqualTo(FallbackReason.QUARANTINED);
-      assertThat(stranger.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
-      assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(2);
-    }
-  }
-
-  @Test
   void shouldRefuseAStaleEndpointOfAPortThatIsUsedAgain() throws Exception {
     TestExecutor before = open(new Options(1));
     int port = before.endpoint().addresses().get(0).port();
@@ -186,37 +157,6 @@ class RdmaTransportTest {
       CollectedBlocks result = reader.fetch(stale, blocksOf(1, 1)).await();
       assertThat(result.reason(0)).isEqualTo(FallbackReason.REFUSED);
       assertRead(after, reader.fetch(after.endpoint(), blocksOf(1, 1)));
-    }
-  }
-
-  @Test
-  void shouldReconnectAfterTheFirstFault() throws Exception {
-    try (TestExecutor server = open(new Options(1));
-        TestExecutor reader = open(new Options(2))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      long incarnation = server.endpoint().incarnation();
-      reader.onAgent(
-          () -> {
-            reader.transport().agent().peers().onCorruptData(incarnation);
-            return true;
-          });
-      await(() -> reader.count(Counter.CONNECTIONS_CLOSED) == 1);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-    }
-  }
-
-  @Test
-  void shouldEndIdleConnectionsOfTheReaderAndThenOfTheServer() throws Exception {
-    Duration idle = Duration.ofMillis(300);
-    try (TestExecutor server = open(new Options(1).idleTimeout(idle));
-        TestExecutor reader = open(new Options(2).idleTimeout(idle))) {
-      server.outputs().write(1, new Random(1), 1_000);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      await(() -> reader.connections() == 0 && server.connections() == 0);
-      assertRead(server, reader.fetch(server.endpoint(), blocksOf(1, 1)));
-      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
     }
   }
 

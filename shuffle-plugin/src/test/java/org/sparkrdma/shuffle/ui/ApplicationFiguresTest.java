@@ -59,16 +59,6 @@ class ApplicationFiguresTest {
   }
 
   @Test
-  void shouldKeepTheHighestPinnedMemoryWhenRdmaStartsAgain() {
-    for (long highest : new long[] {8_192, 4_096, 16_384, 8_192}) {
-      figures.report("1", Map.of("highest", highest));
-    }
-    assertThat(figures.totals().summary()).endsWith("highestPinnedBytes=16384");
-    assertThat(figures.takeChanges(0).orElseThrow().figures())
-        .isEqualTo(Map.of("1", Map.of("highest", 16_384L)));
-  }
-
-  @Test
   void shouldKeepTheSumsOfExecutorsThatItForgets() {
     long executors = ApplicationFigures.MAX_REMOVED + 1_000;
     for (int i = 0; i < executors; i++) {

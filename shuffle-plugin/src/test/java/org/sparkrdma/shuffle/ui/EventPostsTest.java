@@ -5,66 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import org.apache.spark.util.JsonProtocol$;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.Figure;
 
 class EventPostsTest {
-  private static final int EXECUTORS = 100;
-  private static final int STAGES = 10;
-  private static final long HOUR_MS = 3_600_000;
-
   private final List<RdmaShuffleEvent> events = new ArrayList<>();
   private final ApplicationFigures figures = new ApplicationFigures();
   private final EventPosts posts = new EventPosts(figures, events::add);
-
-  @Test
-  void shouldAddAtMostAMegabytePerHourAtAHundredBusyExecutors() {
-    Random random = new Random(13);
-    Map<String, Map<String, Object>> reported = new HashMap<>();
-    Map<Integer, BytesByPath> stages = new HashMap<>();
-    long[] highest = new long[EXECUTORS];
-    for (long nowMs = 0; nowMs < HOUR_MS; nowMs += 500) {
-      for (int i = 0; i < EXECUTORS; i++) {
-        if ((nowMs / 500 + i) % 20 == 0) {
-          Map<String, Object> changed = allChanged(i, random);
-          changed.merge(
-              Figure.PINNED_HIGHEST.label(), highest[i], (a, b) -> Math.max((Long) a, (Long) b));
-          highest[i] = (Long) changed.get(Figure.PINNED_HIGHEST.label());
-          figures.report(Integer.toString(i), changed);
-          for (int stage = 0; stage < STAGES; stage++) {
-            int stageId = (int) (nowMs / 60_000) * STAGES + stage;
-            long bytes = random.nextLong(1_000_000_000_000L);
-            BytesByPath received = new BytesByPath(bytes, bytes / 2, bytes / 3, 0);
-            figures.setReceived(stageId, received);
-            stages.put(stageId, received);
-          }
-          reported.put(Integer.toString(i), changed);
-          posts.post(nowMs, false);
-        }
-      }
-    }
-    posts.post(HOUR_MS, true);
-    long bytes =
-        events.stream()
-            .mapToLong(event -> JsonProtocol$.MODULE$.sparkEventToJsonString(event).length() + 1)
-            .sum();
-    System.out.println(
-        "event log per hour, 100 executors: " + bytes + " bytes in " + events.size() + " events");
-    assertThat(bytes).isBetween(300_000L, 1_000_000L);
-    assertThat(events).hasSizeGreaterThan(8);
-    assertThat(merged()).isEqualTo(reported);
-    assertThat(mergedStages()).isEqualTo(stages);
-    for (int i = 1; i < events.size() - 1; i++) {
-      assertThat(events.get(i).timeMs() - events.get(i - 1).timeMs())
-          .isGreaterThanOrEqualTo(10_000);
-    }
-  }
 
   /** An event of 4,100 bytes delays the next one by 20.5 s. */
   @Test
@@ -131,12 +79,6 @@ class EventPostsTest {
     assertThat(events.get(1).stages()).hasSize(500).last().isEqualTo(List.of(4_999L, 1L, 0L, 0L));
   }
 
-  private Map<Integer, BytesByPath> mergedStages() {
-    Map<Integer, BytesByPath> merged = new HashMap<>();
-    events.forEach(event -> merged.putAll(event.stageBytes()));
-    return merged;
-  }
-
   private Map<String, Map<String, Object>> merged() {
     Map<String, Map<String, Object>> merged = new HashMap<>();
     events.forEach(
@@ -147,19 +89,5 @@ class EventPostsTest {
                     (id, values) ->
                         merged.computeIfAbsent(id, key -> new HashMap<>()).putAll(values)));
     return merged;
-  }
-
-  /** The longest report: every number has changed, and every reason of a fallback has occurred. */
-  private static Map<String, Object> allChanged(int executor, Random random) {
-    Map<String, Object> figures = new LinkedHashMap<>();
-    for (Figure figure : Figure.values()) {
-      figures.put(figure.label(), random.nextLong(1_000_000_000_000L));
-    }
-    for (FallbackReason reason : FallbackReason.values()) {
-      figures.put(Figure.FALLBACK + reason.label(), random.nextLong(100_000));
-    }
-    figures.put("a figure of a later version", "17, 23, 29, 31, " + random.nextInt(100));
-    figures.put(Figure.ADDRESSES.label(), "192.168.100." + executor + ":34567");
-    return figures;
   }
 }

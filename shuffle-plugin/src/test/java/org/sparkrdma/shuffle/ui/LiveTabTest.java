@@ -15,7 +15,6 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
@@ -35,15 +34,6 @@ class LiveTabTest {
   void shouldSayThatTheModeIsOff() throws Exception {
     assertThat(pageOf(conf().set("spark.shuffle.rdma.mode", "off")))
         .contains("RDMA is not used: spark.shuffle.rdma.mode=off");
-  }
-
-  @Test
-  void shouldNeedNoUi() {
-    try (CapturedLog log = new CapturedLog();
-        JavaSparkContext spark = new JavaSparkContext(conf().set("spark.ui.enabled", "false"))) {
-      shuffle(spark);
-      assertThat(log.warnings()).isEmpty();
-    }
   }
 
   private static String pageOf(SparkConf conf) throws Exception {

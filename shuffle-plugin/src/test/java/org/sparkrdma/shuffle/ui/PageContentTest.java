@@ -61,12 +61,6 @@ class PageContentTest {
   }
 
   @Test
-  void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
-    figures.addTask("1", 3, 2_048, 1_024);
-    assertThat(page()).contains("By TCP:</strong> 0 B");
-  }
-
-  @Test
   void shouldShowTheBytesOfAStageByPath() {
     figures.report("1", Map.of("state", "up"));
     figures.addTask("1", 3, 3_072, 1_024);

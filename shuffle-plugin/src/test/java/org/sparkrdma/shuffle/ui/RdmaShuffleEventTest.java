@@ -64,17 +64,6 @@ class RdmaShuffleEventTest {
   }
 
   @Test
-  void shouldReadWhatItKnowsOfTheStagesOfALaterVersion() {
-    RdmaShuffleEvent later =
-        replay(
-                "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"stages\":"
-                    + "[[3,1,2,3,\"more\"],[],[\"x\",1],{\"a\":1},[4],[5,7]]}")
-            .ours
-            .get(0);
-    assertThat(later.stages()).isEqualTo(List.of(List.of(3L, 1L, 2L, 3L), List.of(5L, 7L, 0L, 0L)));
-  }
-
-  @Test
   void shouldReadWhatItKnowsOfALaterVersion() {
     RdmaShuffleEvent later =
         replay(

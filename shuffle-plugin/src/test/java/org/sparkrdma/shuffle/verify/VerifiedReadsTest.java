@@ -40,9 +40,9 @@ class VerifiedReadsTest {
     List<Arguments> cells = new ArrayList<>();
     for (int codec = 0; codec < CODECS.size(); codec++) {
       for (int sums = 0; sums < SUMS.size(); sums++) {
-        cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), false));
-        // Every codec and every checksum is tested with encryption, but not every pair.
+        // Every codec and every checksum is tested, but not every pair.
         if (codec == 0 || sums == codec % SUMS.size()) {
+          cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), false));
           cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), true));
         }
       }

@@ -68,20 +68,6 @@ class EngineProbeTest {
   }
 
   @Test
-  void shouldTakeTheHeapFromTheSettings() {
-    long small = probe(Map.of(ENGINE, "soft"), List.of()).limit().bytes();
-    Probe large = probe(Map.of(ENGINE, "soft", "spark.executor.memory", "9000t"), List.of());
-    assertThat(large.limit().bytes()).isLessThan(small).isEqualTo(1L << 20);
-  }
-
-  @Test
-  void shouldTakeTheOverheadFromTheSettings() {
-    Map<String, String> yarn = Map.of(ENGINE, "soft", "spark.master", "yarn");
-    assertThat(probe(yarn, List.of()).limit().derivation())
-        .contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 64 MiB");
-  }
-
-  @Test
   void shouldTakeTheLimitOfTheContainerAsAnExecutorDoes(@TempDir Path root) throws IOException {
     write(root, "proc/meminfo", "MemTotal: " + (512L << 20) + " kB");
     write(root, "proc/self/cgroup", "0::/\n");
