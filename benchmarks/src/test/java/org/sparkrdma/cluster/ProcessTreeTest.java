@@ -35,27 +35,6 @@ class ProcessTreeTest {
     assertThat(stubborn.isAlive()).isFalse();
   }
 
-  @Test
-  void shouldReturnWhenAllHaveEndedBefore() throws Exception {
-    Process ended = bash("echo ready");
-    ended.waitFor();
-
-    ProcessTree.end(List.of(ended.toHandle()), LONG_GRACE);
-
-    assertThat(ended.isAlive()).isFalse();
-  }
-
-  @Test
-  void shouldKeepTheInterruptForTheCaller() throws IOException {
-    Process parent = bash("sleep 600 & echo ready; wait");
-    Thread.currentThread().interrupt();
-
-    ProcessTree.end(List.of(parent.toHandle()), LONG_GRACE);
-
-    assertThat(Thread.interrupted()).isTrue();
-    assertThat(parent.isAlive()).isFalse();
-  }
-
   /** Returns when the script has printed that it is ready. */
   private static Process bash(String script) throws IOException {
     Process process = new ProcessBuilder("bash", "-c", script).start();

@@ -46,31 +46,6 @@ class NightlyScriptTest {
         .endsWith("nightly: failed: fuzz\n");
   }
 
-  @Test
-  void shouldRunOnlyThePartsThatAreNamed() throws Exception {
-    build("echo build \"$@\"");
-
-    Outcome guest = run("guest");
-
-    assertThat(guest.exitCode()).isZero();
-    assertThat(guest.output().lines().filter(line -> line.startsWith("build ")))
-        .containsExactly("build verify -Pguest,nightly -Dit.skipSuites=true -B -ntp");
-  }
-
-  @Test
-  void shouldRunAllRunsAfterOneThatFails() throws Exception {
-    // The second run fails.
-    build("echo build \"$@\"; echo >>builds; [[ $(wc -l <builds) != 3 ]] || exit 7");
-
-    Outcome all = run("--repeat", "3", "units", "fuzz");
-
-    assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build "))).hasSize(6);
-    assertThat(all.output())
-        .contains("nightly: run 2 of 3: units failed with exit code 7")
-        .endsWith("nightly: failed: units in run 2\nnightly: 2 of 3 runs passed\n");
-  }
-
   private void build(String lines) throws IOException {
     for (String script : List.of("mvnw", "bench")) {
       Path file = Files.writeString(directory.resolve(script), "#!/bin/bash\n" + lines + "\n");
@@ -82,8 +57,7 @@ class NightlyScriptTest {
   private Outcome run(String... arguments) throws Exception {
     Path copy = directory.resolve(SCRIPT);
     Files.createDirectories(copy.getParent());
-    Files.copy(
-        DocumentationFiles.PROJECT.resolve(SCRIPT), copy, StandardCopyOption.REPLACE_EXISTING);
+    Files.copy(Path.of("..", SCRIPT), copy, StandardCopyOption.REPLACE_EXISTING);
     String[] command = new String[arguments.length + 1];
     command[0] = copy.toString();
     System.arraycopy(arguments, 0, command, 1, arguments.length);

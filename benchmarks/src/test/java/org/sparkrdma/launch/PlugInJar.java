@@ -15,11 +15,11 @@ final class PlugInJar {
   }
 
   /** {@code java -jar} with these arguments. */
-  static List<String> command(String... arguments) throws IOException, LaunchException {
+  static List<String> command(Path jar, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(System.getProperty("java.home") + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar"));
-    command.add(path().toString());
+    command.add(jar.toString());
     command.addAll(List.of(arguments));
     return command;
   }

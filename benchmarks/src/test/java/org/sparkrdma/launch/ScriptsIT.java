@@ -118,22 +118,6 @@ class ScriptsIT {
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "null",
-        "[]",
-        "{}",
-        "{\"plan\":{},\"environment\":{},\"cases\":[]}",
-        "{\"plan\":{\"job\":\"groupby\",\"modes\":[\"rdma\"]},\"environment\":{},\"cases\":[{}]}"
-      })
-  void shouldRefuseToCompareAFileThatIsNoReport(String content) throws Exception {
-    Path file = Files.writeString(directory.resolve("bad.json"), content);
-    Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(file, file));
-    assertThat(outcome.output()).startsWith("bench: not a report of ./bench JOB: " + file + " (");
-    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
-  }
-
   /** The build is a script that sends SIGTERM to its parent. */
   @Test
   void shouldEndWithTheExitCodeOfTheSignalDuringTheBuild() throws Exception {

@@ -23,15 +23,6 @@ class MatrixCommandTest {
     ScriptHelp.assertExplains("dev/matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
   }
 
-  @Test
-  void shouldFindTheJavaThatRunsIt() throws Exception {
-    int version = Runtime.version().feature();
-    if (Cell.all().stream().anyMatch(cell -> cell.java() == version)) {
-      Path project = Path.of("..").toAbsolutePath().normalize();
-      assertThat(JavaHomes.find(project)).containsKey(version);
-    }
-  }
-
   private static final Set<Integer> BOTH = Set.of(17, 25);
 
   private static List<String> select(Set<Integer> javas, String... names) {

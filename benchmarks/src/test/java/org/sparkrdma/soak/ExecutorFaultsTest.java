@@ -39,34 +39,9 @@ class ExecutorFaultsTest {
   }
 
   @Test
-  void shouldDoTheSameWithTheSameSeed() throws Exception {
-    run(List.of(11L, 12L, 13L));
-    List<String> first = List.copyOf(signals);
-    signals.clear();
-    run(List.of(11L, 12L, 13L));
-    assertThat(signals).isEqualTo(first);
-  }
-
-  @Test
   void shouldDoNothingWhileAnExecutorIsBeingReplaced() throws Exception {
     assertThat(run(List.of(11L, 12L)).counts()).isEmpty();
     assertThat(signals).isEmpty();
-  }
-
-  @Test
-  void shouldReportAnExecutorAsStoppedUntilItIsContinued() throws Exception {
-    ExecutorFaults faults = faults(List.of(11L, 12L, 13L));
-    int stoppedSeconds = 0;
-    for (int second = 0; second < SECONDS; second++) {
-      faults.apply(second);
-      long stopped = count("STOP") - count("CONT");
-      stoppedSeconds += stopped > 0 ? 1 : 0;
-    }
-    assertThat(stoppedSeconds).isBetween(1, SECONDS - 1);
-  }
-
-  private long count(String signal) {
-    return signals.stream().filter(each -> each.startsWith(signal)).count();
   }
 
   private ExecutorFaults run(List<Long> running) throws Exception {

@@ -76,17 +76,6 @@ class LongLivedExecutorTest {
         .hasValueSatisfying(why -> assertThat(why).contains("job 7, JOIN"));
   }
 
-  @Test
-  void shouldSumTheCountersOfAllExecutors() {
-    SoakResult result =
-        new SoakResult(
-            Map.of(), Map.of("1", Map.of("a", 3L, "b", 0L), "2", Map.of("a", 5L, "b", 0L)), null);
-    assertThat(
-            new SoakReport(1, 1, false, true, Map.of(), Map.of(), result, List.of(), List.of())
-                .counters())
-        .containsExactlyEntriesOf(Map.of("a", 8L));
-  }
-
   private static SoakReport report(List<Sample> samples, String objection) {
     return new SoakReport(
         1,

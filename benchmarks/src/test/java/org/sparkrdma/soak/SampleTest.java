@@ -47,12 +47,4 @@ class SampleTest {
     Files.writeString(process.resolve("cmdline"), "java\0");
     assertThat(Sample.take(process, 17, 1, 640)).isEmpty();
   }
-
-  @Test
-  void shouldLeaveOutAThreadThatEndsMeanwhile() throws Exception {
-    Files.createDirectory(process.resolve("100"));
-    Files.writeString(
-        Files.createDirectory(process.resolve("101")).resolve("comm"), "rdma-agent-1\n");
-    assertThat(Sample.threadNames(process)).containsExactly("rdma-agent-1");
-  }
 }

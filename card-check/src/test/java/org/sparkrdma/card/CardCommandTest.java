@@ -15,8 +15,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -110,21 +108,6 @@ class CardCommandTest {
   }
 
   @Test
-  void shouldNameTheReasonOfAnEngineThatCannotRun() {
-    assertThat(
-            run(
-                () -> {
-                  throw new NotUsableException("RDMA cannot be used on this host: no library");
-                },
-                programs,
-                "mlx5_0",
-                "--report",
-                root.resolve("report.json").toString()))
-        .isEqualTo(2);
-    assertThat(errors).hasToString("card: RDMA cannot be used on this host: no library\n");
-  }
-
-  @Test
   void shouldRunAllCasesAndTheTransferAndWriteTheReport() throws Exception {
     assertThat(runOn(List.of(CARD), "mlx5_0")).as(errors.toString()).isZero();
 
@@ -202,25 +185,6 @@ class CardCommandTest {
     while (isAlive(started)) {
       Thread.onSpinWait();
     }
-  }
-
-  /** The first line is the process; the second is taken when that has ended. */
-  @Test
-  void shouldTakeTheWholeOutputOfAProcessThatHasEnded() throws Exception {
-    List<String> lines = Collections.synchronizedList(new ArrayList<>());
-    Consumer<String> slow =
-        line -> {
-          lines.add(line);
-          Path started = Path.of("/proc", lines.get(0), "stat");
-          while (lines.size() == 1 && isAlive(started)) {
-            Thread.onSpinWait();
-          }
-        };
-    List<String> command = List.of("bash", "-c", "echo $$; seq 10000");
-    try (ChildProcess process = new ChildProcess(command, Map.of(), slow)) {
-      assertThat(process.await(Instant.now().plusSeconds(50))).hasValue(0);
-    }
-    assertThat(lines).hasSize(10_001).endsWith("10000");
   }
 
   /** A killed process stays as a zombie until its new parent takes its exit code. */

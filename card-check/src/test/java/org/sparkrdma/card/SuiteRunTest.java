@@ -46,10 +46,4 @@ class SuiteRunTest {
     assertThat(run.cases().get(1).facts()).isEmpty();
     assertThat(shown).anyMatch(line -> line.contains("key=0x1234abcd"));
   }
-
-  @Test
-  void shouldKeepNoReasonOfASkip() {
-    accept("SKIPPED A#Reads.shouldRead(): nothing at 192.0.2.7");
-    assertThat(run.cases().get(0).facts()).isEmpty();
-  }
 }

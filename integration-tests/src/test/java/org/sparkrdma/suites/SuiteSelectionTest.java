@@ -9,25 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 final class SuiteSelectionTest {
   private static final Path SCENARIOS =
       Path.of("src", "test", "scala", "org", "sparkrdma", "scenarios");
-
-  @ParameterizedTest
-  @CsvSource({"ShuffleSuite, soft", "FaultsSuite, ''"})
-  void shouldSelectRunsForTheDocumentedSelections(String suites, String settings) {
-    assertThat(new SuiteSelection(suites, settings).from(Suites.all(false))).hasSize(1);
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void shouldHaveUniqueLabels(boolean nightly) {
-    assertThat(Suites.all(nightly)).extracting(SuiteRun::label).doesNotHaveDuplicates();
-  }
 
   /** A suite that is not in the list would never run. */
   @Test
@@ -39,12 +24,5 @@ final class SuiteSelectionTest {
           .hasSizeGreaterThan(10)
           .allMatch(name -> suites.contains(name.replace(".scala", "")));
     }
-  }
-
-  @Test
-  void shouldIncludeEveryDailyRunInTheNightlyRuns() {
-    assertThat(Suites.all(true))
-        .extracting(SuiteRun::label)
-        .containsAll(Suites.all(false).stream().map(SuiteRun::label).toList());
   }
 }

@@ -13,21 +13,6 @@ final class TransferLogTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldAddUpTheExecutorsOfAnApplication() throws IOException {
-    put("app-1_0_10", "3 1");
-    put("app-1_1_11", "4 0");
-    put("app-1_driver_9", "0 0 8");
-    put("app-2_0_12", "0 0");
-
-    TransferLog log = TransferLog.read(directory);
-
-    assertThat(log.byApplication())
-        .containsEntry("app-1", new TransferLog.Blocks(7, 1, 8))
-        .containsEntry("app-2", new TransferLog.Blocks(0, 0, 0));
-    assertThat(log.objections(Setting.SOFT, true)).isEmpty();
-  }
-
-  @Test
   void shouldReportAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
     put("app-1_0_10", "3 0");
     put("app-2_0_11", "0 5");

@@ -32,12 +32,6 @@ public record GitRepository(Path project) {
         : Optional.empty();
   }
 
-  /** Whether files of the commit that is checked out differ from it; not files that git ignores. */
-  public boolean hasChanges() throws IOException, InterruptedException, LaunchException {
-    Outcome outcome = git("status", "--porcelain");
-    return outcome.exitCode() != 0 || !outcome.output().isBlank();
-  }
-
   /** Checks the commit out into a new directory, without a branch. */
   public void addWorktree(Path directory, Commit commit)
       throws IOException, InterruptedException, LaunchException {

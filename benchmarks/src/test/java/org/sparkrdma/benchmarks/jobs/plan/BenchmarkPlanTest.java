@@ -6,9 +6,7 @@ import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.FALLBACK;
 import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.RDMA;
 import static org.sparkrdma.benchmarks.jobs.plan.ShuffleMode.VANILLA;
 
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,37 +35,6 @@ class BenchmarkPlanTest {
           .as("from round %d on", first)
           .containsExactlyInAnyOrderElementsOf(modes(shuffles));
     }
-  }
-
-  /** Twice as many rounds as shuffles, of which an even number needs only half. */
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5})
-  void shouldLetEachShuffleFollowEachOtherOneEquallyOften(int shuffles) {
-    int pairs = shuffles * (shuffles - 1);
-    Map<List<ShuffleMode>, Integer> all = neighbours(plan(shuffles), 2 * shuffles);
-    assertThat(all).hasSize(pairs);
-    assertThat(all.values()).containsOnly(2);
-    if (shuffles % 2 == 0) {
-      assertThat(neighbours(plan(shuffles), shuffles)).hasSize(pairs);
-    }
-    for (int rounds = 1; rounds < 2 * shuffles; rounds++) {
-      assertThat(neighbours(plan(shuffles), rounds).values())
-          .as("%d rounds", rounds)
-          .allMatch(times -> times <= 2);
-    }
-  }
-
-  /** The number of times that a shuffle comes directly after another one of the same round. */
-  private static Map<List<ShuffleMode>, Integer> neighbours(BenchmarkPlan plan, int rounds) {
-    Map<List<ShuffleMode>, Integer> counts = new HashMap<>();
-    for (int round = 1; round <= rounds; round++) {
-      List<ShuffleMode> order = plan.order(round);
-      assertThat(order).containsExactlyInAnyOrderElementsOf(plan.modes());
-      for (int i = 1; i < order.size(); i++) {
-        counts.merge(order.subList(i - 1, i + 1), 1, Integer::sum);
-      }
-    }
-    return counts;
   }
 
   private static List<ShuffleMode> modes(int shuffles) {

@@ -19,9 +19,7 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.report.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.report.CaseReport;
-import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
 import org.sparkrdma.launch.ScriptHelp;
-import org.sparkrdma.launch.git.Commit;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
@@ -66,28 +64,6 @@ class RegressCommandTest {
   }
 
   @Test
-  void shouldBeginEachPairWithTheOtherCommit() throws Exception {
-    Commit base = new Commit("base", "b".repeat(40), "");
-    Commit head = new Commit("head", "a".repeat(40), "");
-    List<String> order = new ArrayList<>();
-    CommitBenchmark benchmark =
-        new CommitBenchmark() {
-          @Override
-          public void build(Commit commit) {
-            order.add("build " + commit.name());
-          }
-
-          @Override
-          public List<MeasuredRatio> run(Commit commit) {
-            order.add(commit.name());
-            return List.of();
-          }
-        };
-    RegressReport.measure(benchmark, base, head, 2, step -> {});
-    assertThat(order).containsExactly("build base", "build head", "base", "head", "head", "base");
-  }
-
-  @Test
   void shouldIgnoreChangesThatAreNotCommitted() throws Exception {
     writeReport(9);
     writeScript("bench", "#!/bin/sh\nexit 1\n");
@@ -101,35 +77,6 @@ class RegressCommandTest {
     commit("broken", 1);
     assertThat(regress("fast", "broken")).isEqualTo(1);
     assertThat(workDirectory.resolve("regress-failed.log")).hasContent("no compiler");
-    assertNothingLeft();
-  }
-
-  @Test
-  void shouldRemoveTheWorkTreesWhenASignalEndsIt() throws Exception {
-    Path started = directory.resolve("started");
-    writeScript(
-        "bench",
-        "#!/bin/sh\necho $$ >%s.new\nmv %s.new %s\nexec sleep 600\n"
-            .formatted(started, started, started));
-    commit("hanging", 1);
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                RegressCommand.class.getName()));
-    command.addAll(arguments("hanging"));
-    Process jvm = new ProcessBuilder(command).inheritIO().start();
-    while (!Files.exists(started) && jvm.isAlive()) {
-      Thread.onSpinWait();
-    }
-    long hanging = Long.parseLong(Files.readString(started).strip());
-
-    jvm.destroy();
-    jvm.waitFor();
-
-    assertThat(ProcessHandle.of(hanging).filter(ProcessHandle::isAlive)).isEmpty();
     assertNothingLeft();
   }
 

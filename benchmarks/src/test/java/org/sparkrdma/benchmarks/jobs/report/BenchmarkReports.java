@@ -64,22 +64,4 @@ public final class BenchmarkReports {
         new Answer(16, "ab"),
         Map.of());
   }
-
-  /** The same run with times of its queries. */
-  static RunResult withQueries(RunResult run, Map<String, Double> querySeconds) {
-    return new RunResult(
-        run.mode(),
-        run.round(),
-        run.executors(),
-        run.seconds(),
-        run.fetchWaitSeconds(),
-        run.executorCpuSeconds(),
-        run.gcSeconds(),
-        run.peakMemoryBytes(),
-        run.bytes(),
-        run.blocks(),
-        run.fallbacks(),
-        run.answer(),
-        querySeconds);
-  }
 }

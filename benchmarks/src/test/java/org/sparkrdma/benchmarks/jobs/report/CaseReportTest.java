@@ -4,7 +4,6 @@ package org.sparkrdma.benchmarks.jobs.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,33 +41,6 @@ class CaseReportTest {
             List.of(run(ShuffleMode.VANILLA, 1, 10, 0), run(ShuffleMode.RDMA, 1, 5, 1)));
 
     assertThat(report.summaries().get(1).ratios()).doesNotContainKey(Metric.FETCH_WAIT);
-  }
-
-  @Test
-  void shouldShowBytesAndFallbacksOfAllRounds() {
-    Map<String, Long> some = Map.of("pool-empty", 3L);
-    String table = BenchmarkTable.of(BenchmarkReports.of(3, rounds(some, some, Map.of())));
-    assertThat(table)
-        .contains("6 blocks (pool-empty)")
-        .contains("1 MiB")
-        .doesNotContain("4 MiB")
-        .endsWith("fallbacks are sums of them.");
-    assertThat(BenchmarkTable.of(BenchmarkReports.of(1, rounds(some))))
-        .endsWith("  3 blocks (pool-empty)")
-        .doesNotContain("sums of them");
-  }
-
-  /** Rounds of the plug-in with these fallbacks; in the first it reads 4 MiB, then 1 MiB. */
-  @SafeVarargs
-  private static CaseReport rounds(Map<String, Long>... fallbacks) {
-    List<RunResult> runs = new ArrayList<>();
-    for (int round = 1; round <= fallbacks.length; round++) {
-      runs.add(run(ShuffleMode.VANILLA, round, 10, 1));
-      runs.add(
-          BenchmarkReports.run(
-              ShuffleMode.RDMA, round, 10, 1, fallbacks[round - 1], (round == 1 ? 4 : 1) << 20));
-    }
-    return CaseReport.of("2x2x4k", MODES, runs);
   }
 
   @Test

@@ -62,33 +62,10 @@ class BenchmarkRunsTest {
   }
 
   @Test
-  void shouldNameTheRowOfATableThatDiffers() {
-    assertThatThrownBy(
-            () ->
-                runAnswers(
-                    List.of(
-                        ComputedAnswer.ofRows(List.of("1,a", "2,b")),
-                        ComputedAnswer.ofRows(List.of("1,a", "2,planted")))))
-        .isInstanceOf(BenchmarkException.class)
-        .hasMessageStartingWith("groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer: rows=2 ")
-        .hasMessageEndingWith("differ:\n  row 2: '2,planted' instead of '2,b'");
-  }
-
-  @Test
   void shouldGoOnAfterWarmUpsWithEqualAnswersAndRefuseToMeasureOnOneExecutor() {
     assertThatThrownBy(() -> run(List.of(5L, 5L)))
         .isInstanceOf(BenchmarkException.class)
         .hasMessageContaining("at least two are needed");
-  }
-
-  @Test
-  void shouldNameTheClassThatAJobDoesNotFindAndTheOptionOfItsJar() {
-    BenchmarkPlan plan = plan(ShuffleJob.TPCH, "0.01x2x1", 0);
-    assertThatThrownBy(() -> new BenchmarkRuns(plan, line -> {}, shape -> new WithoutJar()).run())
-        .isInstanceOf(BenchmarkException.class)
-        .hasMessageStartingWith("tpch does not find all classes that it needs")
-        .hasMessageContaining("io/trino/tpch/TpchTable")
-        .hasMessageContaining("--jars");
   }
 
   /**
@@ -108,19 +85,6 @@ class BenchmarkRunsTest {
 
   private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {
     return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "");
-  }
-
-  /** A job whose classes are in a jar that is not there. */
-  private record WithoutJar() implements Workload {
-    @Override
-    public void prepare(JavaSparkContext spark, String data) {
-      throw new NoClassDefFoundError("io/trino/tpch/TpchTable");
-    }
-
-    @Override
-    public PendingAnswer run(JavaSparkContext spark, String data) {
-      throw new IllegalStateException("not prepared");
-    }
   }
 
   /** A job that only has answers. */
