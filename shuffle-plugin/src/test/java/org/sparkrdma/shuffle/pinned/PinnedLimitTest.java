@@ -92,11 +92,7 @@ class PinnedLimitTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "yarn",
-    "spark://h:7077",
-    "k8s://https://h",
-  })
+  @CsvSource({"yarn", "spark://h:7077", "k8s://https://h"})
   void shouldCountOneCoreForAnExecutorThatNamesNone(String master) {
     PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark("spark.master", master), true);
     assertThat(limit.derivation()).contains("shared by executors=16: 1024 MiB");

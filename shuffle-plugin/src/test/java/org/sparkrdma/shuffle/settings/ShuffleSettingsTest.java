@@ -42,10 +42,6 @@ class ShuffleSettingsTest {
     assertThat(of(Map.of()).transport(1 << 30).poolBytes()).isEqualTo(1 << 29);
     assertThat(of(Map.of(P + "pool.max", "64m")).transport(1 << 30).poolBytes())
         .isEqualTo(64 << 20);
-  }
-
-  @Test
-  void shouldKeepThePoolWithinThePinnedLimit() {
     assertThat(of(Map.of(P + "pool.max", "2g")).transport(1 << 30).poolBytes()).isEqualTo(1 << 30);
   }
 
