@@ -8,7 +8,6 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
@@ -135,8 +134,9 @@ class RuntimeStart {
    * code. So there must be descriptors.
    */
   private static void initialiseClasses() throws VerbsException {
-    OptionalLong free = FileDescriptors.free(new SystemFiles(Path.of("/")));
-    if (free.isPresent() && free.getAsLong() < FileDescriptors.NEEDED) {
+    // Unknown where none is free, because the count needs one itself.
+    long free = FileDescriptors.free(new SystemFiles(Path.of("/"))).orElse(0);
+    if (free < FileDescriptors.NEEDED) {
       // Transient by its errno.
       throw new VerbsException(
           "open",
@@ -144,7 +144,7 @@ class RuntimeStart {
           "too few file descriptors are free, raise the limit of executors (ulimit -n): needed="
               + FileDescriptors.NEEDED
               + " free="
-              + free.getAsLong(),
+              + free,
           null);
     }
     new SecureRandom().nextBytes(ProofKey.of(new byte[1], new byte[1]));
