@@ -34,7 +34,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * delivers a message sends a byte on the socket only when it has cleared that flag.
  *
  * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
- * still is, and parks when a sleeper sleeps for long. When no thread has polled for a millisecond,
+ * still is, and more seldom while there is a sleeper. When no thread has polled for a millisecond,
  * it makes the progress itself until somebody polls again.
  */
 final class DeviceLoop {
@@ -43,8 +43,8 @@ final class DeviceLoop {
   private static final long MILLI_NS = 1_000_000;
   private static final long SHORT_PAUSE_NS = 100_000;
 
-  /** Number of checks, one in a millisecond, after which the helper of a sleeping device parks. */
-  private static final int IDLE_CHECKS = 50;
+  /** Pause of the helper while there is a sleeper. A waking sleeper does not wake the helper. */
+  private static final long LONG_PAUSE_NS = 20_000_000;
 
   /** Maximum number of turns after an unlock: a peer may set bits of the table without end. */
   private static final int MAX_TURNS = 16;
@@ -53,7 +53,7 @@ final class DeviceLoop {
   private final SharedTable table;
   private final Runnable onFailure;
   private final Thread helper;
-  private final Selector selector;
+  final Selector selector;
   private final IntConsumer onRung = this::onRung;
 
   // Guarded by the lock.
@@ -69,9 +69,7 @@ final class DeviceLoop {
   /** A thread that is parked because another one is the sleeper; null for none. */
   private volatile Thread parked;
 
-  private volatile long sleeps;
   private volatile long polledNs = System.nanoTime() - MILLI_NS;
-  private volatile boolean helperParked;
   private volatile boolean ended;
 
   /**
@@ -107,17 +105,12 @@ final class DeviceLoop {
 
   // Called by any thread.
 
-  /** The caller polls a completion queue, which is empty: it makes progress. */
-  void poll() {
-    progress(true);
-  }
-
-  /** The caller polls connection events. */
-  void pollEvents() {
-    progress(false);
-  }
-
-  private void progress(boolean selects) {
+  /**
+   * The caller polls connection events, or a completion queue, which is empty: it makes progress.
+   *
+   * @param selects whether it looks at sockets when there is nothing else to do
+   */
+  void poll(boolean selects) {
     polledNs = System.nanoTime();
     if (sleeper == helper) {
       wakeSleeper();
@@ -168,7 +161,7 @@ final class DeviceLoop {
     long startNs = System.nanoTime();
     long leftNs = timeoutNs;
     while (!channel.isSignalled() && leftNs > 0 && !Thread.currentThread().isInterrupted()) {
-      poll();
+      poll(true);
       if (!channel.isSignalled()) {
         rest(leftNs, channel);
       }
@@ -198,6 +191,7 @@ final class DeviceLoop {
     for (int turn = 0; turn < MAX_TURNS && table.hasArrivals() && lock.tryLock(); turn++) {
       try {
         table.takeArrivals(onRung);
+        signalNow();
         runPosted();
       } finally {
         lock.unlock();
@@ -208,7 +202,6 @@ final class DeviceLoop {
   private void runPosted() {
     nowNs = System.nanoTime();
     runQueuePairs(true);
-    signalNow();
     if (!runnable.isEmpty()) {
       wakeSleeper();
     }
@@ -220,10 +213,6 @@ final class DeviceLoop {
   }
 
   // Called with the lock.
-
-  Selector selector() {
-    return selector;
-  }
 
   /** The time of this round. */
   long nowNs() {
@@ -286,7 +275,6 @@ final class DeviceLoop {
       // The owners of what was received work while answers and READs are on their way.
       signalNow();
       worked |= runQueuePairs(false);
-      signalNow();
       boolean due = nowNs - selectedNs > SELECT_EVERY_NS || (selects && !worked);
       if (due && sleeper == null) {
         selector.selectNow();
@@ -334,17 +322,18 @@ final class DeviceLoop {
       selector.selectedKeys().clear();
       signalNow();
       runQueuePairs(false);
-      signalNow();
     }
   }
 
-  /** Gives each queue pair a turn; returns whether there was one. */
+  /** Gives each queue pair a turn, and signals its completions; returns whether there was one. */
   private boolean runQueuePairs(boolean posting) {
     int count = runnable.size();
     for (int i = 0; i < count; i++) {
       SoftQueuePair queuePair = runnable.remove();
       queuePair.active = false;
-      if (queuePair.run(posting)) {
+      boolean again = queuePair.run(posting);
+      signalNow();
+      if (again) {
         activate(queuePair);
         if (lock.hasQueuedThreads() || table.hasArrivals()) {
           // They do not wait for the copies of all queue pairs.
@@ -362,7 +351,6 @@ final class DeviceLoop {
    *
    * @param channel ends the rest when it is signalled; null for the helper
    */
-  @SuppressWarnings("NonAtomicVolatileUpdate") // only under the lock
   private void rest(long limitNs, SoftChannel channel) {
     Thread self = Thread.currentThread();
     long waitNs = 0;
@@ -371,7 +359,6 @@ final class DeviceLoop {
     try {
       if (selects) {
         sleeper = self;
-        sleeps++;
         table.setAsleep(true);
         boolean hasWork = !runnable.isEmpty() || table.hasArrivals();
         waitNs = hasWork ? 0 : Math.min(limitNs, untilTimerNs());
@@ -419,9 +406,6 @@ final class DeviceLoop {
       sleeper = null;
       LockSupport.unpark(parked);
       parked = null;
-      if (helperParked) {
-        LockSupport.unpark(helper);
-      }
       if (!ended) {
         dispatch();
       }
@@ -433,22 +417,12 @@ final class DeviceLoop {
   // The helper.
 
   private void help() {
-    long lastSleep = 0;
-    int idleChecks = 0;
     try {
       while (!ended) {
-        idleChecks = sleeper != null && sleeps == lastSleep ? idleChecks + 1 : 0;
-        lastSleep = sleeps;
-        if (!isPolled()) {
-          makeProgress();
-        } else if (idleChecks < IDLE_CHECKS) {
-          LockSupport.parkNanos(this, MILLI_NS);
+        if (isPolled()) {
+          LockSupport.parkNanos(this, sleeper == null ? MILLI_NS : LONG_PAUSE_NS);
         } else {
-          helperParked = true;
-          if (sleeper != null && !ended) {
-            LockSupport.park(this);
-          }
-          helperParked = false;
+          makeProgress();
         }
       }
     } catch (RuntimeException e) {

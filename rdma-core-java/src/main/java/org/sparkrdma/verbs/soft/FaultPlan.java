@@ -40,20 +40,7 @@ final class FaultPlan {
     SEND_HANG,
     REFUSE_CONNECT,
     HANG_CONNECT,
-    REGISTER_ERROR;
-
-    String word() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    static Kind ofWord(String word) {
-      for (Kind kind : values()) {
-        if (kind.word().equals(word)) {
-          return kind;
-        }
-      }
-      throw new IllegalArgumentException("no such fault: " + word);
-    }
+    REGISTER_ERROR
   }
 
   private static final Pattern RULE =
@@ -93,7 +80,7 @@ final class FaultPlan {
     if (!matcher.matches()) {
       throw new IllegalArgumentException("no fault rule: " + text);
     }
-    Kind kind = Kind.ofWord(matcher.group(1));
+    Kind kind = Kind.valueOf(matcher.group(1).toUpperCase(Locale.ROOT).replace('-', '_'));
     String duration = matcher.group(5);
     if ((kind == Kind.DELAY) != (duration != null)) {
       throw new IllegalArgumentException("delay needs a duration, other kinds take none: " + text);
@@ -131,15 +118,8 @@ final class FaultPlan {
    *
    * @return the number of the bit, counted from the first byte; -1 for none
    */
-  long bitToFlip(long lengthBytes) {
-    if (lengthBytes == 0 || !fires(Kind.FLIP_BIT)) {
-      return -1;
-    }
-    return chooseBelow(lengthBytes) * Byte.SIZE + chooseBelow(Byte.SIZE);
-  }
-
-  private synchronized long chooseBelow(long bound) {
-    return random.nextLong(bound);
+  synchronized long bitToFlip(long lengthBytes) {
+    return lengthBytes > 0 && fires(Kind.FLIP_BIT) ? random.nextLong(lengthBytes * Byte.SIZE) : -1;
   }
 
   private synchronized Rule firingRule(Kind kind) {

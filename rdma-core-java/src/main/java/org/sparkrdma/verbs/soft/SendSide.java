@@ -35,7 +35,6 @@ final class SendSide {
   private static final long RECEIVER_NOT_READY_NS = 1_000_000;
 
   private static final int TURN_REQUESTS = 64;
-  private static final int SIGNAL_BYTES = 1 << 18;
 
   /** Value for no limit of retries in the InfiniBand specification. */
   private static final int WITHOUT_LIMIT = 7;
@@ -74,7 +73,6 @@ final class SendSide {
 
   private long scheduledNs;
   private boolean isScheduled;
-  private long bytesSinceSignal;
 
   SendSide(SoftQueuePair queuePair, QueuePairSettings settings, SoftDevice device)
       throws VerbsException {
@@ -209,31 +207,14 @@ final class SendSide {
       if (entry.opcode == Opcode.WRITE_WITH_IMMEDIATE) {
         entry.written = true;
       } else {
-        if (read && faults.isActive()) {
-          corrupt(entry);
+        long bit = read && faults.isActive() ? faults.bitToFlip(entry.totalBytes) : -1;
+        if (bit >= 0) {
+          entry.flipBit(bit);
         }
-        long bytes = entry.totalBytes;
         complete(WorkStatus.SUCCESS);
-        signalInTime(bytes);
       }
     }
     return true;
-  }
-
-  private void corrupt(WorkEntry entry) {
-    long bit = faults.bitToFlip(entry.totalBytes);
-    if (bit >= 0) {
-      entry.flipBit(bit);
-    }
-  }
-
-  /** Wakes the owners of completion queues before much more is transferred. */
-  private void signalInTime(long bytes) {
-    bytesSinceSignal += bytes;
-    if (bytesSinceSignal >= SIGNAL_BYTES) {
-      bytesSinceSignal = 0;
-      loop.signalNow();
-    }
   }
 
   // SEND.
@@ -245,7 +226,7 @@ final class SendSide {
     retriesLeft = maxRetries;
     long payload = entry.written ? 0 : entry.totalBytes;
     if (payload > receives.receiveBytes(delivered)) {
-      receives.deliverTooLong(delivered);
+      receives.publish(delivered, SharedReceives.TOO_LONG);
       wakePeer();
       return fail(WorkStatus.REMOTE_INVALID_REQUEST);
     }
@@ -254,7 +235,7 @@ final class SendSide {
       return fail(status);
     }
     if (status != WorkStatus.SUCCESS) {
-      receives.deliverNotRegistered(delivered);
+      receives.publish(delivered, SharedReceives.NOT_REGISTERED);
       wakePeer();
       return fail(WorkStatus.REMOTE_OPERATION_ERROR);
     }

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
 
 /**
  * A ring of completions: filled under the lock of the device, polled by the one thread that owns
@@ -13,8 +14,6 @@ import org.sparkrdma.verbs.engine.EngineCompletionQueue;
  */
 final class SoftCompletionQueue extends EngineCompletionQueue {
   private static final WorkStatus[] STATUSES = WorkStatus.values();
-  private static final int OF_WRITE = 1;
-  private static final int WITH_IMMEDIATE = 2;
 
   private final DeviceLoop loop;
   private final int mask;
@@ -51,14 +50,13 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
 
   // Called with the lock of the device.
 
-  /** Adds a completion; false when there is no room, and the queue is overrun from then on. */
+  /**
+   * Adds a completion; false when there is no room, and the queue is overrun from then on.
+   *
+   * @param completionFlags as of a message in {@link SharedReceives}; 0 for a send
+   */
   boolean add(
-      long requestNumber,
-      WorkStatus status,
-      long lengthBytes,
-      boolean ofWrite,
-      boolean hasImmediate,
-      int immediate) {
+      long requestNumber, WorkStatus status, long lengthBytes, int completionFlags, int immediate) {
     long position = tail.getPlain();
     if (isOverrun() || position - head.getAcquire() >= capacity()) {
       markOverrun();
@@ -68,7 +66,7 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
     requestNumbers[i] = requestNumber;
     statuses[i] = status.ordinal();
     lengths[i] = lengthBytes;
-    flags[i] = (ofWrite ? OF_WRITE : 0) | (hasImmediate ? WITH_IMMEDIATE : 0);
+    flags[i] = completionFlags;
     immediates[i] = immediate;
     tail.set(position + 1);
     if (!unsignalled) {
@@ -91,7 +89,7 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
   protected int take(int count) {
     first = head.getPlain();
     if (first == tail.getAcquire()) {
-      loop.poll();
+      loop.poll(true);
     }
     return (int) Math.min(count, tail.getAcquire() - first);
   }
@@ -104,9 +102,9 @@ final class SoftCompletionQueue extends EngineCompletionQueue {
         requestNumbers[i],
         STATUSES[statuses[i]],
         0,
-        (flags[i] & OF_WRITE) != 0,
+        (flags[i] & SharedReceives.WRITTEN) != 0,
         lengths[i],
-        (flags[i] & WITH_IMMEDIATE) != 0,
+        (flags[i] & SharedReceives.WITH_IMMEDIATE) != 0,
         immediates[i]);
     head.setRelease(position + 1);
   }

@@ -32,7 +32,7 @@ final class SoftConnection extends EngineConnection {
     super(manager, remote, timeout);
     this.device = device;
     this.manager = manager;
-    endpoint = SoftEndpoint.initiator(device, this);
+    endpoint = new SoftEndpoint(device, null, this);
   }
 
   /** A connection that a peer asks for. */

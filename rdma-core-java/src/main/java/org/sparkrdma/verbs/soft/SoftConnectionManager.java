@@ -33,7 +33,7 @@ final class SoftConnectionManager extends EngineConnectionManager {
 
   @Override
   protected void takeEvents() {
-    device.loop.pollEvents();
+    device.loop.poll(false);
     synchronized (this) {
       for (var event = events.poll(); event != null; event = events.poll()) {
         event.connection().onEvent(event);

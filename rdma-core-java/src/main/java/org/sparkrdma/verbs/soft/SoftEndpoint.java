@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import org.slf4j.Logger;
@@ -69,20 +70,15 @@ final class SoftEndpoint {
   private int peerNumber;
   private SharedReceives peerReceives;
 
-  private SoftEndpoint(SoftDevice device, SoftListener listener, State first) {
+  /**
+   * @param listener of an acceptor; null at the initiator
+   * @param connection of an initiator; null at an acceptor
+   */
+  SoftEndpoint(SoftDevice device, SoftListener listener, SoftConnection connection) {
     this.device = device;
     this.listener = listener;
-    state = first;
-  }
-
-  static SoftEndpoint initiator(SoftDevice device, SoftConnection connection) {
-    var endpoint = new SoftEndpoint(device, null, State.CONNECTING);
-    endpoint.connection = connection;
-    return endpoint;
-  }
-
-  static SoftEndpoint acceptor(SoftDevice device, SoftListener listener) {
-    return new SoftEndpoint(device, listener, State.AWAITING_HELLO);
+    this.connection = connection;
+    state = listener == null ? State.CONNECTING : State.AWAITING_HELLO;
   }
 
   SoftPeer peer() {
@@ -115,7 +111,7 @@ final class SoftEndpoint {
   private void register(SocketChannel channel, int operation) throws IOException {
     socket = channel;
     socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    socket.register(device.loop.selector(), operation, (Runnable) this::onSelected);
+    socket.register(device.loop.selector, operation, (Runnable) this::onSelected);
   }
 
   /** Ends the connection when it is still in this state at the end of the handshake time-out. */
@@ -160,7 +156,7 @@ final class SoftEndpoint {
       if (socket.connect(remote)) {
         onConnected();
       } else {
-        socket.keyFor(device.loop.selector()).interestOps(SelectionKey.OP_CONNECT);
+        socket.keyFor(device.loop.selector).interestOps(SelectionKey.OP_CONNECT);
       }
     } catch (IOException | RuntimeException e) {
       onEnded("could not connect: " + e.getMessage());
@@ -168,7 +164,7 @@ final class SoftEndpoint {
   }
 
   private void onConnected() throws IOException {
-    socket.keyFor(device.loop.selector()).interestOps(SelectionKey.OP_READ);
+    socket.keyFor(device.loop.selector).interestOps(SelectionKey.OP_READ);
     state = State.REQUESTING;
     connection.onBound(localAddress());
     sendHello(Frame.REQUEST);
@@ -241,12 +237,13 @@ final class SoftEndpoint {
 
   // Both.
 
-  private int initiatorPort() throws IOException {
-    return (listener == null ? localAddress() : remoteAddress()).getPort();
-  }
-
-  private int listenerPort() throws IOException {
-    return (listener == null ? remoteAddress() : localAddress()).getPort();
+  /** The proof of the one that has this secret. */
+  private byte[] proof(byte[] secret, byte[] nonce) throws IOException {
+    int local = localAddress().getPort();
+    int remote = remoteAddress().getPort();
+    return listener == null
+        ? LinkHello.proof(secret, nonce, local, remote)
+        : LinkHello.proof(secret, nonce, remote, local);
   }
 
   private void sendHello(byte type) {
@@ -258,7 +255,7 @@ final class SoftEndpoint {
               device.host,
               queuePair.number(),
               nonce,
-              LinkHello.proof(device.table.secret(), nonce, initiatorPort(), listenerPort()),
+              proof(device.table.secret(), nonce),
               device.directory.name(),
               parameters.privateData());
       ByteBuffer body = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -277,11 +274,15 @@ final class SoftEndpoint {
    */
   private byte[] acceptHello(ByteBuffer body) throws IOException {
     LinkHello hello = LinkHello.decode(body);
-    String difference = device.host.differenceFrom(hello.host());
-    if (!difference.isEmpty()) {
-      throw new IOException(difference);
+    if (!device.host.equals(hello.host())) {
+      throw new IOException(
+          "the soft engine reaches only processes of its own host, container and user: own="
+              + (device.host + " peer=" + hello.host()));
     }
-    peer = device.peers.acquire(hello, initiatorPort(), listenerPort());
+    peer = device.peers.acquire(hello.directory());
+    if (!MessageDigest.isEqual(hello.proof(), proof(peer.table.secret(), hello.nonce()))) {
+      throw new IOException("the proof in the hello is wrong");
+    }
     peerNumber = hello.queuePairNumber();
     peerReceives = peer.receives(peerNumber);
     return hello.privateData();

@@ -29,7 +29,8 @@ final class SoftListener extends EngineListener {
   private final int backlog;
   private final AtomicInteger waiting = new AtomicInteger();
 
-  /** Guarded by the lock of the device. */
+  // Guarded by the lock of the device.
+  private SelectionKey key;
   private int halfOpen;
 
   /** Takes over a bound channel in non-blocking mode. */
@@ -47,7 +48,8 @@ final class SoftListener extends EngineListener {
 
   void register() {
     try {
-      channel.register(device.loop.selector(), SelectionKey.OP_ACCEPT, (Runnable) this::onSelected);
+      Runnable handler = this::onSelected;
+      key = channel.register(device.loop.selector, SelectionKey.OP_ACCEPT, handler);
     } catch (IOException e) {
       LOG.error("Could not listen: address={}", address(), e);
     }
@@ -64,15 +66,14 @@ final class SoftListener extends EngineListener {
     } catch (IOException e) {
       LOG.warn("Could not accept, will try again: address={} pauseNs={}", address(), PAUSE_NS, e);
       // Without file descriptors the socket would stay ready for ever.
-      setInterest(0);
-      device.loop.schedule(System.nanoTime() + PAUSE_NS, () -> setInterest(SelectionKey.OP_ACCEPT));
+      key.interestOps(0);
+      device.loop.schedule(System.nanoTime() + PAUSE_NS, this::resume);
     }
   }
 
-  private void setInterest(int operations) {
-    SelectionKey key = channel.keyFor(device.loop.selector());
-    if (key != null && key.isValid()) {
-      key.interestOps(operations);
+  private void resume() {
+    if (key.isValid()) {
+      key.interestOps(SelectionKey.OP_ACCEPT);
     }
   }
 
@@ -83,7 +84,7 @@ final class SoftListener extends EngineListener {
     }
     halfOpen++;
     peer.configureBlocking(false);
-    SoftEndpoint.acceptor(device, this).awaitHello(peer);
+    new SoftEndpoint(device, this, null).awaitHello(peer);
   }
 
   /** The first message of a socket has arrived, or the socket has ended. */

@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
@@ -86,11 +85,7 @@ final class SoftMemory extends EngineMemory {
       }
       return new SoftMemory(device, file, fileId, lengthBytes, windows);
     } catch (IOException e) {
-      try {
-        Files.deleteIfExists(file);
-      } catch (IOException second) {
-        e.addSuppressed(second);
-      }
+      PrivateFiles.delete(file);
       throw new VerbsException(
           "allocate",
           VerbsException.ENOMEM,
@@ -145,10 +140,6 @@ final class SoftMemory extends EngineMemory {
     windows = null;
     Arrays.fill(views, null);
     anyClosed = true;
-    try {
-      Files.deleteIfExists(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    PrivateFiles.delete(file);
   }
 }

@@ -13,7 +13,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
@@ -35,7 +34,7 @@ final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
 
-  /** Maximum number of open files of a peer; the least recently used one is closed. */
+  /** Maximum number of open files of a peer; then all are closed. */
   private static final int MAX_OPEN_FILES = 256;
 
   final String name;
@@ -49,7 +48,6 @@ final class SoftPeer {
   private OpenFile[] files = new OpenFile[64];
 
   private int openFiles;
-  private long uses;
 
   /**
    * Attaches to the device of that directory.
@@ -98,12 +96,7 @@ final class SoftPeer {
       if (!table.isQueuePairLive(queuePair, queuePairNumber)) {
         return WorkStatus.RETRY_EXCEEDED;
       }
-      long offset = address - table.regionAddress(region);
-      if (!table.isRegionLive(region, key)
-          || table.regionDomain(region) != table.queuePairDomain(queuePair)
-          || !isAllowed(queuePair, region, access)
-          || offset < 0
-          || offset > table.regionLength(region) - limit) {
+      if (!table.allows(queuePair, region, key, address, limit, access)) {
         return WorkStatus.REMOTE_ACCESS_ERROR;
       }
       if (entry.opcode == Opcode.READ && !copiesReads) {
@@ -111,24 +104,16 @@ final class SoftPeer {
         return WorkStatus.SUCCESS;
       }
       long left = Math.min(limit, entry.totalBytes - entry.progress);
-      return copyPiece(region, offset, entry, Math.min(left, PIECE_BYTES));
+      long position = table.filePosition(region, address);
+      return copyPiece(region, entry, position, position + Math.min(left, PIECE_BYTES));
     } finally {
       table.leave(reader);
     }
   }
 
-  /** Memory of receives must be writable; the access of the queue pair is for the others. */
-  private boolean isAllowed(int queuePair, int region, int access) {
-    int granted = table.regionAccess(region) & access;
-    return access == RegionAccess.LOCAL_WRITE
-        ? granted != 0
-        : (granted & table.queuePairAccess(queuePair)) != 0;
-  }
-
-  private WorkStatus copyPiece(int region, long offset, WorkEntry entry, long length) {
+  private WorkStatus copyPiece(int region, WorkEntry entry, long start, long end) {
     boolean interrupted = false;
-    long position = table.regionFileOffset(region) + offset;
-    long end = position + length;
+    long position = start;
     try {
       while (position < end) {
         FileChannel file = file(table.regionFileId(region), region);
@@ -167,25 +152,14 @@ final class SoftPeer {
       // Of an earlier region, or closed by an interrupt.
       close(region);
       if (openFiles == MAX_OPEN_FILES) {
-        closeOldest();
+        closeFiles();
       }
       Path path = SharedDirectory.file(directory, fileId);
       file = new OpenFile(fileId, FileChannel.open(path, READ_WRITE));
       files[region] = file;
       openFiles++;
     }
-    file.lastUse = uses++;
     return file.channel;
-  }
-
-  private void closeOldest() {
-    int oldest = -1;
-    for (int i = 0; i < files.length; i++) {
-      if (files[i] != null && (oldest < 0 || files[i].lastUse < files[oldest].lastUse)) {
-        oldest = i;
-      }
-    }
-    close(oldest);
   }
 
   private void close(int region) {
@@ -210,22 +184,17 @@ final class SoftPeer {
     }
   }
 
-  void close() {
+  private void closeFiles() {
     for (int i = 0; i < files.length; i++) {
       close(i);
     }
+  }
+
+  void close() {
+    closeFiles();
     table.releaseReader(reader);
   }
 
   /** An open file of the peer. */
-  private static final class OpenFile {
-    final long fileId;
-    final FileChannel channel;
-    long lastUse;
-
-    OpenFile(long fileId, FileChannel channel) {
-      this.fileId = fileId;
-      this.channel = channel;
-    }
-  }
+  private record OpenFile(long fileId, FileChannel channel) {}
 }

@@ -11,6 +11,8 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.shared.FileLinks.LinkedFile;
+import org.sparkrdma.verbs.soft.shared.PrivateFiles;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain extends EngineProtectionDomain {
@@ -71,7 +73,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     try {
       return new SoftQueuePair(device, this, connection, number, settings);
     } catch (IOException | VerbsException e) {
-      device.directory.removeReceives(number);
+      PrivateFiles.delete(SharedDirectory.receives(device.directory.path(), number));
       device.queuePairNumbers.release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
     }

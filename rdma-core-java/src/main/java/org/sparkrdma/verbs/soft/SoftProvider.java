@@ -33,7 +33,7 @@ public final class SoftProvider implements VerbsProvider {
 
   @Override
   public List<EngineSetting> settings() {
-    return SoftSettings.all();
+    return SoftSettings.ALL;
   }
 
   @Override
@@ -59,10 +59,6 @@ public final class SoftProvider implements VerbsProvider {
   private static VerbsEngine load(EngineSettings settings, boolean copiesReads)
       throws EngineUnavailableException {
     SoftSettings checked = SoftSettings.of(settings);
-    String system = System.getProperty("os.name");
-    if (!system.equals("Linux")) {
-      throw new EngineUnavailableException("the soft engine needs Linux: os=" + system);
-    }
     if (!Files.isDirectory(checked.directory()) || !Files.isWritable(checked.directory())) {
       throw new EngineUnavailableException(
           "the soft engine needs a directory for shared memory; set soft.directory: path="

@@ -15,6 +15,8 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.RegionAccess;
+import org.sparkrdma.verbs.soft.shared.PrivateFiles;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
@@ -72,7 +74,9 @@ final class SoftQueuePair extends EngineQueuePair {
     receiveBytes = new long[SendSide.ringSize(settings.receiveDepth())];
     sharedReceives =
         SharedReceives.create(
-            device.directory.receives(number), receiveBytes.length, settings.maxSge());
+            SharedDirectory.receives(device.directory.path(), number),
+            receiveBytes.length,
+            settings.maxSge());
     index = SharedTable.queuePairIndex(number);
     domainId = domain.id();
     access = RegionAccess.bits(settings.remoteAccess());
@@ -140,7 +144,7 @@ final class SoftQueuePair extends EngineQueuePair {
 
   @Override
   protected void free() {
-    device.directory.removeReceives(number());
+    PrivateFiles.delete(SharedDirectory.receives(device.directory.path(), number()));
     device.queuePairNumbers.release(number());
   }
 
@@ -186,15 +190,13 @@ final class SoftQueuePair extends EngineQueuePair {
       long position = completedReceives++;
       WorkStatus status =
           sharedReceives.status(position, receiveBytes[(int) position & (receiveBytes.length - 1)]);
-      int flags = sharedReceives.flags(position);
       complete(
           receiveCompletions,
           receiveCompletions.add(
               requestNumber((int) position | RECEIVE_BIT),
               status,
               sharedReceives.messageBytes(position),
-              (flags & SharedReceives.WRITTEN) != 0,
-              (flags & SharedReceives.WITH_IMMEDIATE) != 0,
+              sharedReceives.flags(position),
               sharedReceives.immediate(position)));
       if (status != WorkStatus.SUCCESS) {
         return false;
@@ -207,8 +209,7 @@ final class SoftQueuePair extends EngineQueuePair {
   void completeSend(long position, WorkStatus status) {
     complete(
         sendCompletions,
-        sendCompletions.add(
-            requestNumber((int) position & ~RECEIVE_BIT), status, 0, false, false, 0));
+        sendCompletions.add(requestNumber((int) position & ~RECEIVE_BIT), status, 0, 0, 0));
   }
 
   private void complete(SoftCompletionQueue queue, boolean added) {

@@ -60,10 +60,6 @@ final class SoftRegion extends EngineRegion {
         RegionAccess.bits(access));
   }
 
-  long fileOffset() {
-    return fileOffset;
-  }
-
   /** A view of its memory, see {@link SoftMemory#view}. */
   ByteBuffer view(long offset, int length) {
     return memory.view(fileOffset + offset, length);
@@ -74,9 +70,9 @@ final class SoftRegion extends EngineRegion {
     return memory.slice(fileOffset + offset, length);
   }
 
-  /** Opens the file under it, which is sent; not of memory. */
-  FileChannel openFile() throws IOException {
-    return FileChannel.open(file.hardLink(), StandardOpenOption.READ);
+  /** Opens the file under it, which is sent, at that offset in the region; not of memory. */
+  FileChannel openFile(long offset) throws IOException {
+    return FileChannel.open(file.hardLink(), StandardOpenOption.READ).position(fileOffset + offset);
   }
 
   @Override

@@ -51,8 +51,7 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
           "a duration with ns, us, ms or s, 1ms to 60s",
           "Controls how long the handshake of a new connection may take. A longer time"
               + " detects a peer that does not answer later. Raise it on very busy hosts.");
-  private static final List<EngineSetting> ALL =
-      List.of(DIRECTORY, LATENCY, FAULTS, HANDSHAKE_TIMEOUT);
+  static final List<EngineSetting> ALL = List.of(DIRECTORY, LATENCY, FAULTS, HANDSHAKE_TIMEOUT);
 
   private static final Pattern DURATION =
       Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)(ns|us|ms|s)");
@@ -62,10 +61,6 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
     return new EngineSetting(PREFIX + name, defaultValue, allowed, meaning);
   }
 
-  static List<EngineSetting> all() {
-    return ALL;
-  }
-
   /**
    * Checks the values that the user set.
    *
@@ -73,10 +68,11 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
    */
   static SoftSettings of(EngineSettings given) {
     given.requireKnown(SoftProvider.NAME, ALL);
+    parse(given, FAULTS, FaultPlan::parse);
     return new SoftSettings(
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),
-        parse(given, FAULTS, SoftSettings::plan),
+        given.value(FAULTS),
         duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L));
   }
 
@@ -86,11 +82,6 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
       throw new IllegalArgumentException("not absolute: " + value);
     }
     return path;
-  }
-
-  private static String plan(String value) {
-    FaultPlan.parse(value);
-    return value;
   }
 
   private static long duration(EngineSettings given, EngineSetting setting, long min, long max) {

@@ -118,8 +118,7 @@ final class WorkEntry {
     long offset = offsets[i] + progress - before;
     int length = (int) Math.min(limit, before + lengths[i] - progress);
     if (region.isFile()) {
-      try (FileChannel source = region.openFile()) {
-        source.position(region.fileOffset() + offset);
+      try (FileChannel source = region.openFile(offset)) {
         return (int) file.transferFrom(source, position, length);
       }
     }

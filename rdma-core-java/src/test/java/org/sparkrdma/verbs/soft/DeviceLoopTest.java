@@ -174,7 +174,7 @@ class DeviceLoopTest extends VerbsContract {
           };
       loop.call(
           () ->
-              assertThatCode(() -> source.register(loop.selector(), SelectionKey.OP_READ, handler))
+              assertThatCode(() -> source.register(loop.selector, SelectionKey.OP_READ, handler))
                   .doesNotThrowAnyException());
       sink.write(ByteBuffer.allocate(1));
       while (failed.get() == null) {

@@ -74,24 +74,29 @@ class ForeignPeersTest extends VerbsContract {
     UUID other = new UUID(1, 2);
     assertThat(
             refusal(h -> new HostIdentity(other, h.pidNamespace(), h.mountNamespace(), h.userId())))
-        .contains("only its own host")
+        .contains("own host")
         .contains(other.toString());
   }
 
   @Test
   void shouldRefuseAPeerOfAnotherContainer() throws Exception {
     assertThat(refusal(h -> new HostIdentity(h.bootId(), h.pidNamespace(), 5, h.userId())))
-        .contains("only its own container");
+        .contains("own host, container");
     assertThat(refusal(h -> new HostIdentity(h.bootId(), 5, h.mountNamespace(), h.userId())))
-        .contains("only its own container");
+        .contains("own host, container");
   }
 
   @Test
-  void shouldNameTheUserOfARefusedPeer() throws Exception {
+  void shouldRefuseAPeerOfAnotherUser() throws Exception {
+    // The directory of the present user, with the identity of another one in the message.
     HostIdentity mine = HostIdentity.self();
     var other = new HostIdentity(mine.bootId(), mine.pidNamespace(), mine.mountNamespace(), 4711);
-    assertThat(mine.differenceFrom(other)).contains("own user").contains("4711");
-    assertThat(mine.differenceFrom(mine)).isEmpty();
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other peer = new Other()) {
+      send(socket, peer.hello(Frame.REQUEST, socket, other, socket.getPort()));
+      assertThat(refusal(socket)).contains("own host, container and user").contains("4711");
+    }
   }
 
   @Test
@@ -152,6 +157,17 @@ class ForeignPeersTest extends VerbsContract {
       int proof = Frame.HEADER_BYTES + 64;
       request.put(proof, (byte) (request.get(proof) ^ 1));
       send(socket, request);
+      assertThat(refusal(socket)).contains("proof in the hello is wrong");
+    }
+  }
+
+  @Test
+  void shouldRefuseAHelloForOtherPorts() throws Exception {
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other()) {
+      int otherPort = socket.getPort() + 1;
+      send(socket, other.hello(Frame.REQUEST, socket, HostIdentity.self(), otherPort));
       assertThat(refusal(socket)).contains("proof in the hello is wrong");
     }
   }
@@ -274,17 +290,19 @@ class ForeignPeersTest extends VerbsContract {
               settings().directory(), HostIdentity.self(), ProcessIdentity.self());
       Arrays.fill(secret, (byte) 5);
       SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
-      SharedReceives.create(directory.receives(QUEUE_PAIR), 4, 1);
+      SharedReceives.create(SharedDirectory.receives(directory.path(), QUEUE_PAIR), 4, 1);
       assertThat(Files.exists(directory.path())).isTrue();
     }
 
     /** A LinkHello with its header. */
     ByteBuffer hello(byte type, Socket socket) throws IOException {
+      return hello(type, socket, HostIdentity.self(), socket.getPort());
+    }
+
+    ByteBuffer hello(byte type, Socket socket, HostIdentity host, int listenerPort) {
       byte[] nonce = new byte[LinkHello.NONCE_BYTES];
-      byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
-      var hello =
-          new LinkHello(
-              HostIdentity.self(), QUEUE_PAIR, nonce, proof, directory.name(), new byte[0]);
+      byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), listenerPort);
+      var hello = new LinkHello(host, QUEUE_PAIR, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
           ByteBuffer.allocate(Frame.HEADER_BYTES + LinkHello.MAX_BYTES)
               .order(ByteOrder.LITTLE_ENDIAN);

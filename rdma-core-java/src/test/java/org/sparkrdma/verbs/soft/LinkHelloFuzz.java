@@ -47,7 +47,6 @@ class LinkHelloFuzz {
 
   private static void read(byte[] input) throws ProtocolException {
     LinkHello hello = LinkHello.decode(ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN));
-    hello.isProvenBy(new byte[SharedTable.SECRET_BYTES], 1, 2);
     int dataBytes = hello.privateData().length;
     require(dataBytes <= LinkHello.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
     if (SharedDirectory.ownerOf(hello.directory()) != null) {

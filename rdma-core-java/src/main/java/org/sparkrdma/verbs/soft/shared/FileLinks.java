@@ -2,14 +2,11 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps registered files reachable for peers, also after they are unlinked: one hard link for each
@@ -23,7 +20,6 @@ import org.slf4j.LoggerFactory;
  * <p>Safe for any thread. Owned by the device; used until its regions are closed.
  */
 public final class FileLinks {
-  private static final Logger LOG = LoggerFactory.getLogger(FileLinks.class);
   private static final String PREFIX = ".sparkrdma-soft-";
 
   private final SharedDirectory shared;
@@ -87,16 +83,8 @@ public final class FileLinks {
     linked.regions--;
     if (linked.regions == 0) {
       byFileKey.remove(linked.fileKey);
-      remove(SharedDirectory.file(shared.path(), linked.fileId));
-      remove(linked.hardLink);
-    }
-  }
-
-  private static void remove(Path link) {
-    try {
-      Files.deleteIfExists(link);
-    } catch (IOException e) {
-      LOG.warn("Could not remove link: path={}", link, e);
+      PrivateFiles.delete(SharedDirectory.file(shared.path(), linked.fileId));
+      PrivateFiles.delete(linked.hardLink);
     }
   }
 
@@ -113,27 +101,21 @@ public final class FileLinks {
     try {
       Files.createLink(hardLink, real);
     } catch (IOException e) {
-      remove(symbolicLink);
+      PrivateFiles.delete(symbolicLink);
       throw e;
     }
     return new LinkedFile(fileKey, fileId, hardLink);
   }
 
   /**
-   * Removes the hard links that the symbolic links in a shared directory name. Removes only what
-   * the device of that directory can have created.
+   * Removes the hard link that a symbolic link in a shared directory names, if the device of that
+   * directory can have created it.
    */
-  static void removeTargets(Path sharedDirectory) throws IOException {
-    String prefix = PREFIX + sharedDirectory.getFileName() + "-f";
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(sharedDirectory)) {
-      for (Path file : files) {
-        if (Files.isSymbolicLink(file)) {
-          Path target = Files.readSymbolicLink(file);
-          if (target.getFileName().toString().startsWith(prefix)) {
-            remove(target);
-          }
-        }
-      }
+  static void removeTarget(Path link) throws IOException {
+    Path target = Files.readSymbolicLink(link);
+    String prefix = PREFIX + link.getParent().getFileName() + "-f";
+    if (target.getFileName().toString().startsWith(prefix)) {
+      PrivateFiles.delete(target);
     }
   }
 }

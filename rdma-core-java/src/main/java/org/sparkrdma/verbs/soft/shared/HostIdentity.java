@@ -33,21 +33,4 @@ public record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, 
     String link = Files.readSymbolicLink(Path.of("/proc/self/ns", kind)).toString();
     return Long.parseLong(link.substring(link.indexOf('[') + 1, link.indexOf(']')));
   }
-
-  /** The reason why the two cannot be peers; empty when they can. */
-  public String differenceFrom(HostIdentity peer) {
-    if (!bootId.equals(peer.bootId)) {
-      return "the soft engine reaches only its own host: bootId=" + bootId + " peer=" + peer.bootId;
-    }
-    if (pidNamespace != peer.pidNamespace || mountNamespace != peer.mountNamespace) {
-      return "the soft engine reaches only its own container:"
-          + (" pidNamespace=" + pidNamespace + " peer=" + peer.pidNamespace)
-          + (" mountNamespace=" + mountNamespace + " peer=" + peer.mountNamespace);
-    }
-    if (userId != peer.userId) {
-      return "the soft engine reaches only processes of its own user: userId="
-          + (userId + " peer=" + peer.userId);
-    }
-    return "";
-  }
 }

@@ -4,22 +4,23 @@ package org.sparkrdma.verbs.soft.shared;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Files and directories that only this user can access: modes 0600 and 0700, checked before use.
  */
 public final class PrivateFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(PrivateFiles.class);
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
   private static final Set<PosixFilePermission> DIRECTORY =
       PosixFilePermissions.fromString("rwx------");
@@ -49,36 +50,23 @@ public final class PrivateFiles {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(DIRECTORY));
     } catch (FileAlreadyExistsException e) {
-      checkDirectory(directory, userId);
+      check(directory, userId, true);
     }
   }
 
   /**
-   * Checks that a path is a directory, of this user, and private.
+   * Checks that a path is a directory or else a regular file, of this user, and private.
    *
    * @throws IOException saying what is wrong
    */
-  static void checkDirectory(Path directory, int userId) throws IOException {
-    check(directory, userId, DIRECTORY, "isDirectory");
-  }
-
-  /**
-   * Checks that a path is a regular file, of this user, and private.
-   *
-   * @throws IOException saying what is wrong
-   */
-  static void checkFile(Path file, int userId) throws IOException {
-    check(file, userId, FILE, "isRegularFile");
-  }
-
-  private static void check(Path path, int userId, Set<PosixFilePermission> mode, String kind)
-      throws IOException {
+  static void check(Path path, int userId, boolean isDirectory) throws IOException {
+    Set<PosixFilePermission> mode = isDirectory ? DIRECTORY : FILE;
     Map<String, Object> facts =
         Files.readAttributes(
             path, "unix:uid,permissions,isRegularFile,isDirectory", LinkOption.NOFOLLOW_LINKS);
     if (!facts.get("uid").equals(userId)
         || !facts.get("permissions").equals(mode)
-        || !facts.get(kind).equals(true)) {
+        || !facts.get(isDirectory ? "isDirectory" : "isRegularFile").equals(true)) {
       @SuppressWarnings("unchecked")
       var permissions = (Set<PosixFilePermission>) facts.get("permissions");
       throw new IOException(
@@ -90,15 +78,14 @@ public final class PrivateFiles {
     }
   }
 
-  /** Deletes a flat directory with its files; missing files are no error. */
-  static void deleteDirectory(Path directory) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-      for (Path file : files) {
-        Files.deleteIfExists(file);
-      }
-    } catch (NoSuchFileException e) {
-      return;
+  /**
+   * Deletes a file that may be missing; its directory is removed at the latest with the process.
+   */
+  public static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      LOG.warn("Could not delete file: path={}", file, e);
     }
-    Files.deleteIfExists(directory);
   }
 }

@@ -71,15 +71,10 @@ public final class SharedDirectory implements AutoCloseable {
   /** The owner of the directory with this name; null when it is no such name. */
   public static ProcessIdentity ownerOf(String name) {
     Matcher matcher = NAME.matcher(name);
-    if (!matcher.matches()) {
-      return null;
-    }
-    try {
-      return new ProcessIdentity(
-          Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
-    } catch (NumberFormatException e) {
-      return null;
-    }
+    return matcher.matches()
+        ? new ProcessIdentity(
+            (int) Long.parseLong(matcher.group(1)), (int) Long.parseLong(matcher.group(2)))
+        : null;
   }
 
   /**
@@ -96,8 +91,8 @@ public final class SharedDirectory implements AutoCloseable {
       throw new IOException(
           "the peer has no directory here: both ends need the same soft.directory: path=" + peer);
     }
-    PrivateFiles.checkDirectory(peer, host.userId());
-    PrivateFiles.checkFile(peer.resolve(TABLE), host.userId());
+    PrivateFiles.check(peer, host.userId(), true);
+    PrivateFiles.check(peer.resolve(TABLE), host.userId(), false);
     return peer;
   }
 
@@ -119,22 +114,9 @@ public final class SharedDirectory implements AutoCloseable {
     return directory.resolve("f" + fileId);
   }
 
-  /** The file of the receives of a queue pair of this device. */
-  public Path receives(int queuePairNumber) {
-    return receives(directory, queuePairNumber);
-  }
-
   /** The file of the receives of a queue pair. */
   public static Path receives(Path directory, int queuePairNumber) {
     return directory.resolve("q" + queuePairNumber);
-  }
-
-  public void removeReceives(int queuePairNumber) {
-    try {
-      Files.deleteIfExists(receives(queuePairNumber));
-    } catch (IOException e) {
-      LOG.warn("Could not remove receives: queuePair={}", queuePairNumber, e);
-    }
   }
 
   @Override
@@ -150,7 +132,7 @@ public final class SharedDirectory implements AutoCloseable {
   private void remove() {
     try {
       removeDirectory(directory);
-    } catch (IOException e) {
+    } catch (IOException | DirectoryIteratorException e) {
       LOG.warn("Could not remove shared directory: path={}", directory, e);
     }
   }
@@ -178,12 +160,19 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  /** Removes first the hard links that its symbolic links name, then all its files. */
+  /** Removes a directory with its files, and the hard links that its symbolic links name. */
   private static void removeDirectory(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return;
     }
-    FileLinks.removeTargets(directory);
-    PrivateFiles.deleteDirectory(directory);
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      for (Path file : files) {
+        if (Files.isSymbolicLink(file)) {
+          FileLinks.removeTarget(file);
+        }
+        Files.deleteIfExists(file);
+      }
+    }
+    Files.deleteIfExists(directory);
   }
 }

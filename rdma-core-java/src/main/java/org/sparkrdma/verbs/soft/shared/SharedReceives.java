@@ -34,6 +34,12 @@ public final class SharedReceives {
   /** The message is the notification of a WRITE. */
   public static final int WRITTEN = 2;
 
+  /** The message is longer than the receive. */
+  public static final int TOO_LONG = 1;
+
+  /** The memory of the receive is not registered any more. */
+  public static final int NOT_REGISTERED = 2;
+
   private static final long MAGIC = 0x53524f4654525131L;
   private static final int POSTED = 64;
   private static final int DELIVERED = 128;
@@ -51,8 +57,6 @@ public final class SharedReceives {
   private static final int MAX_ELEMENTS = 64;
 
   private static final int SUCCESS = 0;
-  private static final int TOO_LONG = 1;
-  private static final int NOT_REGISTERED = 2;
 
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -201,17 +205,8 @@ public final class SharedReceives {
     publish(position, SUCCESS);
   }
 
-  /** The message is longer than the receive. */
-  public void deliverTooLong(long position) {
-    publish(position, TOO_LONG);
-  }
-
-  /** The memory of the receive is not registered any more. */
-  public void deliverNotRegistered(long position) {
-    publish(position, NOT_REGISTERED);
-  }
-
-  private void publish(long position, int status) {
+  /** Gives the receive back, with the status of its message. */
+  public void publish(long position, int status) {
     bytes.putInt(entry(position), status);
     LONGS.setVolatile(bytes, DELIVERED, position + 1);
   }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
+import org.sparkrdma.verbs.engine.RegionAccess;
 
 /**
  * Objects that peers may access, in memory that the owner and its peers share: regions, queue
@@ -265,14 +266,6 @@ public final class SharedTable {
     return (long) LONGS.getVolatile(table, queuePair(index)) == (LIVE | (number & REGION_MASK));
   }
 
-  public int queuePairDomain(int index) {
-    return table.getInt(queuePair(index) + QUEUE_PAIR_DOMAIN);
-  }
-
-  public int queuePairAccess(int index) {
-    return (int) INTS.getVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS);
-  }
-
   public boolean isRegionLive(int index, int key) {
     return (long) LONGS.getVolatile(table, region(index)) == (LIVE | (key & REGION_MASK));
   }
@@ -286,28 +279,39 @@ public final class SharedTable {
         && regionFileId(index) == fileId;
   }
 
-  public long regionAddress(int index) {
-    return table.getLong(region(index) + ADDRESS);
-  }
-
-  public long regionLength(int index) {
-    return table.getLong(region(index) + LENGTH);
-  }
-
-  public long regionFileOffset(int index) {
-    return table.getLong(region(index) + FILE_OFFSET);
-  }
-
   public long regionFileId(int index) {
     return table.getLong(region(index) + FILE_ID);
   }
 
-  public int regionDomain(int index) {
-    return table.getInt(region(index) + DOMAIN);
+  /**
+   * Whether a peer may use a range of a region by a queue pair; the caller holds both in its reader
+   * slot.
+   *
+   * @param access as in RegionAccess; memory of receives must be writable, for the other kinds the
+   *     queue pair must grant the access too
+   */
+  public boolean allows(
+      int queuePair, int index, int key, long address, long lengthBytes, int access) {
+    if (!isRegionLive(index, key)) {
+      return false;
+    }
+    int at = region(index);
+    int pair = queuePair(queuePair);
+    long offset = address - table.getLong(at + ADDRESS);
+    int granted = table.getInt(at + ACCESS) & access;
+    if (access != RegionAccess.LOCAL_WRITE) {
+      granted &= (int) INTS.getVolatile(table, pair + QUEUE_PAIR_ACCESS);
+    }
+    return table.getInt(at + DOMAIN) == table.getInt(pair + QUEUE_PAIR_DOMAIN)
+        && granted != 0
+        && offset >= 0
+        && offset <= table.getLong(at + LENGTH) - lengthBytes;
   }
 
-  public int regionAccess(int index) {
-    return table.getInt(region(index) + ACCESS);
+  /** The position of an address of the region in its file. */
+  public long filePosition(int index, long address) {
+    int at = region(index);
+    return table.getLong(at + FILE_OFFSET) + address - table.getLong(at + ADDRESS);
   }
 
   // Arrivals of work.

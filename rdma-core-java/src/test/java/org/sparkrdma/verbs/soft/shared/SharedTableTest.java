@@ -39,10 +39,25 @@ class SharedTableTest {
     owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, RegionAccess.REMOTE_READ);
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isTrue();
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER + 4096)).isFalse();
-    assertThat(peer.queuePairDomain(QUEUE_PAIR)).isEqualTo(5);
-    assertThat(peer.queuePairAccess(QUEUE_PAIR)).isEqualTo(RegionAccess.REMOTE_READ);
     owner.retireQueuePair(QUEUE_PAIR);
     assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isFalse();
+  }
+
+  @Test
+  void shouldAllowWhatDomainAccessKeyAndRangeAllow() {
+    int key = 32_768 + REGION;
+    int read = RegionAccess.REMOTE_READ;
+    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, read);
+    owner.publishRegion(key, 1000, 100, 20, 1, 5, read | RegionAccess.REMOTE_WRITE);
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 100, read)).isTrue();
+    assertThat(peer.filePosition(REGION, 1010)).isEqualTo(30);
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1001, 100, read)).isFalse();
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 999, 1, read)).isFalse();
+    assertThat(peer.allows(QUEUE_PAIR, REGION, REGION, 1000, 1, read)).isFalse();
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, RegionAccess.REMOTE_WRITE)).isFalse();
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, RegionAccess.LOCAL_WRITE)).isFalse();
+    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 6, read);
+    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, read)).isFalse();
   }
 
   @Test
