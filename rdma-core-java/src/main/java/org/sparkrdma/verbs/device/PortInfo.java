@@ -12,7 +12,7 @@ import java.util.Map;
  *
  * @param number counted from 1
  * @param state only {@link PortState#ACTIVE} ports carry data
- * @param activeMtuBytes the path MTU in use
+ * @param activeMtuBytes the path MTU in use; 0 when the engine does not know it
  * @param gids its GID table, without empty entries
  * @param addresses of this host that the connection manager reaches by this port; with RoCE those
  *     in the GID table, with iWARP and InfiniBand those of its network interfaces; link-local ones
@@ -48,7 +48,7 @@ public record PortInfo(
    *
    * @param number counted from 1
    * @param state only {@link PortState#ACTIVE} ports carry data
-   * @param activeMtuBytes the path MTU in use
+   * @param activeMtuBytes the path MTU in use; 0 when the engine does not know it
    * @param gids its GID table, without empty entries
    * @param addresses of this host that the connection manager reaches by this port
    */

@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.disni;
 
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
-import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCReqNotify;
@@ -30,26 +29,23 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
   private final IbvCompChannel events;
   private final IbvCQ cq;
   private final Watcher watcher;
-  private final IbvWC[] taken;
+  private final IbvWC[] taken = new IbvWC[BATCH];
   private final SVCPollCq pollCall;
   private final SVCReqNotify notifyCall;
 
   private DisniCompletionQueue(
-      DisniDevice device,
-      int capacity,
-      EngineChannel channel,
-      IbvCompChannel events,
-      IbvCQ cq,
-      IbvWC[] taken,
-      SVCPollCq pollCall,
-      SVCReqNotify notifyCall) {
+      DisniDevice device, int capacity, EngineChannel channel, Acquired acquired)
+      throws IOException {
     super(device, capacity, channel);
     this.channel = channel;
-    this.events = events;
-    this.cq = cq;
-    this.taken = taken;
-    this.pollCall = pollCall;
-    this.notifyCall = notifyCall;
+    events = device.context().createCompChannel();
+    acquired.add(() -> destroy(events));
+    cq = device.context().createCQ(events, capacity, 0);
+    acquired.add(() -> destroy(cq));
+    Arrays.setAll(taken, i -> new IbvWC());
+    pollCall = cq.poll(taken, BATCH);
+    acquired.add(pollCall::free);
+    notifyCall = cq.reqNotification(false);
     watcher =
         channel == null
             ? null
@@ -61,20 +57,8 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
 
   static DisniCompletionQueue create(DisniDevice device, int capacity, EngineChannel channel)
       throws VerbsException {
-    IbvContext context = device.context().context();
     try (var acquired = new Acquired()) {
-      IbvCompChannel events = context.createCompChannel();
-      acquired.add(() -> destroy(events));
-      IbvCQ cq = context.createCQ(events, capacity, 0);
-      acquired.add(() -> destroy(cq));
-      IbvWC[] taken = new IbvWC[BATCH];
-      Arrays.setAll(taken, i -> new IbvWC());
-      SVCPollCq pollCall = cq.poll(taken, BATCH);
-      acquired.add(pollCall::free);
-      SVCReqNotify notifyCall = cq.reqNotification(false);
-      var queue =
-          new DisniCompletionQueue(
-              device, capacity, channel, events, cq, taken, pollCall, notifyCall);
+      var queue = new DisniCompletionQueue(device, capacity, channel, acquired);
       acquired.keep();
       queue.start();
       return queue;

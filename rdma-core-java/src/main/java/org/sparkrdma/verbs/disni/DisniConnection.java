@@ -209,7 +209,7 @@ final class DisniConnection extends EngineConnection {
   @Override
   protected String otherDevice() throws VerbsException {
     try {
-      return device.context().otherDevice(id);
+      return device.otherDevice(id);
     } catch (IOException e) {
       throw Failures.of("rdma_resolve_route", e, "");
     }

@@ -62,7 +62,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
     RdmaCmId id = createId();
     try {
       id.bindAddr(address);
-      String other = device.context().otherDevice(id);
+      String other = device.otherDevice(id);
       if (other != null) {
         throw new IOException("the address belongs to another device: device=" + other);
       }
@@ -143,7 +143,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
   private void acceptRequest(RdmaCmId listenId, RdmaCmId id) throws IOException {
     synchronized (this) {
       EngineListener listener = listenId == null ? null : listener(listenId);
-      if (listener == null || device.context().otherDevice(id) != null) {
+      if (listener == null || device.otherDevice(id) != null) {
         // The kernel refuses a request whose identifier is destroyed.
         destroy(id);
         return;

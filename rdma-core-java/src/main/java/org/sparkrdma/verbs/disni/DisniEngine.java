@@ -32,6 +32,6 @@ final class DisniEngine extends EngineBase {
     if (!devices.names().contains(deviceName)) {
       throw noSuchDevice(deviceName);
     }
-    return new DisniDevice(DeviceContext.open(devices, devices.info(deviceName)), onClosed);
+    return DisniDevice.open(devices, devices.info(deviceName), onClosed);
   }
 }

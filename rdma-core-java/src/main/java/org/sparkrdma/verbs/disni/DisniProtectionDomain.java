@@ -36,7 +36,7 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
 
   static DisniProtectionDomain allocate(DisniDevice device) throws VerbsException {
     try {
-      return new DisniProtectionDomain(device, device.context().context().allocPd());
+      return new DisniProtectionDomain(device, device.context().allocPd());
     } catch (IOException e) {
       throw Failures.of("ibv_alloc_pd", e, "device=" + device.info().name());
     }

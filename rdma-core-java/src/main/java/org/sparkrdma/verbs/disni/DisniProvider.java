@@ -31,8 +31,7 @@ public final class DisniProvider implements VerbsProvider {
   @Override
   public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
     validate(settings);
-    var machine = new Machine(Path.of("/"));
-    machine.check(DisniProvider.class.getClassLoader());
-    return new DisniEngine(machine.devices());
+    Machine.check(DisniProvider.class.getClassLoader());
+    return new DisniEngine(new SystemDevices(Path.of("/")));
   }
 }

@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
-import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import org.sparkrdma.verbs.engine.RdmaNodes;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** Finds out why the engine cannot run here, as one sentence. Loads no class of DiSNI. */
 final class Machine {
   private static final String PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
-  private static final String VERSION = "2.1";
   private static final String ADDRESSES = "sun.nio.ch";
 
-  private final Path root;
-
-  /**
-   * @param root of the file system; differs in tests only
-   */
-  Machine(Path root) {
-    this.root = root;
-  }
+  private Machine() {}
 
   /** Checks every requirement, with the classes that the loader finds. */
-  void check(ClassLoader loader) throws EngineUnavailableException {
-    checkPlatform();
+  static void check(ClassLoader loader) throws EngineUnavailableException {
     Class<?> provider = checkJar(loader);
     checkFlag(provider.getModule());
     checkLibrary(provider);
-    checkDevices();
-  }
-
-  private static void checkPlatform() throws EngineUnavailableException {
-    String system = System.getProperty("os.name");
-    if (!system.equals("Linux")) {
-      throw new EngineUnavailableException("needs Linux, this is " + system);
+    String reason = RdmaNodes.whyUnusable(Path.of("/"));
+    if (reason != null) {
+      throw new EngineUnavailableException(reason);
     }
   }
 
@@ -58,62 +43,24 @@ final class Machine {
     }
   }
 
+  /**
+   * DiSNI loads its library, and compares the version of its interface with that of the library.
+   */
   static void checkLibrary(Class<?> provider) throws EngineUnavailableException {
     try {
       provider.getMethod("provider").invoke(null);
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof IOException) {
-        // DiSNI compares the version of its interface with that of the library.
-        throw new EngineUnavailableException(
-            "libdisni does not fit DiSNI's jar "
-                + VERSION
-                + ", install that of the same version: "
-                + e.getCause().getMessage(),
-            e.getCause());
+    } catch (ReflectiveOperationException | LinkageError e) {
+      // Of a second attempt too, where the class itself is reported as broken.
+      Throwable root = e;
+      while (root.getCause() != null) {
+        root = root.getCause();
       }
       throw new EngineUnavailableException(
-          "libdisni cannot be loaded: "
-              + root(e).getMessage()
+          "libdisni of DiSNI 2.1 cannot be loaded: "
+              + root.getMessage()
               + "; install it and name its directory in java.library.path, for Spark in"
               + " spark.executor.extraLibraryPath",
-          e.getCause());
-    } catch (ReflectiveOperationException | LinkageError e) {
-      throw new EngineUnavailableException("this is not DiSNI 2.1: " + e.getMessage(), e);
+          root);
     }
-  }
-
-  /**
-   * The cause of the load failure, also on a second attempt, where the class itself is reported as
-   * broken.
-   */
-  private static Throwable root(Throwable failure) {
-    Throwable root = failure;
-    while (root.getCause() != null) {
-      root = root.getCause();
-    }
-    return root;
-  }
-
-  private void checkDevices() throws EngineUnavailableException {
-    if (devices().names().isEmpty()) {
-      throw new EngineUnavailableException(
-          "the machine has no RDMA device: /sys/class/infiniband is empty");
-    }
-    Path node = root.resolve("dev/infiniband/rdma_cm");
-    if (!Files.exists(node)) {
-      throw new EngineUnavailableException(
-          "there is no /dev/infiniband/rdma_cm: load the kernel module rdma_ucm, or give the"
-              + " container --device=/dev/infiniband");
-    }
-    if (!Files.isReadable(node) || !Files.isWritable(node)) {
-      throw new EngineUnavailableException(
-          "no permission on /dev/infiniband/rdma_cm: user="
-              + System.getProperty("user.name")
-              + " must be allowed to read and write it");
-    }
-  }
-
-  SystemDevices devices() {
-    return new SystemDevices(root);
   }
 }

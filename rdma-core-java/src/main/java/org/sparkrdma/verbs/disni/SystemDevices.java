@@ -22,6 +22,7 @@ import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.engine.RdmaNodes;
 import org.sparkrdma.verbs.engine.SystemGid;
 
 /**
@@ -45,10 +46,8 @@ final class SystemDevices {
 
   private static final int HARDWARE_ADDRESS_BYTES = 6;
 
-  /** Bytes of RoCE's headers and checksum in a network packet. */
-  private static final int HEADER_BYTES = 66;
-
-  private static final int[] MTUS = {4_096, 2_048, 1_024, 512, 256};
+  /** The kernel's files do not contain it. */
+  private static final int UNKNOWN_MTU_BYTES = 0;
 
   private final Path root;
 
@@ -61,7 +60,7 @@ final class SystemDevices {
 
   /** Names of the devices, sorted. */
   List<String> names() {
-    return SystemGid.children(root.resolve("sys/class/infiniband"));
+    return RdmaNodes.devices(root);
   }
 
   DeviceInfo info(String name) {
@@ -143,7 +142,7 @@ final class SystemDevices {
     Set<String> links = links(table, transport);
     List<InetAddress> addresses = addresses(links);
     List<Gid> gids = transport == Transport.IWARP ? gidsOf(addresses) : gidsOf(table, ethernet);
-    return new PortInfo(number, state(port), mtu(links, ethernet), gids, addresses);
+    return new PortInfo(number, state(port), UNKNOWN_MTU_BYTES, gids, addresses);
   }
 
   /** The file contains for example "4: ACTIVE". */
@@ -202,22 +201,6 @@ final class SystemDevices {
         .flatMap(NetworkInterface::inetAddresses)
         .filter(Inet4Address.class::isInstance)
         .toList();
-  }
-
-  /** The largest MTU that fits the interface; sysfs does not contain InfiniBand's own. */
-  private int mtu(Set<String> links, boolean ethernet) {
-    int least = Integer.MAX_VALUE;
-    for (String link : links) {
-      String mtu = SystemGid.read(root.resolve("sys/class/net/" + link + "/mtu"));
-      least = mtu.isEmpty() ? least : Math.min(least, Integer.parseInt(mtu));
-    }
-    int room = ethernet ? least - HEADER_BYTES : least;
-    for (int mtu : MTUS) {
-      if (mtu <= room) {
-        return mtu;
-      }
-    }
-    return MTUS[MTUS.length - 1];
   }
 
   private static List<Gid> gidsOf(List<SystemGid> table, boolean ethernet) {

@@ -49,9 +49,14 @@ public abstract class EngineCompletionQueue extends EngineObject implements Comp
     this.capacity = capacity;
     this.channel = channel;
     this.clock = clock;
+  }
+
+  /** Not in the constructor: a subclass whose constructor fails is not closed. */
+  final EngineCompletionQueue open() {
     if (channel != null) {
       channel.addDeadline(deadline);
     }
+    return this;
   }
 
   /**

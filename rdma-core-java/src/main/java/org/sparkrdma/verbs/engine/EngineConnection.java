@@ -311,14 +311,9 @@ public abstract class EngineConnection implements Connection {
   // ends the connection. The owner does not wait: such calls are made when there is an outcome, or
   // when the connection manager closes.
 
-  /** The request or the reply was sent; its outcome is an event. Under the lock. */
-  protected final void expectOutcome() {
-    awaitsOutcome = true;
-  }
-
-  /** No call that ends the connection waits any more. Under the lock. */
-  protected final void onOutcome() {
-    awaitsOutcome = false;
+  /** Whether a request or a reply was sent whose outcome did not come yet. Under the lock. */
+  protected final void setAwaitsOutcome(boolean awaits) {
+    awaitsOutcome = awaits;
   }
 
   /** Makes the calls that are left, unless they must await the outcome. Under the lock. */

@@ -132,7 +132,7 @@ public abstract class EngineDevice implements Device {
       throw new IllegalArgumentException(
           "no such completion vector: vector=" + vector + " completionVectors=" + vectors);
     }
-    return add(newCompletionQueue(capacity, ownChannel(channel), vector));
+    return add(newCompletionQueue(capacity, ownChannel(channel), vector).open());
   }
 
   /**

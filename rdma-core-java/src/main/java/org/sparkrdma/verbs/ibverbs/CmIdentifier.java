@@ -11,6 +11,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
@@ -206,7 +207,7 @@ final class CmIdentifier {
 
   /** Sets the acknowledge time-out, where the transport has one and the parameters name one. */
   void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
-    if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
+    if (parameters.ackTimeout() > 0 && device.info().can(Capability.ACK_TIMEOUT)) {
       device.setOption(id, Option.ACK_TIMEOUT, parameters.ackTimeout());
     }
   }

@@ -145,13 +145,12 @@ final class IbverbsConnection extends EngineConnection {
   @Override
   protected void sendRequest(ConnectionParameters parameters) throws VerbsException {
     identifier.setAckTimeout(parameters);
-    if (device.rules().connectMayWait()) {
+    if (device.rules().callsMayWait()) {
       requestOnThread(parameters);
       return;
     }
     try {
       identifier.connect(parameters, peerReads, peerMaxReads);
-      expectOutcomeOnIwarp();
     } catch (VerbsException e) {
       ConnectionEvent.Type type = refusal(e);
       if (type == null) {
@@ -171,7 +170,7 @@ final class IbverbsConnection extends EngineConnection {
   }
 
   private void requestOnThread(ConnectionParameters parameters) {
-    expectOutcome();
+    setAwaitsOutcome(true);
     identifier.retain();
     if (!manager.connects().add(() -> requestNow(parameters))) {
       identifier.release();
@@ -214,7 +213,7 @@ final class IbverbsConnection extends EngineConnection {
 
   /** There is no outcome, since the request was not sent. */
   private synchronized void onRequestFailed(ConnectionEvent.Type type, String reason) {
-    onOutcome();
+    setAwaitsOutcome(false);
     if (isIn(ConnectionPhase.CONNECTING)) {
       end(type, reason);
     }
@@ -242,17 +241,11 @@ final class IbverbsConnection extends EngineConnection {
     }
   }
 
-  private void expectOutcomeOnIwarp() {
-    if (device.rules().callsAwaitOutcome()) {
-      expectOutcome();
-    }
-  }
-
   @Override
   protected void sendReply(ConnectionParameters parameters) throws VerbsException {
     identifier.setAckTimeout(parameters);
     identifier.accept(parameters, peerReads, peerMaxReads);
-    expectOutcomeOnIwarp();
+    setAwaitsOutcome(device.rules().callsMayWait());
   }
 
   @Override
@@ -292,7 +285,7 @@ final class IbverbsConnection extends EngineConnection {
   /** The kernel reports an event. */
   synchronized void onEvent(CmEvent event) {
     if (event.isOutcome()) {
-      onOutcome();
+      setAwaitsOutcome(false);
     }
     try {
       takeEvent(event);

@@ -94,7 +94,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
       throw Libraries.failure("rdma_create_event_channel", "");
     }
     String name = device.info().name();
-    CmThreads connects = device.rules().connectMayWait() ? CmThreads.forConnects(name) : null;
+    CmThreads connects = device.rules().callsMayWait() ? CmThreads.forConnects(name) : null;
     return new IbverbsConnectionManager(
         device, wakeups, CmThreads.forRoutes(name), connects, channel);
   }

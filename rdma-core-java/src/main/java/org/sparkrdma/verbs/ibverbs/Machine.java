@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.engine.SystemGid;
+import org.sparkrdma.verbs.engine.RdmaNodes;
 import org.sparkrdma.verbs.ibverbs.ffi.Architecture;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -32,56 +32,16 @@ record Machine(Path root) {
 
   /** Requires devices in the kernel that this process may open. */
   void checkDevices() throws EngineUnavailableException {
-    String reason = reason();
+    String reason = RdmaNodes.whyUnusable(root);
     if (reason != null) {
       throw new EngineUnavailableException(reason);
     }
   }
 
-  /** The reason found in system files; null when there is none. */
-  private String reason() {
-    Path nodes = root.resolve("dev/infiniband");
-    if (devices().isEmpty()) {
-      return "no RDMA device: the kernel lists none in /sys/class/infiniband, so there is no card,"
-          + " or its driver is not loaded";
-    }
-    List<String> verbs =
-        SystemGid.children(nodes).stream().filter(node -> node.startsWith("uverbs")).toList();
-    if (verbs.isEmpty()) {
-      return "the kernel has RDMA devices, but /dev/infiniband is not there: start the container"
-          + " with --device=/dev/infiniband, or load the module ib_uverbs";
-    }
-    if (verbs.stream().noneMatch(node -> mayUse(nodes.resolve(node)))) {
-      return "no permission: user="
-          + System.getProperty("user.name")
-          + " may not read and write /dev/infiniband/uverbs*";
-    }
-    Path manager = nodes.resolve("rdma_cm");
-    if (!Files.exists(manager)) {
-      return "/dev/infiniband/rdma_cm is not there: load the module rdma_ucm, or start the"
-          + " container with --device=/dev/infiniband/rdma_cm";
-    }
-    if (!mayUse(manager)) {
-      return "no permission: user="
-          + System.getProperty("user.name")
-          + " may not read and write /dev/infiniband/rdma_cm";
-    }
-    return null;
-  }
-
-  /** Names of the devices in the kernel. */
-  private List<String> devices() {
-    return SystemGid.children(root.resolve("sys/class/infiniband"));
-  }
-
-  private static boolean mayUse(Path node) {
-    return Files.isReadable(node) && Files.isWritable(node);
-  }
-
   /** The reason why the libraries found no device although {@link #checkDevices} passed. */
   String whyNoDevice(String failure) {
     return "the libraries cannot open the RDMA devices "
-        + devices()
+        + RdmaNodes.devices(root)
         + ": install their part for this card (apt install ibverbs-providers, or dnf install"
         + " libibverbs): "
         + failure;
@@ -95,7 +55,7 @@ record Machine(Path root) {
     if (devices.isEmpty()) {
       throw new EngineUnavailableException(
           "no RDMA device with reliable connections; there are "
-              + devices()
+              + RdmaNodes.devices(root)
               + " (EFA, for one, has none)");
     }
   }

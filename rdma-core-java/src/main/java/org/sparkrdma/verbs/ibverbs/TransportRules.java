@@ -49,52 +49,25 @@ enum TransportRules {
             Capability.IPV6,
             Capability.FILE_REGIONS,
             Capability.TRAFFIC_CLASS);
-    if (hasQueuePairAccess()) {
-      all.add(Capability.QUEUE_PAIR_ACCESS);
-    }
     if (this == INFINIBAND) {
+      // Chelsio's iWARP driver refuses to change the access of a connected queue pair with EIO
+      // (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.
+      all.add(Capability.QUEUE_PAIR_ACCESS);
       all.add(Capability.REQUEST_HAS_QUEUE_PAIR);
-    }
-    if (hasImmediateData()) {
       all.add(Capability.SEND_WITH_IMMEDIATE);
       all.add(Capability.WRITE_WITH_IMMEDIATE);
-    }
-    if (hasAckTimeout()) {
       all.add(Capability.ACK_TIMEOUT);
     }
     return all;
   }
 
   /**
-   * Whether access can be changed on a connected queue pair: Chelsio's iWARP driver refuses with
-   * EIO (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.
+   * Whether rdma_connect may wait for seconds, as the kernel asks the port mapper iwpmd of iWARP (
+   * iw_cm_map in its iwcm.c), and calls that end a connection wait for the outcome of its request
+   * or reply, for a minute where the peer does not answer (IWCM_F_CONNECT_WAIT there, and the
+   * reference to the queue pair that drivers wait for when they destroy it).
    */
-  private boolean hasQueuePairAccess() {
-    return this == INFINIBAND;
-  }
-
-  boolean hasImmediateData() {
-    return this == INFINIBAND;
-  }
-
-  boolean hasAckTimeout() {
-    return this == INFINIBAND;
-  }
-
-  /**
-   * Whether calls that end a connection wait for the outcome of its request or reply, for a minute
-   * where the peer does not answer (IWCM_F_CONNECT_WAIT in the kernel's iwcm.c, and the reference
-   * to the queue pair that drivers wait for when they destroy it).
-   */
-  boolean callsAwaitOutcome() {
-    return this == IWARP;
-  }
-
-  /**
-   * Whether rdma_connect may wait for seconds: the kernel asks the port mapper iwpmd of iWARP (
-   * iw_cm_map in its iwcm.c).
-   */
-  boolean connectMayWait() {
+  boolean callsMayWait() {
     return this == IWARP;
   }
 

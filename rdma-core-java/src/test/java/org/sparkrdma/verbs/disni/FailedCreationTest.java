@@ -24,7 +24,7 @@ class FailedCreationTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device = new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
+    device = disni.device(root);
     disni.clear();
   }
 
@@ -124,7 +124,7 @@ class FailedCreationTest {
   @Test
   void shouldDestroyIdentifierAndChannelOfADeviceThatCannotBeBound() {
     disni.fail("bind");
-    assertThatThrownBy(() -> FakeDisni.context(root))
+    assertThatThrownBy(() -> disni.device(root))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("cannot bind");
     assertThat(disni.calls())

@@ -32,7 +32,7 @@ class FailedEventsTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device = new DisniDevice(FakeDisni.context(root), closed -> disni.calls().add("closed"));
+    device = disni.device(root);
     channel = device.createCompletionChannel();
     manager = device.createConnectionManager(channel);
   }

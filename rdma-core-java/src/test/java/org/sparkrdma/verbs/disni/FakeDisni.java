@@ -50,7 +50,7 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
    *
    * @param root gets the files of the system
    */
-  static DeviceContext context(Path root) throws IOException, VerbsException {
+  DisniDevice device(Path root) throws IOException, VerbsException {
     Path descriptor = root.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
     if (!Files.isSymbolicLink(descriptor)) {
       Files.createDirectories(descriptor.getParent());
@@ -67,10 +67,11 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
             List.of(),
             List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
     var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
-    return DeviceContext.open(
+    return DisniDevice.open(
         new SystemDevices(root),
         new DeviceInfo(
-            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
+            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),
+        closed -> calls.add("closed"));
   }
 
   private static Field providerField() throws ReflectiveOperationException {

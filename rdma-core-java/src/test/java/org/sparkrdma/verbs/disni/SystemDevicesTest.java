@@ -42,7 +42,6 @@ class SystemDevicesTest {
     gid("mlx5_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "lo");
     gid("mlx5_0", 3, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", "lo");
     gid("mlx5_0", 10, "0000:0000:0000:0000:0000:0000:0000:0000", "", "");
-    mtu("lo", 4200);
 
     DeviceInfo info = devices.info("mlx5_0");
 
@@ -54,7 +53,6 @@ class SystemDevicesTest {
     PortInfo port = info.ports().get(0);
     assertThat(port.number()).isEqualTo(1);
     assertThat(port.state()).isEqualTo(PortState.ACTIVE);
-    assertThat(port.activeMtuBytes()).isEqualTo(4096);
     assertThat(port.gids())
         .containsExactly(
             new Gid(0, GidType.ROCE_V1, address("fe800000000000000a0027fffe6cf701")),
@@ -78,26 +76,14 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldReportAnMtuThatFitsThePacket() throws Exception {
-    write("rxe0/node_type", "1: CA");
-    port("rxe0", "4: ACTIVE", "Ethernet");
-    gid("rxe0", 0, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", "eth7");
-    mtu("eth7", 1500);
-
-    assertThat(devices.info("rxe0").ports().get(0).activeMtuBytes()).isEqualTo(1024);
-  }
-
-  @Test
   void shouldReportInfinibandForOtherLinksThanEthernet() throws Exception {
     write("mlx4_0/node_type", "1: CA");
     port("mlx4_0", "4: ACTIVE", "InfiniBand");
     gid("mlx4_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "ib0");
-    mtu("ib0", 2044);
 
     PortInfo port = devices.info("mlx4_0").ports().get(0);
 
     assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
-    assertThat(port.activeMtuBytes()).isEqualTo(1024);
   }
 
   @Test
@@ -126,12 +112,6 @@ class SystemDevicesTest {
     write(device + "/ports/1/gids/" + index, gid);
     write(device + "/ports/1/gid_attrs/types/" + index, type);
     write(device + "/ports/1/gid_attrs/ndevs/" + index, link);
-  }
-
-  private void mtu(String link, int bytes) throws IOException {
-    Path file = root.resolve("sys/class/net/" + link + "/mtu");
-    Files.createDirectories(file.getParent());
-    Files.writeString(file, bytes + "\n");
   }
 
   private void write(String file, String content) throws IOException {
