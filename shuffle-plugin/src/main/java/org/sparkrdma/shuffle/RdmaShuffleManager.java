@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
+import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
@@ -90,6 +91,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       requireLoadableByExecutors(conf);
       // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
+      ExecutorStarts.register(conf);
       settings.notes().forEach(LOG::warn);
     }
     if (SparkEnvironment.isSetFor(conf)) {

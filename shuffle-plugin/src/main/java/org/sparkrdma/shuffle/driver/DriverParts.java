@@ -103,7 +103,6 @@ public final class DriverParts implements AutoCloseable {
             directory == null ? Duration.ZERO : LAST_REPORTS);
     if (directory != null) {
       directory.watch(context);
-      context.addSparkListener(new ExecutorStarts(conf));
       // Without a monitor they are taken as well, so that executors send only what has changed.
       figures = (executorId, values) -> monitor.ifPresent(one -> one.report(executorId, values));
     }

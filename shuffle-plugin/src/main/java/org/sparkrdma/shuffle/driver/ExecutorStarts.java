@@ -15,21 +15,34 @@ import org.slf4j.LoggerFactory;
  * Warns once when executors end before they register, because that is how executors of Spark 4 end
  * that cannot load the shuffle manager. Confined to the thread of its listener queue.
  */
-final class ExecutorStarts extends SparkListener {
+public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
+
+  private static final String LISTENERS = "spark.extraListeners";
+
+  /** Spark's reason where the block manager has registered before the shuffle manager is loaded. */
+  private static final String NOT_CREATED = "Unable to create executor";
 
   /** One executor may end for another reason. */
   private static final int MIN_ENDED = 2;
 
   private final SparkConf conf;
 
-  /** Executors whose block manager, which follows the shuffle manager, has not registered. */
+  /** Executors whose block manager has not registered. */
   private final Set<String> starting = new HashSet<>();
 
   private int endedAtStart;
 
-  ExecutorStarts(SparkConf conf) {
+  /** Called by Spark. */
+  public ExecutorStarts(SparkConf conf) {
     this.conf = conf;
+  }
+
+  /** Lets Spark create it with its context, because the first shuffle may never be reached. */
+  public static void register(SparkConf conf) {
+    String others = conf.get(LISTENERS, "");
+    String name = ExecutorStarts.class.getName();
+    conf.set(LISTENERS, others.isBlank() ? name : others + "," + name);
   }
 
   @Override
@@ -44,7 +57,9 @@ final class ExecutorStarts extends SparkListener {
 
   @Override
   public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-    if (starting.remove(removed.executorId()) && ++endedAtStart == MIN_ENDED) {
+    boolean atStart =
+        starting.remove(removed.executorId()) || removed.reason().contains(NOT_CREATED);
+    if (atStart && ++endedAtStart == MIN_ENDED) {
       LOG.warn(
           "Executors have ended before they registered: executors={} last={}: they probably cannot"
               + " load {}: check that each of their machines can read the plug-in's jar at the path"

@@ -2,12 +2,16 @@
 package org.sparkrdma.shuffle.spark;
 
 import java.io.File;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 import org.apache.spark.SparkConf;
 import org.apache.spark.package$;
 
@@ -24,9 +28,9 @@ public final class ExecutorClassPath {
   private static final String EXECUTOR_KEY = "spark.executor.extraClassPath";
   private static final String DRIVER_KEY = "spark.driver.extraClassPath";
 
-  /** Settings that may bring the jar to executors. */
+  /** Settings that may bring the jar to executors, beside spark.jars. */
   private static final List<String> OTHER_KEYS =
-      List.of("spark.jars", "spark.yarn.dist.jars", "spark.yarn.jars", "spark.yarn.archive");
+      List.of("spark.yarn.dist.jars", "spark.yarn.jars", "spark.yarn.archive");
 
   private ExecutorClassPath() {}
 
@@ -63,7 +67,7 @@ public final class ExecutorClassPath {
     String reason = null;
     if (fromApplicationJars && sparkVersion.startsWith("3.")) {
       reason = "they do not load a shuffle manager from --jars or spark.jars";
-    } else if (!fromApplicationJars && isOnDriverOnly(conf, master, jar)) {
+    } else if (!fromApplicationJars && isOnDriverOnly(conf, master, manager, jar)) {
       reason = "only " + DRIVER_KEY + " has the plug-in's jar";
     }
     return Optional.ofNullable(reason)
@@ -81,12 +85,32 @@ public final class ExecutorClassPath {
   }
 
   /** False also where executors may have the jar by a way that the settings do not show. */
-  private static boolean isOnDriverOnly(SparkConf conf, String master, String jar) {
+  private static boolean isOnDriverOnly(SparkConf conf, String master, String manager, String jar) {
     return !master.startsWith("k8s")
         && System.getenv("SPARK_DIST_CLASSPATH") == null
         && OTHER_KEYS.stream().allMatch(key -> conf.get(key, "").isBlank())
+        && Stream.of(conf.get("spark.jars", "").split(",", -1))
+            .noneMatch(one -> mayHave(one.trim(), manager.replace('.', '/') + ".class"))
         && Stream.of(conf.get(DRIVER_KEY, "").split(File.pathSeparator, -1))
             .anyMatch(entry -> names(entry.trim(), jar));
+  }
+
+  /** Whether this jar of the application may have the class; one of another host may. */
+  private static boolean mayHave(String jar, String resource) {
+    try {
+      URI uri = URI.create(jar);
+      Path path = uri.getScheme() == null ? Path.of(jar) : Path.of(uri);
+      try (ZipFile file = new ZipFile(path.toFile())) {
+        return file.getEntry(resource) != null;
+      }
+    } catch (IllegalArgumentException
+        | UnsupportedOperationException
+        | FileSystemNotFoundException e) {
+      return true;
+    } catch (IOException e) {
+      // It does not exist or is no jar.
+      return false;
+    }
   }
 
   private static boolean names(String entry, String jar) {

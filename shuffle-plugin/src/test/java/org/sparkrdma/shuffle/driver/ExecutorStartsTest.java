@@ -43,6 +43,19 @@ class ExecutorStartsTest {
     }
   }
 
+  /** Spark 4.2 registers the block manager first. */
+  @Test
+  void shouldWarnOfExecutorsThatCannotBeCreatedAfterTheyRegistered() {
+    try (CapturedLog log = new CapturedLog(ExecutorStarts.class.getName())) {
+      for (String id : List.of("1", "2", "3")) {
+        start(id, true);
+        starts.onExecutorRemoved(
+            new SparkListenerExecutorRemoved(0, id, "Unable to create executor due to a class"));
+      }
+      assertThat(log.warnings()).singleElement().asString().contains("due to a class: they");
+    }
+  }
+
   private void start(String executorId, boolean registers) {
     add(executorId);
     if (registers) {

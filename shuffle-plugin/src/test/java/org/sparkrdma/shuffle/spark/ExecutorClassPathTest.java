@@ -3,9 +3,16 @@ package org.sparkrdma.shuffle.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -57,10 +64,40 @@ class ExecutorClassPathTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"spark.jars", "spark.yarn.jars", "spark.yarn.archive", EXECUTOR})
+  @ValueSource(
+      strings = {"spark.yarn.dist.jars", "spark.yarn.jars", "spark.yarn.archive", EXECUTOR})
   void shouldAcceptAJarThatExecutorsMayHaveFromElsewhere(String key) {
     conf.set(DRIVER, JAR).set(key, "/somewhere");
     assertThat(problem("4.2.0", false)).isEmpty();
+  }
+
+  /** The job's own jar is always there; a file that does not exist brings nothing. */
+  @Test
+  void shouldLookForTheClassInTheJarsOfTheApplication(@TempDir Path directory) throws Exception {
+    conf.set(DRIVER, JAR);
+    Path job = jar(directory.resolve("a job.jar"), "Job.class");
+    Path plugIn = jar(directory.resolve("p.jar"), MANAGER.replace('.', '/') + ".class");
+    Path broken = Files.write(directory.resolve("broken.jar"), new byte[100]);
+    Path gone = directory.resolve("gone.jar");
+    for (String jars : List.of(job.toUri() + "," + broken.toUri(), gone.toString())) {
+      assertThat(problem("4.2.0", false, jars)).as(jars).isPresent();
+    }
+    for (String jars : List.of(job + "," + plugIn.toUri(), "hdfs://host/p.jar", "local:/p.jar")) {
+      assertThat(problem("4.2.0", false, jars)).as(jars).isEmpty();
+    }
+  }
+
+  private Optional<String> problem(String version, boolean fromApplicationJars, String jars) {
+    conf.set("spark.jars", jars);
+    return problem(version, fromApplicationJars);
+  }
+
+  private static Path jar(Path file, String entry) throws IOException {
+    try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(file))) {
+      zip.putNextEntry(new ZipEntry(entry));
+      zip.closeEntry();
+    }
+    return file;
   }
 
   @Test
