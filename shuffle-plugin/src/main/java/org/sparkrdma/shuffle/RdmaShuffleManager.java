@@ -76,6 +76,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
     ShuffleSettings read;
     try {
       read = ShuffleSettings.of(conf);
+      if (isDriver) {
+        ExecutorClassPath.requireLoadable(conf, RdmaShuffleManager.class);
+      }
     } catch (IllegalArgumentException e) {
       if (isDriver) {
         LOG.error(e.getMessage());
@@ -88,7 +91,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
     warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
     driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
-      requireLoadableByExecutors(conf);
       // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
       ExecutorStarts.register(conf);
@@ -97,16 +99,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (SparkEnvironment.isSetFor(conf)) {
       begin();
     }
-  }
-
-  /** Spark would replace executors that cannot load this class for ever. */
-  private static void requireLoadableByExecutors(SparkConf conf) {
-    ExecutorClassPath.problem(conf, RdmaShuffleManager.class)
-        .ifPresent(
-            problem -> {
-              LOG.error(problem);
-              throw new IllegalArgumentException(problem);
-            });
   }
 
   /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */

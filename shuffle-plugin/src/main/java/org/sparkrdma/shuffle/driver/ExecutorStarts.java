@@ -18,10 +18,8 @@ import org.slf4j.LoggerFactory;
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
 
+  /** Spark leaves out empty names. */
   private static final String LISTENERS = "spark.extraListeners";
-
-  /** Spark's reason where the block manager has registered before the shuffle manager is loaded. */
-  private static final String NOT_CREATED = "Unable to create executor";
 
   /** One executor may end for another reason. */
   private static final int MIN_ENDED = 2;
@@ -40,9 +38,7 @@ public final class ExecutorStarts extends SparkListener {
 
   /** Lets Spark create it with its context, because the first shuffle may never be reached. */
   public static void register(SparkConf conf) {
-    String others = conf.get(LISTENERS, "");
-    String name = ExecutorStarts.class.getName();
-    conf.set(LISTENERS, others.isBlank() ? name : others + "," + name);
+    conf.set(LISTENERS, conf.get(LISTENERS, "") + "," + ExecutorStarts.class.getName());
   }
 
   @Override
@@ -57,9 +53,9 @@ public final class ExecutorStarts extends SparkListener {
 
   @Override
   public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-    boolean atStart =
-        starting.remove(removed.executorId()) || removed.reason().contains(NOT_CREATED);
-    if (atStart && ++endedAtStart == MIN_ENDED) {
+    // The block manager may have registered before the shuffle manager is loaded.
+    boolean failed = removed.reason().contains("Unable to create executor");
+    if ((starting.remove(removed.executorId()) || failed) && ++endedAtStart == MIN_ENDED) {
       LOG.warn(
           "Executors have ended before they registered: executors={} last={}: they probably cannot"
               + " load {}: check that each of their machines can read the plug-in's jar at the path"

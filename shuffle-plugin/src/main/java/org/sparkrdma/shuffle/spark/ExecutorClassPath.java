@@ -3,8 +3,6 @@ package org.sparkrdma.shuffle.spark;
 
 import java.io.File;
 import java.io.IOException;
-import java.net.URI;
-import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +12,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 import org.apache.spark.SparkConf;
 import org.apache.spark.package$;
+import org.apache.spark.util.Utils;
 
 /**
  * The driver's check whether executors can load the shuffle manager. Stateless.
@@ -35,19 +34,27 @@ public final class ExecutorClassPath {
   private ExecutorClassPath() {}
 
   /**
-   * The reason why executors of this Spark cannot load the manager, in one sentence with the
-   * settings that help; empty when they can, or when the driver cannot determine it.
+   * Checks whether executors of this Spark can load the manager, as far as the driver can determine
+   * it.
+   *
+   * @throws IllegalArgumentException when they cannot, with the settings that help
    */
-  public static Optional<String> problem(SparkConf conf, Class<?> manager) {
+  public static void requireLoadable(SparkConf conf, Class<?> manager) {
     String resource = manager.getName().replace('.', '/') + ".class";
     List<String> found =
         ClassLoader.getSystemClassLoader().resources(resource).map(Object::toString).toList();
     // A second one may be in Spark's own folder of jars.
     String jar = found.size() == 1 ? found.get(0).replaceFirst("^jar:file:(.*)!/.*$", "$1") : "";
-    return problem(conf, package$.MODULE$.SPARK_VERSION(), manager.getName(), found.isEmpty(), jar);
+    problem(conf, package$.MODULE$.SPARK_VERSION(), manager.getName(), found.isEmpty(), jar)
+        .ifPresent(
+            problem -> {
+              throw new IllegalArgumentException(problem);
+            });
   }
 
   /**
+   * The reason why executors cannot load it, in one sentence with the settings that help.
+   *
    * @param fromApplicationJars whether the class is not on the class path that the driver started
    *     with
    * @param jar the jar on that class path; empty when that is not certain
@@ -64,24 +71,24 @@ public final class ExecutorClassPath {
     if (local || !conf.get(EXECUTOR_KEY, "").isBlank()) {
       return Optional.empty();
     }
-    String reason = null;
+    String reason;
     if (fromApplicationJars && sparkVersion.startsWith("3.")) {
       reason = "they do not load a shuffle manager from --jars or spark.jars";
     } else if (!fromApplicationJars && isOnDriverOnly(conf, master, manager, jar)) {
       reason = "only " + DRIVER_KEY + " has the plug-in's jar";
+    } else {
+      return Optional.empty();
     }
-    return Optional.ofNullable(reason)
-        .map(
-            why ->
-                String.format(
-                    Locale.ROOT,
-                    ("executors of Spark %s cannot load %s, because %s: copy the plug-in's jar to"
-                        + " the same path on every node and set both %s and %s to that path"),
-                    sparkVersion,
-                    manager,
-                    why,
-                    EXECUTOR_KEY,
-                    DRIVER_KEY));
+    return Optional.of(
+        String.format(
+            Locale.ROOT,
+            ("executors of Spark %s cannot load %s, because %s: copy the plug-in's jar to the same"
+                + " path on every node and set both %s and %s to that path"),
+            sparkVersion,
+            manager,
+            reason,
+            EXECUTOR_KEY,
+            DRIVER_KEY));
   }
 
   /** False also where executors may have the jar by a way that the settings do not show. */
@@ -97,15 +104,10 @@ public final class ExecutorClassPath {
 
   /** Whether this jar of the application may have the class; one of another host may. */
   private static boolean mayHave(String jar, String resource) {
-    try {
-      URI uri = URI.create(jar);
-      Path path = uri.getScheme() == null ? Path.of(jar) : Path.of(uri);
-      try (ZipFile file = new ZipFile(path.toFile())) {
-        return file.getEntry(resource) != null;
-      }
-    } catch (IllegalArgumentException
-        | UnsupportedOperationException
-        | FileSystemNotFoundException e) {
+    try (ZipFile file = new ZipFile(new File(Utils.resolveURI(jar)))) {
+      return file.getEntry(resource) != null;
+    } catch (IllegalArgumentException e) {
+      // A file of another file system.
       return true;
     } catch (IOException e) {
       // It does not exist or is no jar.
