@@ -18,12 +18,6 @@ import org.slf4j.LoggerFactory;
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
 
-  /** Spark leaves out empty names. */
-  private static final String LISTENERS = "spark.extraListeners";
-
-  /** One executor may end for another reason. */
-  private static final int MIN_ENDED = 2;
-
   private final SparkConf conf;
 
   /** Executors whose block manager has not registered. */
@@ -38,7 +32,9 @@ public final class ExecutorStarts extends SparkListener {
 
   /** Lets Spark create it with its context, because the first shuffle may never be reached. */
   public static void register(SparkConf conf) {
-    conf.set(LISTENERS, conf.get(LISTENERS, "") + "," + ExecutorStarts.class.getName());
+    String key = "spark.extraListeners";
+    // Spark leaves out empty names.
+    conf.set(key, conf.get(key, "") + "," + ExecutorStarts.class.getName());
   }
 
   @Override
@@ -55,13 +51,12 @@ public final class ExecutorStarts extends SparkListener {
   public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
     // The block manager may have registered before the shuffle manager is loaded.
     boolean failed = removed.reason().contains("Unable to create executor");
-    if ((starting.remove(removed.executorId()) || failed) && ++endedAtStart == MIN_ENDED) {
+    if ((starting.remove(removed.executorId()) || failed) && ++endedAtStart == 2) {
+      // One may end for another reason.
       LOG.warn(
-          "Executors have ended before they registered: executors={} last={}: they probably cannot"
-              + " load {}: check that each of their machines can read the plug-in's jar at the path"
-              + " in spark.executor.extraClassPath or spark.jars, and see the end of an executor's"
-              + " log",
-          MIN_ENDED,
+          "Executors have ended before they registered, the last one because of {}: they probably"
+              + " cannot load {}: check that each machine can read the plug-in's jar at the path in"
+              + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's log",
           removed.reason(),
           conf.get("spark.shuffle.manager", ""));
     }

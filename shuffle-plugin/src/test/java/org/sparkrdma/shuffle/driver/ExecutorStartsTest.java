@@ -35,9 +35,9 @@ class ExecutorStartsTest {
       }
       assertThat(log.warnings())
           .containsExactly(
-              "Executors have ended before they registered: executors=2 last=exited with code 1:"
-                  + " they probably cannot load org.sparkrdma.shuffle.RdmaShuffleManager: check that"
-                  + " each of their machines can read the plug-in's jar at the path in"
+              "Executors have ended before they registered, the last one because of exited with"
+                  + " code 1: they probably cannot load org.sparkrdma.shuffle.RdmaShuffleManager:"
+                  + " check that each machine can read the plug-in's jar at the path in"
                   + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's"
                   + " log");
     }

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,7 +51,8 @@ class ExecutorClassPathTest {
   @Test
   void shouldAcceptAJarOnTheClassPathOfTheDriver() {
     assertThat(problem(OLD_SPARK, false)).isEmpty();
-    assertThat(ExecutorClassPath.problem(conf, ExecutorClassPathTest.class)).isEmpty();
+    assertThatNoException()
+        .isThrownBy(() -> ExecutorClassPath.requireLoadable(conf, ExecutorClassPathTest.class));
   }
 
   @ParameterizedTest
