@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ class SubmittedBenchmarkIT {
    * scale.
    */
   @Test
+  @Tag("nightly")
   @Timeout(600)
   void shouldRunAQueryOverTablesInTheUsersFolder() throws Exception {
     Path report = directory.resolve("tpch.json");

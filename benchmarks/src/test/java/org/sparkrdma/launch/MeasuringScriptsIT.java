@@ -59,6 +59,7 @@ class MeasuringScriptsIT {
   }
 
   @Test
+  @Tag("nightly")
   void shouldMeasureThePlugInsOwnCeiling() throws Exception {
     Path report = directory.resolve("ceiling.json");
     Outcome outcome =

@@ -37,7 +37,7 @@ final class FallbackSuite extends ScenarioSuite {
     val conf = Clusters.soft().set("spark.shuffle.rdma.pined.max", "1g")
     val failure = intercept[Exception](SparkCluster.run(conf)(_ => ()))
     val messages = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null)
-    assert(messages.exists(_.toString.contains("spark.shuffle.rdma.pinned.max")), failure)
+    assert(messages.exists(_.toString.contains("spark.shuffle.rdma.pined.max")), failure)
   }
 
   private def assertPlain(conf: SparkConf): Unit = {
