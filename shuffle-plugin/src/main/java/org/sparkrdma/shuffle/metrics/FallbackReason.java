@@ -107,9 +107,9 @@ public enum FallbackReason {
   CORRUPT("corrupt"),
 
   /**
-   * The recorded checksum was wrong, the bytes were right.
+   * The recorded checksum did not match, and TCP delivered the same bytes.
    *
-   * <p>To do: Nothing: the bytes were compared with those of TCP.
+   * <p>To do: Where it repeats, check the disk and the memory of the peer.
    */
   CHECKSUM_UNUSABLE("checksum-unusable"),
 

@@ -129,7 +129,7 @@ class MetricsPageTest {
   private static String plain(String comment) {
     return comment
         .replaceAll("\n +\\*", " ")
-        .replaceAll("\\{@code ([^}]*)}", "`$1`")
+        .replaceAll("\\{@code\\s+([^}]*)}", "`$1`")
         .replaceAll(" +", " ")
         .strip()
         .replaceAll("\\.$", "");
