@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -131,5 +132,26 @@ class PerfCommandTest {
     JsonNode line = new ObjectMapper().readTree(output.toString());
     assertThat(line.path("port").asInt()).isPositive();
     assertThat(line.path("addresses").get(0).asText()).startsWith("127.0.0.1/8:");
+  }
+
+  @Test
+  void shouldServeAMeasurementThatTakesLongerThanTheServerListens() throws Exception {
+    StringWriter listening = new StringWriter();
+    String[] server = {"perf", "server", "--port=0", "--listen-for=1", "--host=127.0.0.1"};
+    String[] arguments = with(server, "--conf", conf, "--json");
+    PrintWriter out = new PrintWriter(listening, true);
+    FutureTask<Integer> served =
+        new FutureTask<>(() -> Commands.run(out, new PrintWriter(errors, true), arguments));
+    new Thread(served, "perf-server").start();
+    while (!listening.toString().endsWith("\n")) {
+      Thread.onSpinWait();
+    }
+    int port = new ObjectMapper().readTree(listening.toString()).path("port").asInt();
+
+    assertThat(client("127.0.0.1:" + port, "--sizes", "8,64k,1m", "--ms", "700"))
+        .as(errors.toString())
+        .isZero();
+    assertThat(served.get()).isZero();
+    assertThat(errors.toString()).isEmpty();
   }
 }
