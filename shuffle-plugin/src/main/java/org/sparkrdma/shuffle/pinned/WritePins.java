@@ -50,13 +50,8 @@ public final class WritePins {
 
   /** The reason why files in the directory are not registered; empty where they may be. */
   public Optional<String> objection(Path directory) {
-    if (!byKernel(release)) {
-      return Optional.empty();
-    }
-    String fileSystem = mounts.holding(directory).type();
-    return IN_MEMORY.contains(fileSystem)
-        ? Optional.empty()
-        : Optional.of(
-            "Linux " + release + " would write registered files of " + fileSystem + " again");
+    return Optional.of(mounts.holding(directory).type())
+        .filter(type -> byKernel(release) && !IN_MEMORY.contains(type))
+        .map(type -> "Linux " + release + " would write registered files of " + type + " again");
   }
 }

@@ -122,22 +122,27 @@ public final class ShuffleSettings {
     SettingValues values = SettingValues.takeFrom(left, mistakes);
     requireEngine(values.text(ShuffleSetting.ENGINE), providers, mistakes);
     Set<String> keysOfEngines = new TreeSet<>();
-    for (VerbsProvider provider : providers) {
-      provider.settings().forEach(setting -> keysOfEngines.add(setting.key()));
-    }
+    providers.forEach(engine -> engine.settings().forEach(one -> keysOfEngines.add(one.key())));
     Map<String, String> ofEngines = new TreeMap<>();
     for (Map.Entry<String, String> setting : left.entrySet()) {
       String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
-      String text = setting.getValue();
       if (keysOfEngines.contains(name)) {
-        ofEngines.put(name, text);
+        ofEngines.put(name, setting.getValue());
       } else if (FormerSettings.replacement(name) != null) {
         notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
       } else {
         mistakes.add(
-            ("unknown setting: key=" + setting.getKey() + " value=" + text)
+            ("unknown setting: key=" + setting.getKey() + " value=" + setting.getValue())
                 + " allowed=the keys of docs/configuration.md");
       }
+    }
+    if (values.text(ShuffleSetting.SERVE).equals("copy")
+        && values.bytesOrDerived(ShuffleSetting.PINNED_MAX).orElse(Long.MAX_VALUE)
+            < 4L * COPY_SLOT_BYTES) {
+      String key = ShuffleSetting.PINNED_MAX.key();
+      mistakes.add(
+          ("bad setting: key=" + key + " value=" + spark.get(key))
+              + (" allowed=at least 4m with " + ShuffleSetting.SERVE.key() + "=copy"));
     }
     try {
       providers.forEach(provider -> provider.validate(EngineSettings.of(ofEngines)));

@@ -45,11 +45,11 @@ public final class ExecutorClassPath {
         ClassLoader.getSystemClassLoader().resources(resource).map(Object::toString).toList();
     // A second one may be in Spark's own folder of jars.
     String jar = found.size() == 1 ? found.get(0).replaceFirst("^jar:file:(.*)!/.*$", "$1") : "";
-    problem(conf, package$.MODULE$.SPARK_VERSION(), manager.getName(), found.isEmpty(), jar)
-        .ifPresent(
-            problem -> {
-              throw new IllegalArgumentException(problem);
-            });
+    String version = package$.MODULE$.SPARK_VERSION();
+    Optional<String> problem = problem(conf, version, manager.getName(), found.isEmpty(), jar);
+    if (problem.isPresent()) {
+      throw new IllegalArgumentException(problem.get());
+    }
   }
 
   /**

@@ -168,6 +168,15 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldRefuseCopySlotsThatDoNotFitIntoTheLimit() {
+    Map<String, String> texts = Map.of(P + "serve", "copy", P + "pinned.max", "3m");
+    assertThatThrownBy(() -> of(texts))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max")
+        .hasMessageContaining("allowed=at least 4m with spark.shuffle.rdma.serve=copy");
+  }
+
+  @Test
   void shouldLetTheEngineValidateItsValues() {
     assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
         .isInstanceOf(IllegalArgumentException.class)
