@@ -151,7 +151,7 @@ public enum ShuffleSetting {
       "connections.max",
       "1024",
       ValueType.count(1, 65_536),
-      "Controls the maximum number of connections at the same time. Raise it above the "
+      "Controls the maximum number of connections in each direction. Raise it above the "
           + "number of executors of the application."),
   /** Whether checksums are verified. */
   VERIFY(

@@ -58,7 +58,7 @@ class ConfigurationPageTest {
         For more about single keys see:
 
         - `device`, `listen.address`, `rails.routed`: [several cards](networks.md#several-cards-in-a-host)
-        - `tos`, `ack.timeout`: [RoCE](networks.md#roce)
+        - `tos`: [RoCE](networks.md#roce); `ack.timeout`: [lost packets](networks.md#lost-packets)
         - `fabric.trusted`: [security](security.md#what-to-set)
         - `pinned.max`, `serve`, `reads.bytes.max`, `connections.max`: [tuning](tuning.md)
         - `mode`: [RDMA or nothing](install.md#rdma-or-nothing), [how to turn it off](faq.md#how-do-i-turn-it-off)
