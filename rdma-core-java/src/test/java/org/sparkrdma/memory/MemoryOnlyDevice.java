@@ -8,6 +8,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.PlainRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
@@ -148,41 +149,16 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     }
   }
 
-  private final class Region implements MemoryRegion {
+  private final class Region extends PlainRegion {
     private final Memory memory;
-    private final long address;
-    private final long lengthBytes;
-    private final Set<AccessFlag> access;
     private boolean closed;
 
     Region(Memory memory, long address, long lengthBytes, Set<AccessFlag> access) {
+      super(new RemoteRegion(address, lengthBytes, 1), access);
       this.memory = memory;
-      this.address = address;
-      this.lengthBytes = lengthBytes;
-      this.access = access;
       memory.regions++;
       regionsOpen++;
       registrations++;
-    }
-
-    @Override
-    public long address() {
-      return address;
-    }
-
-    @Override
-    public long lengthBytes() {
-      return lengthBytes;
-    }
-
-    @Override
-    public Set<AccessFlag> access() {
-      return access;
-    }
-
-    @Override
-    public RemoteRegion remote() {
-      return new RemoteRegion(address, lengthBytes, 1);
     }
 
     @Override

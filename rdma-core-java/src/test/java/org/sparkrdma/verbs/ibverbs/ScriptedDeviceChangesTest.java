@@ -35,17 +35,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1
   };
 
-  // enum ibv_event_type
-  private static final int DEVICE_FATAL = 8;
-  private static final int PORT_ACTIVE = 9;
-  private static final int PORT_ERR = 10;
-  private static final int GID_CHANGE = 18;
-
-  // enum rdma_cm_event_type
-  private static final int DEVICE_REMOVAL = 11;
-  private static final int ADDR_CHANGE = 14;
-  private static final int TIMEWAIT_EXIT = 15;
-
   @TempDir private Path root;
 
   @ParameterizedTest(name = "the asynchronous event {1}")
@@ -109,15 +98,15 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldGoOnWhenAnotherPortIsDown() throws Exception {
     ScriptedExchange exchange = connect();
 
-    library.raise(PORT_ERR, 2);
+    library.raise(ScriptedLibrary.PORT_ERR, 2);
 
     exchange.transfer();
   }
 
   @ParameterizedTest(name = "the asynchronous event {1}")
   @CsvSource({
-    DEVICE_FATAL + ", DEVICE_FATAL, the device failed: device=scripted0",
-    PORT_ERR + ", PORT_ERR, a port of the device is down: device=scripted0 port=1"
+    ScriptedLibrary.DEVICE_FATAL + ", DEVICE_FATAL, the device failed: device=scripted0",
+    ScriptedLibrary.PORT_ERR + ", PORT_ERR, a port of the device is down: device=scripted0 port=1"
   })
   void shouldReportThatTheDeviceIsDown(int event, String name, String reason) throws Exception {
     ScriptedExchange exchange = connect();
@@ -134,7 +123,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
     ScriptedExchange exchange = connect();
 
-    library.raiseOnListeners(DEVICE_REMOVAL);
+    library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
 
     ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
     assertThat(removed.connection()).isNull();
@@ -146,7 +135,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
     ScriptedExchange exchange = connect();
 
-    library.raiseOnConnections(DEVICE_REMOVAL);
+    library.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
 
     ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
     assertThat(removed.connection()).isNotNull();
@@ -159,7 +148,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
       library.limit("removed", 1);
-      library.raiseOnListeners(DEVICE_REMOVAL);
+      library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
       exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
     }
     engine.close();
@@ -172,7 +161,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
     ScriptedExchange exchange = connect();
 
-    library.raiseOnListeners(ADDR_CHANGE);
+    library.raiseOnListeners(ScriptedLibrary.ADDR_CHANGE);
 
     assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
         .isEqualTo("the listener's address moved to another link: device=scripted0");
@@ -183,11 +172,11 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldReportThatTheAddressOfOneOfTwoListenersWasRemoved() throws Exception {
     ScriptedExchange exchange = open();
     exchange.listenAt(InetAddress.getLoopbackAddress());
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
     exchange.expectNoEvent();
     exchange.listenAt(InetAddress.getByName("192.0.2.77"));
 
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
 
     expectRemovedAddress(exchange);
   }
@@ -220,7 +209,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     exchange.listenAt(InetAddress.getLoopbackAddress());
     library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
 
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
 
     expectRemovedAddress(exchange);
   }
@@ -233,7 +222,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     ScriptedExchange exchange = open();
     exchange.listenAt(InetAddress.getLoopbackAddress());
     library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
     exchange.expectNoEvent();
     library.gid(IPV4_LOOPBACK_GID, 0);
 
@@ -267,7 +256,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   void shouldEndAConnectionWhoseAddressMoved() throws Exception {
     ScriptedExchange exchange = connect();
 
-    library.raiseOnConnections(ADDR_CHANGE);
+    library.raiseOnConnections(ScriptedLibrary.ADDR_CHANGE);
 
     assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
         .isEqualTo("the address moved to another link");
@@ -310,8 +299,8 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     ScriptedExchange exchange = connect();
     library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
 
-    library.raiseOnConnections(TIMEWAIT_EXIT);
-    library.raise(PORT_ACTIVE, 1);
+    library.raiseOnConnections(ScriptedLibrary.TIMEWAIT_EXIT);
+    library.raise(ScriptedLibrary.PORT_ACTIVE, 1);
     exchange.transfer();
 
     ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);

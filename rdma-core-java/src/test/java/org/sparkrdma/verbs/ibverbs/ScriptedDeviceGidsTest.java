@@ -22,10 +22,10 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Connections by GID, without IP addresses: the family AF_IB of the connection manager. */
 class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
-  private static final int GID_CHANGE = 18;
   private static final int FLOW_CLASS_SHIFT = 20;
 
   private final InetAddress gid = at("fe80::2:c903:29:1");
@@ -148,11 +148,11 @@ class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
   void shouldReportThatTheGidOfTheListenerWasRemoved() throws Exception {
     ScriptedExchange exchange = open();
     exchange.listenAt(new GidSocketAddress(gid, 0));
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
     exchange.expectNoEvent();
     library.gid(at("fe80:0:0:1:2:c903:29:1").getAddress(), 0);
 
-    library.raise(GID_CHANGE, 1);
+    library.raise(ScriptedLibrary.GID_CHANGE, 1);
 
     assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
         .isEqualTo("an address of the listeners was removed: device=scripted0");

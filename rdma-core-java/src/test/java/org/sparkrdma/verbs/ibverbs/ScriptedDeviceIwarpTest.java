@@ -13,17 +13,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
  * A device of iWARP, where the kernel waits for the outcome of a connection in each call that ends
  * it: the owner goes on.
  */
 class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
-  // enum rdma_cm_event_type
-  private static final int CONNECT_REQUEST = 4;
-  private static final int UNREACHABLE = 7;
-  private static final int ESTABLISHED = 9;
-
   private static final int QUEUE_PAIRS_OF_A_CONNECTION = 2;
 
   /**
@@ -43,7 +39,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   @DisplayName("iWARP: a request has no answer when its connection is closed")
   void shouldGoOnWhileARequestWithoutAnAnswerIsClosed() throws Exception {
     ScriptedExchange exchange = connect();
-    library.lose(CONNECT_REQUEST, 1);
+    library.lose(ScriptedLibrary.CONNECT_REQUEST, 1);
     Connection initiator = exchange.request();
 
     initiator.close();
@@ -51,7 +47,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     exchange.transfer();
     exchange.expectNoEvent();
     assertThat(library.waits()).isZero();
-    library.raiseOutcome(UNREACHABLE);
+    library.raiseOutcome(ScriptedLibrary.UNREACHABLE);
     exchange.awaitQueuePairs(QUEUE_PAIRS_OF_A_CONNECTION);
     exchange.expectNoEvent();
   }
@@ -61,7 +57,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   void shouldGoOnWhileAnAcceptedConnectionIsClosed() throws Exception {
     ScriptedExchange exchange = connect();
     Connection initiator = exchange.request();
-    library.lose(ESTABLISHED, 1);
+    library.lose(ScriptedLibrary.ESTABLISHED, 1);
     Connection responder = exchange.accept();
     exchange.expect(ConnectionEvent.Type.ESTABLISHED);
 
@@ -69,7 +65,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
 
     exchange.transfer();
     assertThat(library.waits()).isZero();
-    library.raiseOutcome(ESTABLISHED);
+    library.raiseOutcome(ScriptedLibrary.ESTABLISHED);
     exchange.awaitQueuePairs(QUEUE_PAIRS_OF_A_CONNECTION + 1);
     initiator.close();
   }
@@ -79,7 +75,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   void shouldDisconnectAnAcceptedConnectionWhenItIsEstablished() throws Exception {
     ScriptedExchange exchange = connect();
     Connection initiator = exchange.request();
-    library.lose(ESTABLISHED, 1);
+    library.lose(ScriptedLibrary.ESTABLISHED, 1);
     Connection responder = exchange.accept();
     exchange.expect(ConnectionEvent.Type.ESTABLISHED);
     long before = library.calls("rdma_disconnect");
@@ -89,7 +85,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     exchange.expect(ConnectionEvent.Type.CONNECT_ERROR);
     exchange.transfer();
     assertThat(library.calls("rdma_disconnect")).isEqualTo(before);
-    library.raiseOutcome(ESTABLISHED);
+    library.raiseOutcome(ScriptedLibrary.ESTABLISHED);
     assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).connection()).isSameAs(initiator);
     assertThat(library.waits()).isZero();
     responder.close();
@@ -102,7 +98,7 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
     library.limit("outcome_ms", SHORT_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
-      library.lose(CONNECT_REQUEST, 1);
+      library.lose(ScriptedLibrary.CONNECT_REQUEST, 1);
       exchange.request().close();
       exchange.transfer();
     }

@@ -12,22 +12,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Events of the connection manager that are lost, late, or report failures. */
 class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
-  // enum ibv_event_type
-  private static final int DEVICE_FATAL = 8;
-
-  // enum rdma_cm_event_type
-  private static final int ROUTE_RESOLVED = 2;
-  private static final int CONNECT_REQUEST = 4;
-  private static final int CONNECT_ERROR = 6;
-  private static final int UNREACHABLE = 7;
-  private static final int REJECTED = 8;
-  private static final int ESTABLISHED = 9;
-  private static final int DISCONNECTED = 10;
-  private static final int TIMEWAIT_EXIT = 15;
-
   private static final int SLOW_MS = 1_000;
 
   /** Until the test ends it. */
@@ -61,7 +49,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @DisplayName("the answer to a connection request is lost")
   void shouldEndAnAttemptWhoseAnswerIsLost() {
     boundSeconds = FaultBound.OF_A_WAIT;
-    library.lose(ESTABLISHED, 2);
+    library.lose(ScriptedLibrary.ESTABLISHED, 2);
 
     assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
   }
@@ -69,7 +57,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the responder gets no event that the connection is ready")
   void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
-    library.lose(ESTABLISHED, 1);
+    library.lose(ScriptedLibrary.ESTABLISHED, 1);
     ScriptedExchange exchange = open();
     exchange.bothEndsNotified = false;
     exchange.run();
@@ -78,7 +66,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   @Test
   @DisplayName("the kernel reports no end of a connection")
   void shouldReportTheEndOfAConnectionWithoutAnEventOfTheKernel() throws Exception {
-    library.lose(DISCONNECTED, 2);
+    library.lose(ScriptedLibrary.DISCONNECTED, 2);
 
     run();
   }
@@ -86,9 +74,9 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
   @ParameterizedTest(name = "the connection manager reports {1} for an established connection")
   @CsvSource({
-    CONNECT_ERROR + ", CONNECT_ERROR",
-    UNREACHABLE + ", UNREACHABLE",
-    REJECTED + ", REJECTED"
+    ScriptedLibrary.CONNECT_ERROR + ", CONNECT_ERROR",
+    ScriptedLibrary.UNREACHABLE + ", UNREACHABLE",
+    ScriptedLibrary.REJECTED + ", REJECTED"
   })
   void shouldEndAConnectionThatTheKernelReportsAsFailed(int event, String name) throws Exception {
     ScriptedExchange exchange = connect();
@@ -109,7 +97,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     ScriptedExchange exchange = connect();
     exchange.expectNoEvent();
     for (int i = 0; i < each; i++) {
-      library.raiseOnConnections(TIMEWAIT_EXIT);
+      library.raiseOnConnections(ScriptedLibrary.TIMEWAIT_EXIT);
     }
     long before = library.calls(call);
 
@@ -126,7 +114,10 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
    * The owner polls both events in one turn, so the connection ends before it handles the first.
    */
   @ParameterizedTest(name = "the device is removed right after the event {1}")
-  @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
+  @CsvSource({
+    ScriptedLibrary.ROUTE_RESOLVED + ", ROUTE_RESOLVED",
+    ScriptedLibrary.CONNECT_REQUEST + ", CONNECT_REQUEST"
+  })
   void shouldReportAQueuePairForAConnectionThatHasEndedAsAFailure(int event, String name) {
     library.limit("removal_after", event);
 
@@ -144,7 +135,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
       ScriptedExchange exchange = open();
       resolveUntilTheRouteIsAsked(exchange);
 
-      library.raise(DEVICE_FATAL, 1);
+      library.raise(ScriptedLibrary.DEVICE_FATAL, 1);
 
       exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
       library.endDelays();

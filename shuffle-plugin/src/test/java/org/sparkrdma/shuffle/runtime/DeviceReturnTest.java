@@ -10,15 +10,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The device of two runtimes with real transports is lost, and comes back. */
 class DeviceReturnTest extends TwoRuntimesFixture {
-  // enum ibv_event_type
-  private static final int DEVICE_FATAL = 8;
-
-  // enum rdma_cm_event_type
-  private static final int DEVICE_REMOVAL = 11;
-
   @Test
   @DisplayName("the device is removed with READs in flight, and is there again later")
   void shouldReadBlocksAgainWhenARemovedDeviceHasReturned() throws Exception {
@@ -32,8 +27,8 @@ class DeviceReturnTest extends TwoRuntimesFixture {
 
     library.limit("removed", 1);
     library.killDescriptors();
-    library.raiseOnConnections(DEVICE_REMOVAL);
-    library.raiseOnListeners(DEVICE_REMOVAL);
+    library.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
+    library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
     while (!reader.isLost() || !server.isLost()) {
       Thread.onSpinWait();
     }
@@ -63,7 +58,7 @@ class DeviceReturnTest extends TwoRuntimesFixture {
     long before = library.calls(call);
     library.fail(call, errno, 1, 3);
 
-    library.raise(DEVICE_FATAL, 0);
+    library.raise(ScriptedLibrary.DEVICE_FATAL, 0);
     while (library.calls(call) < before + 3) {
       Thread.onSpinWait();
     }

@@ -13,6 +13,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.PlainRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
@@ -64,8 +65,8 @@ final class FakeDomain implements ProtectionDomain {
     FakeRegion region = regions.get(key);
     return region != null
         && lengthBytes > 0
-        && address >= region.address
-        && address + lengthBytes <= region.address + region.lengthBytes;
+        && address >= region.address()
+        && address + lengthBytes <= region.address() + region.lengthBytes();
   }
 
   /** Reads like a READ of a peer. */
@@ -75,7 +76,7 @@ final class FakeDomain implements ProtectionDomain {
     }
     FakeRegion region = regions.get(key);
     byte[] bytes = new byte[lengthBytes];
-    long at = address - region.address;
+    long at = address - region.address();
     if (region.memory != null) {
       region.memory.slice(region.offset + at, lengthBytes).get(bytes);
       return bytes;
@@ -120,14 +121,14 @@ final class FakeDomain implements ProtectionDomain {
   }
 
   private FakeRegion add(FakeRegion region) {
-    regions.put(region.key, region);
+    regions.put(region.remote().remoteKey32(), region);
     registeredBytes += region.pinnedBytes();
     maxRegisteredBytes = Math.max(maxRegisteredBytes, registeredBytes);
     return region;
   }
 
   private void remove(FakeRegion region) {
-    if (regions.remove(region.key) == null) {
+    if (regions.remove(region.remote().remoteKey32()) == null) {
       throw new IllegalStateException("closed twice");
     }
     registeredBytes -= region.pinnedBytes();
@@ -140,14 +141,10 @@ final class FakeDomain implements ProtectionDomain {
     }
   }
 
-  private final class FakeRegion implements MemoryRegion {
+  private final class FakeRegion extends PlainRegion {
     private final HostMemory memory;
     private final FileChannel channel;
     private final long offset;
-    private final long lengthBytes;
-    private final Set<AccessFlag> access;
-    private final long address = nextAddress;
-    private final int key = nextKey;
 
     FakeRegion(
         HostMemory memory,
@@ -155,37 +152,16 @@ final class FakeDomain implements ProtectionDomain {
         long offset,
         long lengthBytes,
         Set<AccessFlag> access) {
+      super(new RemoteRegion(nextAddress, lengthBytes, nextKey), access);
       this.memory = memory;
       this.channel = channel;
       this.offset = offset;
-      this.lengthBytes = lengthBytes;
-      this.access = access;
       nextAddress += lengthBytes + PAGE;
       nextKey += 13;
     }
 
     long pinnedBytes() {
-      return access.contains(AccessFlag.ON_DEMAND) ? 0 : (lengthBytes + PAGE - 1) & -PAGE;
-    }
-
-    @Override
-    public long address() {
-      return address;
-    }
-
-    @Override
-    public long lengthBytes() {
-      return lengthBytes;
-    }
-
-    @Override
-    public Set<AccessFlag> access() {
-      return access;
-    }
-
-    @Override
-    public RemoteRegion remote() {
-      return new RemoteRegion(address, lengthBytes, key);
+      return access().contains(AccessFlag.ON_DEMAND) ? 0 : (lengthBytes() + PAGE - 1) & -PAGE;
     }
 
     @Override

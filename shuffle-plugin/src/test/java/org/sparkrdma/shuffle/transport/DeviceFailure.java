@@ -39,22 +39,7 @@ record DeviceFailure(
   private static final int ALWAYS = ScriptedLibrary.FOR_EVER;
 
   // enum ibv_event_type
-  private static final int CQ_ERR = 0;
-  private static final int QP_FATAL = 1;
-  private static final int SQ_DRAINED = 5;
-  private static final int PORT_ACTIVE = 9;
   private static final int UNKNOWN_EVENT = 99;
-
-  // enum rdma_cm_event_type
-  private static final int ADDR_RESOLVED = 0;
-  private static final int CONNECT_REQUEST = 4;
-  private static final int CONNECT_ERROR = 6;
-  private static final int UNREACHABLE = 7;
-  private static final int REJECTED = 8;
-  private static final int ESTABLISHED = 9;
-  private static final int DISCONNECTED = 10;
-  private static final int ADDR_CHANGE = 14;
-  private static final int TIMEWAIT_EXIT = 15;
 
   private static final String CONNECT_FAILED = "connect-failed";
   private static final String LOST = "lost-peer";
@@ -266,10 +251,10 @@ record DeviceFailure(
   private static List<DeviceFailure> setUpEvents() {
     When when = When.UNCONNECTED;
     return List.of(
-        loses("ADDR_RESOLVED", ADDR_RESOLVED, 1, Effect.WAITS_ON),
-        loses("CONNECT_REQUEST", CONNECT_REQUEST, 1, Effect.WAITS_ON),
-        loses("ESTABLISHED", ESTABLISHED, 1, Effect.GOES_ON),
-        loses("ESTABLISHED", ESTABLISHED, 2, Effect.WAITS_ON),
+        loses("ADDR_RESOLVED", ScriptedLibrary.ADDR_RESOLVED, 1, Effect.WAITS_ON),
+        loses("CONNECT_REQUEST", ScriptedLibrary.CONNECT_REQUEST, 1, Effect.WAITS_ON),
+        loses("ESTABLISHED", ScriptedLibrary.ESTABLISHED, 1, Effect.GOES_ON),
+        loses("ESTABLISHED", ScriptedLibrary.ESTABLISHED, 2, Effect.WAITS_ON),
         limited(
             "the event ADDR_ERROR reports errno 113",
             when,
@@ -284,17 +269,17 @@ record DeviceFailure(
             CONNECT_FAILED,
             "route_error",
             ETIMEDOUT),
-        answer("CONNECT_ERROR", CONNECT_ERROR),
-        answer("UNREACHABLE", UNREACHABLE),
-        answer("REJECTED", REJECTED),
+        answer("CONNECT_ERROR", ScriptedLibrary.CONNECT_ERROR),
+        answer("UNREACHABLE", ScriptedLibrary.UNREACHABLE),
+        answer("REJECTED", ScriptedLibrary.REJECTED),
         of(
             "the event REJECTED that answers a connection request is lost",
             when,
             Effect.WAITS_ON,
             CONNECT_FAILED,
             device -> {
-              device.limit("connect_event", REJECTED);
-              device.lose(REJECTED, 1);
+              device.limit("connect_event", ScriptedLibrary.REJECTED);
+              device.lose(ScriptedLibrary.REJECTED, 1);
             }));
   }
 
@@ -322,7 +307,7 @@ record DeviceFailure(
             Effect.RECONNECTS,
             "read-error lost-peer",
             device -> {
-              device.lose(DISCONNECTED, ALWAYS);
+              device.lose(ScriptedLibrary.DISCONNECTED, ALWAYS);
               device.limit("failing_reads", 1);
             }));
   }
@@ -353,21 +338,22 @@ record DeviceFailure(
 
   private static List<DeviceFailure> events() {
     return List.of(
-        raises("CQ_ERR", CQ_ERR, Effect.STOPS, "lost-peer stopped connect-failed"),
-        raises("QP_FATAL", QP_FATAL, Effect.RECONNECTS, LOST),
-        raises("SQ_DRAINED", SQ_DRAINED, Effect.GOES_ON, ""),
+        raises("CQ_ERR", ScriptedLibrary.CQ_ERR, Effect.STOPS, "lost-peer stopped connect-failed"),
+        raises("QP_FATAL", ScriptedLibrary.QP_FATAL, Effect.RECONNECTS, LOST),
+        raises("SQ_DRAINED", ScriptedLibrary.SQ_DRAINED, Effect.GOES_ON, ""),
         raises("with the unknown number 99", UNKNOWN_EVENT, Effect.GOES_ON, ""),
-        raisesOnConnections("CONNECT_ERROR", CONNECT_ERROR, Effect.RECONNECTS, LOST),
-        raisesOnConnections("ADDR_CHANGE", ADDR_CHANGE, Effect.RECONNECTS, LOST),
-        raisesOnConnections("TIMEWAIT_EXIT", TIMEWAIT_EXIT, Effect.GOES_ON, ""),
+        raisesOnConnections(
+            "CONNECT_ERROR", ScriptedLibrary.CONNECT_ERROR, Effect.RECONNECTS, LOST),
+        raisesOnConnections("ADDR_CHANGE", ScriptedLibrary.ADDR_CHANGE, Effect.RECONNECTS, LOST),
+        raisesOnConnections("TIMEWAIT_EXIT", ScriptedLibrary.TIMEWAIT_EXIT, Effect.GOES_ON, ""),
         of(
             "the connection manager's event ADDR_CHANGE of both ends is lost",
             When.CONNECTED,
             Effect.GOES_ON,
             "",
             device -> {
-              device.lose(ADDR_CHANGE, ALWAYS);
-              device.raiseOnConnections(ADDR_CHANGE);
+              device.lose(ScriptedLibrary.ADDR_CHANGE, ALWAYS);
+              device.raiseOnConnections(ScriptedLibrary.ADDR_CHANGE);
             }),
         fails(
             "ibv_get_cq_event",
@@ -377,8 +363,11 @@ record DeviceFailure(
             When.CONNECTED,
             Effect.STOPS,
             "lost-peer stopped connect-failed"),
-        readyForEver("rdma_get_cm_event", device -> device.raiseOnConnections(TIMEWAIT_EXIT)),
-        readyForEver("ibv_get_async_event", device -> device.raise(PORT_ACTIVE, 1)));
+        readyForEver(
+            "rdma_get_cm_event",
+            device -> device.raiseOnConnections(ScriptedLibrary.TIMEWAIT_EXIT)),
+        readyForEver(
+            "ibv_get_async_event", device -> device.raise(ScriptedLibrary.PORT_ACTIVE, 1)));
   }
 
   private static List<DeviceFailure> devices() {

@@ -33,16 +33,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   private static final int EBUSY = 16;
 
-  // enum ibv_event_type
-  private static final int DEVICE_FATAL = 8;
-  private static final int PORT_ERR = 10;
-
-  // enum rdma_cm_event_type
-  private static final int ROUTE_RESOLVED = 2;
-  private static final int CONNECT_REQUEST = 4;
-  private static final int DEVICE_REMOVAL = 11;
-  private static final int ADDR_CHANGE = 14;
-
   /** The loss of a device, and the reason that the transport gives. */
   private record Loss(String name, String reason, Consumer<ScriptedLibrary> event) {
     @Override
@@ -56,43 +46,43 @@ class DeviceLossTest extends ScriptedExecutors {
         loss(
             "the device fails (DEVICE_FATAL)",
             "the device failed",
-            device -> device.raise(DEVICE_FATAL, 0)),
+            device -> device.raise(ScriptedLibrary.DEVICE_FATAL, 0)),
         loss(
             "a port of the device goes down (PORT_ERR)",
             "a port of the device is down",
-            device -> device.raise(PORT_ERR, 1)),
+            device -> device.raise(ScriptedLibrary.PORT_ERR, 1)),
         loss(
             "the device is removed (DEVICE_REMOVAL of the listener)",
             REMOVED,
-            device -> device.raiseOnListeners(DEVICE_REMOVAL)),
+            device -> device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL)),
         loss(
             "the device is removed (DEVICE_REMOVAL of connections and listeners)",
             REMOVED,
             device -> {
-              device.raiseOnListeners(DEVICE_REMOVAL);
-              device.raiseOnConnections(DEVICE_REMOVAL);
+              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
+              device.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
             }),
         loss(
             "the device is removed, and the kernel refuses all commands",
             REMOVED,
             device -> {
               device.limit("removed", 1);
-              device.raiseOnListeners(DEVICE_REMOVAL);
+              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
             }),
         loss(
             "the device is removed with its descriptors and commands, and the event DEVICE_REMOVAL"
                 + " is lost",
             REMOVED,
             device -> {
-              device.lose(DEVICE_REMOVAL, ScriptedLibrary.FOR_EVER);
+              device.lose(ScriptedLibrary.DEVICE_REMOVAL, ScriptedLibrary.FOR_EVER);
               device.limit("removed", 1);
-              device.raiseOnListeners(DEVICE_REMOVAL);
+              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
               device.killDescriptors();
             }),
         loss(
             "the listener's address moves to another link (ADDR_CHANGE)",
             "the listener's address moved",
-            device -> device.raiseOnListeners(ADDR_CHANGE)),
+            device -> device.raiseOnListeners(ScriptedLibrary.ADDR_CHANGE)),
         loss(
             "the descriptors of the device are ready for ever",
             REMOVED,
@@ -138,7 +128,10 @@ class DeviceLossTest extends ScriptedExecutors {
 
   /** The agent handles the event of the set-up when the engine has taken the removal already. */
   @ParameterizedTest(name = "the device is removed right after the event {1}")
-  @CsvSource({ROUTE_RESOLVED + ", ROUTE_RESOLVED", CONNECT_REQUEST + ", CONNECT_REQUEST"})
+  @CsvSource({
+    ScriptedLibrary.ROUTE_RESOLVED + ", ROUTE_RESOLVED",
+    ScriptedLibrary.CONNECT_REQUEST + ", CONNECT_REQUEST"
+  })
   void shouldReportTheRemovalDuringTheSetUpOfAConnection(int event, String name) throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
@@ -196,7 +189,7 @@ class DeviceLossTest extends ScriptedExecutors {
     server.outputs().write(1, new Random(1), 1000);
     assertThat(fetch(reader, server, BLOCKS).await().bytes(0)).hasSize(1000);
     script.run();
-    library.raiseOnListeners(DEVICE_REMOVAL);
+    library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
     awaitLoss(reader, server);
     closeExecutors();
   }

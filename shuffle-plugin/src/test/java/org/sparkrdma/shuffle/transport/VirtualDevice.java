@@ -16,6 +16,7 @@ import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.PlainRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
@@ -113,28 +114,23 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   boolean isReadable(long key, long address, long lengthBytes) {
     Region region = regions.get(key);
     return region != null
-        && region.access.contains(AccessFlag.REMOTE_READ)
-        && address >= region.address
-        && address + lengthBytes <= region.address + region.lengthBytes;
+        && region.access().contains(AccessFlag.REMOTE_READ)
+        && address >= region.address()
+        && address + lengthBytes <= region.address() + region.lengthBytes();
   }
 
   /** A region; of a file without memory. */
-  final class Region implements MemoryRegion {
+  final class Region extends PlainRegion {
     private final HostMemory memory;
     private final long offset;
-    private final long lengthBytes;
-    private final Set<AccessFlag> access;
-    private final long address = nextAddress;
-    private final long key = nextKey++;
 
     private Region(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+      super(new RemoteRegion(nextAddress, lengthBytes, nextKey++), access);
       this.memory = memory;
       this.offset = offset;
-      this.lengthBytes = lengthBytes;
-      this.access = access;
       nextAddress += lengthBytes + 4096;
       fileBytes += memory == null ? lengthBytes : 0;
-      regions.put(key, this);
+      regions.put(remote().remoteKey(), this);
     }
 
     /** Bytes that the device uses, which must be registered. */
@@ -145,35 +141,16 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
 
     /** The device writes it now. */
     void requireOpen() {
-      if (!regions.containsKey(key)) {
-        throw new IllegalStateException("memory was freed while the device used it: key=" + key);
+      if (!regions.containsKey(remote().remoteKey())) {
+        throw new IllegalStateException(
+            "memory was freed while the device used it: key=" + remote().remoteKey());
       }
     }
 
     @Override
-    public long address() {
-      return address;
-    }
-
-    @Override
-    public long lengthBytes() {
-      return lengthBytes;
-    }
-
-    @Override
-    public Set<AccessFlag> access() {
-      return access;
-    }
-
-    @Override
-    public RemoteRegion remote() {
-      return new RemoteRegion(address, lengthBytes, key);
-    }
-
-    @Override
     public void close() {
-      if (regions.remove(key) != null) {
-        fileBytes -= memory == null ? lengthBytes : 0;
+      if (regions.remove(remote().remoteKey()) != null) {
+        fileBytes -= memory == null ? lengthBytes() : 0;
       }
     }
   }

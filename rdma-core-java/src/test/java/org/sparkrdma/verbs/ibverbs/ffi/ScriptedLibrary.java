@@ -19,6 +19,28 @@ public final class ScriptedLibrary {
   /** A count of calls without end. */
   public static final int FOR_EVER = Integer.MAX_VALUE;
 
+  // enum ibv_event_type
+  public static final int CQ_ERR = 0;
+  public static final int QP_FATAL = 1;
+  public static final int SQ_DRAINED = 5;
+  public static final int DEVICE_FATAL = 8;
+  public static final int PORT_ACTIVE = 9;
+  public static final int PORT_ERR = 10;
+  public static final int GID_CHANGE = 18;
+
+  // enum rdma_cm_event_type
+  public static final int ADDR_RESOLVED = 0;
+  public static final int ROUTE_RESOLVED = 2;
+  public static final int CONNECT_REQUEST = 4;
+  public static final int CONNECT_ERROR = 6;
+  public static final int UNREACHABLE = 7;
+  public static final int REJECTED = 8;
+  public static final int ESTABLISHED = 9;
+  public static final int DISCONNECTED = 10;
+  public static final int DEVICE_REMOVAL = 11;
+  public static final int ADDR_CHANGE = 14;
+  public static final int TIMEWAIT_EXIT = 15;
+
   private static final List<Path> HEADERS =
       List.of(Path.of("/usr/include/infiniband/verbs.h"), Path.of("/usr/include/rdma/rdma_cma.h"));
 

@@ -10,8 +10,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +19,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
@@ -36,7 +33,7 @@ class PeerCheckTest {
 
   @BeforeEach
   void open() throws Exception {
-    own = device();
+    own = RunningListener.device();
   }
 
   @AfterEach
@@ -48,15 +45,9 @@ class PeerCheckTest {
 
   @Test
   void shouldMeasureReadsFromAListener() throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    try (OpenDevice theirs = device();
-        PeerListener listener = new PeerListener(theirs, 0)) {
-      Thread server = new Thread(() -> serve(listener, over), "peer-listener");
-      server.start();
+    try (RunningListener listener = new RunningListener()) {
       List<Finding> findings = new PeerCheck(HERE, listener.port()).run(own);
       List<Finding> again = new PeerCheck(HERE, listener.port()).run(own);
-      over.set(true);
-      server.join();
       assertThat(findings)
           .extracting(Finding::message)
           .satisfiesExactly(
@@ -167,21 +158,5 @@ class PeerCheckTest {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  private static void serve(PeerListener listener, AtomicBoolean over) {
-    try {
-      while (!over.get()) {
-        listener.serve(WAIT_NS);
-      }
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static OpenDevice device() throws Exception {
-    return OpenDevice.open(
-        ShuffleSettings.of(Map.of("spark.shuffle.rdma.engine", "soft")),
-        InetAddress.getLoopbackAddress());
   }
 }
