@@ -9,70 +9,33 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
-import org.sparkrdma.shuffle.tools.peer.PeerListener;
+import org.sparkrdma.shuffle.tools.peer.RunningListener;
 
 /** {@code perf}, both sides on the loopback engine. */
+@Tag("slow")
 @Timeout(60)
 class PerfCommandTest {
-  private static final long WAIT_NS = 1_000_000;
-
   @TempDir private Path directory;
   private final StringWriter output = new StringWriter();
   private final StringWriter errors = new StringWriter();
   private String conf;
 
-  /** A client of a running server. */
-  private interface Client {
-    void run(int port) throws Exception;
-  }
-
   @BeforeEach
   void writeSettings() throws IOException {
     Path file = directory.resolve("spark-defaults.conf");
     conf = Files.writeString(file, "spark.shuffle.rdma.engine soft\n").toString();
-  }
-
-  private static OpenDevice device() throws Exception {
-    return OpenDevice.open(
-        ShuffleSettings.of(Map.of("spark.shuffle.rdma.engine", "soft")),
-        InetAddress.getLoopbackAddress());
-  }
-
-  private static void withServer(Client client) throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    try (OpenDevice theirs = device();
-        PeerListener listener = new PeerListener(theirs, 0)) {
-      Thread server = new Thread(() -> serve(listener, over), "perf-server");
-      server.start();
-      try {
-        client.run(listener.port());
-      } finally {
-        over.set(true);
-        server.join();
-      }
-    }
-  }
-
-  private static void serve(PeerListener listener, AtomicBoolean over) {
-    try {
-      while (!over.get()) {
-        listener.serve(WAIT_NS);
-      }
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private int client(String peer, String... more) {
@@ -89,11 +52,12 @@ class PerfCommandTest {
 
   @Test
   void shouldMeasureReadsAndTcpOfEachSize() throws Exception {
-    withServer(
-        port ->
-            assertThat(client("127.0.0.1:" + port, "--json", "--sizes", "8,64k,1m", "--ms", "20"))
-                .as(errors.toString())
-                .isZero());
+    try (RunningListener server = new RunningListener()) {
+      String peer = "127.0.0.1:" + server.port();
+      assertThat(client(peer, "--json", "--sizes", "8,64k,1m", "--ms", "20"))
+          .as(errors.toString())
+          .isZero();
+    }
     JsonNode report = new ObjectMapper().readTree(output.toString());
     assertThat(report.path("schema").asInt()).isEqualTo(1);
     assertThat(report.path("engine").asText()).isEqualTo("soft");
@@ -132,6 +96,38 @@ class PerfCommandTest {
     JsonNode line = new ObjectMapper().readTree(output.toString());
     assertThat(line.path("port").asInt()).isPositive();
     assertThat(line.path("addresses").get(0).asText()).startsWith("127.0.0.1/8:");
+  }
+
+  @Test
+  void shouldReportAServerThatEndsTheConnection() throws Exception {
+    try (RunningListener real = new RunningListener();
+        ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int realPort = real.port();
+      Thread answer = new Thread(() -> repeatAnnouncement(other, realPort), "perf-answer");
+      answer.start();
+      assertThat(client("127.0.0.1:" + other.getLocalPort(), "--ms", "10"))
+          .isEqualTo(Commands.NOT_USABLE);
+      answer.join();
+    }
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .contains("has ended", "start there, ", "perf server");
+  }
+
+  /** Passes on the real server's line and ends the connection. */
+  private static void repeatAnnouncement(ServerSocket server, int realPort) {
+    try (Socket client = server.accept();
+        Socket real = new Socket(InetAddress.getLoopbackAddress(), realPort)) {
+      StringBuilder line = new StringBuilder();
+      int next = real.getInputStream().read();
+      while (next != '\n') {
+        line.append((char) next);
+        next = real.getInputStream().read();
+      }
+      client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
