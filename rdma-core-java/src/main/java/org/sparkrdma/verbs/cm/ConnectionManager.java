@@ -63,16 +63,6 @@ public interface ConnectionManager extends AutoCloseable {
    */
   ConnectionEvent pollEvent();
 
-  /**
-   * Checks that the addresses of all listeners are still addresses of this host. Kernels report the
-   * loss of an address on RoCE, but not on iWARP and InfiniBand, where callers repeat this every
-   * few seconds. Two checks in turn that miss an address offer one event {@link
-   * ConnectionEvent.Type#DEVICE_DOWN}; one may come while an interface is being configured again.
-   * Lists the interfaces of the host, so it takes up to milliseconds. One thread at a time, not
-   * necessarily the owner.
-   */
-  default void checkAddresses() {}
-
   @Override
   void close();
 }

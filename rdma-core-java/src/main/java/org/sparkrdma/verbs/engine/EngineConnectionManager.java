@@ -3,7 +3,6 @@ package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Queue;
@@ -194,11 +193,6 @@ public abstract class EngineConnectionManager extends EngineObject implements Co
   /** The connection with that identifier, or null. */
   protected final EngineConnection connection(Object id) {
     return connections.get(id);
-  }
-
-  /** All open listeners. */
-  protected final Collection<EngineListener> listeners() {
-    return listeners.values();
   }
 
   /** The open listener with that identifier, or null. */

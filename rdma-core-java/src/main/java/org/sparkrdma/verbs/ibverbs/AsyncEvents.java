@@ -166,8 +166,6 @@ final class AsyncEvents {
       reportAll(0, "the device failed: device=" + device);
     } else if (type == PORT_ERR) {
       reportAll(port, "a port of the device is down: device=" + device + " port=" + port);
-    } else if (type == GID_CHANGE) {
-      managers.forEach(manager -> manager.onAddressesChanged(port));
     }
   }
 

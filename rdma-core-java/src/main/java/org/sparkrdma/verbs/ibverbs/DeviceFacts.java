@@ -71,19 +71,6 @@ final class DeviceFacts {
     return new DeviceFacts(libraries, context, links).info(skipped);
   }
 
-  /**
-   * The addresses that a port has now, without a call of the device.
-   *
-   * @param port as it was queried before
-   */
-  static List<InetAddress> addresses(
-      Libraries libraries, long context, NetworkLinks links, PortInfo port) throws VerbsException {
-    boolean ethernet = port.gids().stream().noneMatch(gid -> gid.type() == GidType.INFINIBAND);
-    var table = new GidTable(libraries, context, links);
-    return new DeviceFacts(libraries, context, links)
-        .addresses(table.entries(port.number(), ethernet), ethernet);
-  }
-
   private DeviceInfo info(Consumer<String> skipped) throws VerbsException {
     String name = Contexts.name(context);
     try (NativeArena arena = new NativeArena()) {

@@ -4,8 +4,9 @@ package org.sparkrdma.verbs.ibverbs;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.engine.EngineConnection;
@@ -47,8 +48,10 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   private final long channel;
   private final int fd;
-  private final ListenerAddresses addresses;
-  private final LongSupplier recheck;
+
+  /** Ports of the device that have or had a listener. */
+  private final Set<Integer> ports = ConcurrentHashMap.newKeySet();
+
   private final NativeArena arena = new NativeArena();
 
   /** Guarded by this. */
@@ -75,15 +78,12 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
     this.routes = routes;
     this.connects = connects;
     this.channel = channel;
-    addresses = new ListenerAddresses(device, this::listeners, this::offerAddressRemoved);
-    recheck = addresses::recheckNs;
     cm = device.libraries().cm();
     fd = Native.getInt(channel + RdmaEventChannel.FD);
     Libc.setNonBlocking(fd);
     setPolled(CM, fd);
     setPolled(DEVICE, device.asyncEvents().fd());
     wakeups.watch(fd, device.asyncEvents().fd());
-    wakeups.addDeadline(recheck);
     device.asyncEvents().listenDevice(this);
   }
 
@@ -110,7 +110,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
         // Under the lock, so that the first request finds the listener.
         identifier.listen(backlog);
         var listener = new EngineListener(this, identifier.id(), identifier.localAddress());
-        addresses.add(listener.address().getAddress(), identifier.port());
+        ports.add(identifier.port());
         add(listener);
         listening = true;
         return listener;
@@ -133,7 +133,6 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   @Override
   protected void takeEvents() {
     endRequests();
-    addresses.recheckWhenDue();
     synchronized (this) {
       int before = taken;
       taken += takeEvents(EVENTS_PER_TURN - before);
@@ -255,30 +254,9 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
    * @param port that is down; 0 is the whole device
    */
   void onDeviceFailure(String reason, int port) {
-    if (port == 0 || addresses.hasNoPorts() || addresses.hasPort(port)) {
+    if (port == 0 || ports.isEmpty() || ports.contains(port)) {
       offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
     }
-  }
-
-  /**
-   * The addresses of a port changed, see IBV_EVENT_GID_CHANGE. Peers know the addresses of all
-   * listeners, so the loss of one needs a new start.
-   */
-  void onAddressesChanged(int port) {
-    addresses.onChange(port);
-  }
-
-  @Override
-  public void checkAddresses() {
-    if (!isClosed()) {
-      addresses.check();
-    }
-  }
-
-  private void offerAddressRemoved() {
-    offerOfDevice(
-        ConnectionEvent.Type.DEVICE_DOWN,
-        "an address of the listeners was removed: device=" + device.info().name());
   }
 
   private void onEvent(CmEvent event) {
@@ -330,7 +308,6 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   @Override
   protected void stopEvents() {
-    wakeups.removeDeadline(recheck);
     device.asyncEvents().forgetDevice(this);
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }

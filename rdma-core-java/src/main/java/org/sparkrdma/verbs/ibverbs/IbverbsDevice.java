@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.net.InetAddress;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +12,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
@@ -43,7 +40,6 @@ final class IbverbsDevice extends EngineDevice {
   private final Libraries libraries;
   private final Contexts contexts;
   private final long context;
-  private final NetworkLinks links;
   private final TransportRules rules;
   private final AsyncEvents asyncEvents;
   private final Set<CmIdentifier.Option> missingOptions = ConcurrentHashMap.newKeySet();
@@ -61,7 +57,6 @@ final class IbverbsDevice extends EngineDevice {
       Libraries libraries,
       Contexts contexts,
       long context,
-      NetworkLinks links,
       Driver driver,
       DeviceInfo info,
       Consumer<Device> onClosed)
@@ -70,7 +65,6 @@ final class IbverbsDevice extends EngineDevice {
     this.libraries = libraries;
     this.contexts = contexts;
     this.context = context;
-    this.links = links;
     rules = TransportRules.of(Contexts.transportType(context));
     LOG.debug("RDMA device opened: device={}", info.name());
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
@@ -82,30 +76,6 @@ final class IbverbsDevice extends EngineDevice {
 
   long context() {
     return context;
-  }
-
-  /**
-   * The addresses that a port has now. Reads tables that the kernel keeps, without a call of the
-   * card's firmware.
-   */
-  List<InetAddress> addresses(int port) throws VerbsException {
-    for (PortInfo known : info().ports()) {
-      if (known.number() == port) {
-        return DeviceFacts.addresses(libraries, context, links, known);
-      }
-    }
-    return List.of();
-  }
-
-  /** Whether an InfiniBand port has this GID now; reads the same tables as {@link #addresses}. */
-  boolean hasGid(int port, InetAddress gid) throws VerbsException {
-    for (PortInfo known : info().ports()) {
-      if (known.number() == port) {
-        return new GidTable(libraries, context, links)
-            .entries(port, false).stream().anyMatch(entry -> entry.gid().address().equals(gid));
-      }
-    }
-    return false;
   }
 
   TransportRules rules() {

@@ -84,7 +84,7 @@ final class IbverbsEngine extends EngineBase {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = known == null ? facts(context) : known;
           Driver driver = driver(context);
-          opened = new IbverbsDevice(libraries, contexts, context, links, driver, info, onClosed);
+          opened = new IbverbsDevice(libraries, contexts, context, driver, info, onClosed);
           return opened;
         }
       }

@@ -31,10 +31,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int ENOMEM = 12;
   private static final int EINVAL = 22;
 
-  private static final byte[] IPV4_LOOPBACK_GID = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1
-  };
-
   @TempDir private Path root;
 
   @ParameterizedTest(name = "the asynchronous event {1}")
@@ -165,75 +161,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
 
     assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
         .isEqualTo("the listener's address moved to another link: device=scripted0");
-  }
-
-  @Test
-  @DisplayName("the address of one of two listeners is removed")
-  void shouldReportThatTheAddressOfOneOfTwoListenersWasRemoved() throws Exception {
-    ScriptedExchange exchange = open();
-    exchange.listenAt(InetAddress.getLoopbackAddress());
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-    exchange.expectNoEvent();
-    exchange.listenAt(InetAddress.getByName("192.0.2.77"));
-
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-
-    expectRemovedAddress(exchange);
-  }
-
-  /** No event of the kernel is raised here, as on iWARP and InfiniBand. */
-  @Test
-  void shouldReportThatAnAddressIsGoneWhenTwoChecksInTurnMissIt() throws Exception {
-    faulty = false;
-    ScriptedExchange exchange = open();
-    exchange.listenAt(InetAddress.getLoopbackAddress());
-    exchange.checkAddresses(3);
-    exchange.expectNoEvent();
-    exchange.listenAt(InetAddress.getByName("192.0.2.77"));
-
-    exchange.checkAddresses(1);
-    exchange.expectNoEvent();
-    exchange.checkAddresses(1);
-
-    expectRemovedAddress(exchange);
-    exchange.checkAddresses(3);
-    exchange.expectNoEvent();
-  }
-
-  /** Same as after the failover of a bond over two devices that keeps its hardware address. */
-  @Test
-  @DisplayName("the address of the listener moves to another device of the host")
-  void shouldReportThatAnotherDeviceHasTheAddressOfTheListener() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    ScriptedExchange exchange = open();
-    exchange.listenAt(InetAddress.getLoopbackAddress());
-    library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
-
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-
-    expectRemovedAddress(exchange);
-  }
-
-  /** Same as when a bond inside of one device fails over. */
-  @Test
-  @DisplayName("the device removes the address of the listener and adds it again")
-  void shouldGoOnWhenThePortHasTheAddressOfTheListenerAgain() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    ScriptedExchange exchange = open();
-    exchange.listenAt(InetAddress.getLoopbackAddress());
-    library.gid(InetAddress.getByName("fe80::1234").getAddress(), 0);
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-    exchange.expectNoEvent();
-    library.gid(IPV4_LOOPBACK_GID, 0);
-
-    exchange.turnFor(Duration.ofMillis(1_200));
-
-    exchange.expectNoEvent();
-  }
-
-  private static void expectRemovedAddress(ScriptedExchange exchange) throws Exception {
-    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
-        .isEqualTo("an address of the listeners was removed: device=scripted0");
   }
 
   @Test

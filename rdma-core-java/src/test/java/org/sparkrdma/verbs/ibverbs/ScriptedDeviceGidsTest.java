@@ -143,21 +143,6 @@ class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
     exchange.expectNoEvent();
   }
 
-  @Test
-  @DisplayName("the GID of the only listener is removed")
-  void shouldReportThatTheGidOfTheListenerWasRemoved() throws Exception {
-    ScriptedExchange exchange = open();
-    exchange.listenAt(new GidSocketAddress(gid, 0));
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-    exchange.expectNoEvent();
-    library.gid(at("fe80:0:0:1:2:c903:29:1").getAddress(), 0);
-
-    library.raise(ScriptedLibrary.GID_CHANGE, 1);
-
-    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
-        .isEqualTo("an address of the listeners was removed: device=scripted0");
-  }
-
   /** The kernel does not deliver requests by GID there. */
   @Test
   void shouldNotConnectByGidInAnotherNetworkNamespace(@TempDir Path root) throws Exception {

@@ -176,12 +176,6 @@ final class ScriptedExchange implements AutoCloseable {
     return listener.address();
   }
 
-  void checkAddresses(int times) {
-    for (int i = 0; i < times; i++) {
-      manager.checkAddresses();
-    }
-  }
-
   /** Begins to resolve an address where nothing listens. */
   Connection resolve(InetAddress address) throws VerbsException {
     prepare();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -53,7 +55,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Interval between calls of {@link #check}. */
   public static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
-  private static final int CHECKS_FOR_ADDRESSES = 5;
   private static final int MIN_CHECKS_FOR_HANG = 5;
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
   private static final String STOPS = "the executor stops";
@@ -95,7 +96,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private volatile String unusable;
 
   private long seenTurns;
-  private int checks;
   private int unchangedChecks;
   private int closedSteps;
 
@@ -386,10 +386,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   }
 
   /**
-   * Checks that the agent takes turns, and each fifth time that this host still has the addresses
-   * of the listeners. One that hangs in a call of the device loses RDMA. It counts checks instead
-   * of time: after a pause of the whole process one check finds the agent where it was, and the
-   * next one does not. One thread calls this, each {@link #CHECK_INTERVAL}.
+   * Checks that the agent takes turns, and that this host still has the addresses of the listeners:
+   * peers know them, so the loss of one needs a new start. An agent that hangs in a call of the
+   * device loses RDMA. It counts checks instead of time: after a pause of the whole process one
+   * check finds the agent where it was, and the next one does not. One thread calls this, each
+   * {@link #CHECK_INTERVAL}.
    */
   public void check() {
     long turns = agent.turns();
@@ -402,8 +403,19 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
       lose("the transport agent hangs in a call of the device");
     }
-    if (++checks % CHECKS_FOR_ADDRESSES == 0) {
-      manager.checkAddresses();
+    if (unusable == null && !self.addresses().stream().allMatch(RdmaTransport::isOfThisHost)) {
+      lose("an address of the listeners was removed: device=" + context.device().name());
+    }
+  }
+
+  /** Kernels report the loss of an address with RoCE only. Always true for a GID. */
+  private static boolean isOfThisHost(ListenerAddress listener) {
+    NetworkAddress network = listener.network();
+    try {
+      return network.isGid() || NetworkInterface.getByInetAddress(network.address()) != null;
+    } catch (SocketException e) {
+      LOG.debug("Addresses of this host are not known", e);
+      return true;
     }
   }
 

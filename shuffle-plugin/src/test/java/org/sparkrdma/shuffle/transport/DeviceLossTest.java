@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -146,6 +148,21 @@ class DeviceLossTest extends ScriptedExecutors {
       assertThat(log.warnings()).isEmpty();
       assertThat(collected.await().failed(0)).isTrue();
     }
+  }
+
+  @Test
+  void shouldReportAListenerAddressThatTheHostDoesNotHave() throws Exception {
+    TestExecutor usual = start(1);
+    InetAddress removed = InetAddress.getByName("192.0.2.77");
+    TestExecutor executor =
+        start(2, options -> options.addresses(List.of(NetworkAddress.withoutSubnet(removed))));
+
+    usual.transport().check();
+    executor.transport().check();
+
+    assertThat(usual.outOfService()).isEmpty();
+    assertThat(executor.outOfService())
+        .containsExactly("an address of the listeners was removed: device=scripted0");
   }
 
   /** Waits until both executors know, and requires that both agents are idle then. */

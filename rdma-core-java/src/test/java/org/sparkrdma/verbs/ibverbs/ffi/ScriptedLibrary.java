@@ -26,7 +26,6 @@ public final class ScriptedLibrary {
   public static final int DEVICE_FATAL = 8;
   public static final int PORT_ACTIVE = 9;
   public static final int PORT_ERR = 10;
-  public static final int GID_CHANGE = 18;
 
   // enum rdma_cm_event_type
   public static final int ADDR_RESOLVED = 0;
