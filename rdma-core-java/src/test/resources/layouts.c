@@ -78,20 +78,9 @@ int main(void) {
 #define T struct ibv_port_attr
 #define N IbvPortAttr
   FIELD(T, N, state, STATE);
-  FIELD(T, N, max_mtu, MAX_MTU);
   FIELD(T, N, active_mtu, ACTIVE_MTU);
   FIELD(T, N, max_msg_sz, MAX_MSG_SZ);
   FIELD(T, N, link_layer, LINK_LAYER);
-#undef T
-#undef N
-#define T struct ibv_gid_entry
-#define N IbvGidEntry
-  SIZE(T, N);
-  FIELD(T, N, gid, GID);
-  FIELD(T, N, gid_index, GID_INDEX);
-  FIELD(T, N, port_num, PORT_NUM);
-  FIELD(T, N, gid_type, GID_TYPE);
-  FIELD(T, N, ndev_ifindex, NDEV_IFINDEX);
 #undef T
 #undef N
   FIELD(struct ibv_mr, IbvMr, lkey, LKEY);

@@ -27,7 +27,7 @@
   X(rdma_get_devices) X(rdma_create_event_channel) X(rdma_create_id) X(rdma_bind_addr)             \
   X(rdma_listen) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp) X(rdma_connect)      \
   X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_set_option) X(ibv_query_device)          \
-  X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
+  X(ibv_query_port) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
   X(ibv_get_async_event) X(ibv_query_device_ex) X(ibv_destroy_qp) X(rdma_destroy_qp) X(ibv_destroy_cq)    \
@@ -152,10 +152,6 @@ enum parameter { PARAMETERS(PARAMETER_IN_ENUM) PARAMETER_COUNT };
 static const char *const parameter_names[] = {PARAMETERS(AS_NAME)};
 enum end { INITIATOR, RESPONDER, END_COUNT };
 static int parameters_of[END_COUNT][PARAMETER_COUNT];
-/* The GID of the port, and the index of its network interface. */
-static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
-static uint8_t gid[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
-static int gid_link;
 static long last_send_flags[IBV_WR_RDMA_READ + 1];
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -169,7 +165,6 @@ static int without_device(enum call call) {
   case CALL_ibv_query_device:
   case CALL_ibv_query_device_ex:
   case CALL_ibv_query_port:
-  case CALL__ibv_query_gid_table:
   case CALL_ibv_alloc_pd:
   case CALL_ibv_reg_mr:
   case CALL_ibv_create_comp_channel:
@@ -624,12 +619,6 @@ void script_limit(const char *name, long value) {
 /* Calls that waited for the outcome of a connection. */
 long script_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
 
-/* Sets the GID of the port, 16 bytes, and the index of its network interface. */
-void script_gid(const void *bytes, int link) {
-  memcpy(gid, bytes, sizeof gid);
-  gid_link = link;
-}
-
 /* The next count events of the connection manager with this number do not arrive. */
 void script_lose(int type, int count) { lost[type] = count; }
 
@@ -778,8 +767,6 @@ void script_reset(void) {
   last_min_rnr_timer = -1;
   last_flow = 0;
   memset(parameters_of, 0, sizeof parameters_of);
-  memcpy(gid, loopback, sizeof gid);
-  gid_link = 0;
   if (dead_fd >= 0) {
     close(dead_fd);
     dead_fd = -1;
@@ -1604,20 +1591,6 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
   attributes->link_layer =
       limits[LIMIT_infiniband] ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   return enter(CALL_ibv_query_port);
-}
-
-ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t most,
-                             uint32_t flags, size_t size) {
-  (void)of;
-  (void)most;
-  (void)flags;
-  (void)size;
-  if (enter(CALL__ibv_query_gid_table)) {
-    return -errno;
-  }
-  *entries = (struct ibv_gid_entry){.port_num = 1, .gid_type = 2, .ndev_ifindex = gid_link};
-  memcpy(entries->gid.raw, gid, sizeof gid);
-  return 1;
 }
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {

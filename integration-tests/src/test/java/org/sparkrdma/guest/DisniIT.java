@@ -31,10 +31,11 @@ final class DisniIT {
 
   /**
    * Derived: 117 and 110 passed in the run of docs/disni.md; of the eight tests added since then,
-   * seven need no capability that DiSNI lacks, and one needs inline data.
+   * seven need no capability that DiSNI lacks, and one needs inline data. Two that passed on RoCE
+   * v2 need immediate data, which the engine does not have any more.
    */
   @ParameterizedTest
-  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 124", "iwarp, DisniVerbsContractOnIwarp, 117"})
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 122", "iwarp, DisniVerbsContractOnIwarp, 117"})
   void shouldKeepTheContract(String transport, String tests, int passing) throws Exception {
     JsonNode summary =
         GuestTests.run(

@@ -8,8 +8,6 @@ import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
 import java.util.Arrays;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.EngineChannel;
@@ -23,52 +21,34 @@ import org.sparkrdma.verbs.engine.StatusCodes;
  * within the capacity.
  */
 final class DisniCompletionQueue extends EngineCompletionQueue {
-  private static final Logger LOG = LoggerFactory.getLogger(DisniCompletionQueue.class);
-
-  private final EngineChannel channel;
   private final IbvCompChannel events;
   private final IbvCQ cq;
-  private final Watcher watcher;
   private final IbvWC[] taken = new IbvWC[BATCH];
   private final SVCPollCq pollCall;
   private final SVCReqNotify notifyCall;
 
-  private DisniCompletionQueue(
-      DisniDevice device, int capacity, EngineChannel channel, Acquired acquired)
-      throws IOException {
-    super(device, capacity, channel);
-    this.channel = channel;
-    events = device.context().createCompChannel();
-    acquired.add(() -> destroy(events));
-    cq = device.context().createCQ(events, capacity, 0);
-    acquired.add(() -> destroy(cq));
-    Arrays.setAll(taken, i -> new IbvWC());
-    pollCall = cq.poll(taken, BATCH);
-    acquired.add(pollCall::free);
-    notifyCall = cq.reqNotification(false);
-    watcher =
-        channel == null
-            ? null
-            : new Watcher(
-                "rdma-disni-completions",
-                this::watch,
-                () -> device.offerDown("events of completions have ended; the log has the cause"));
-  }
+  /** Null for a queue that is only polled. */
+  private Watcher watcher;
 
-  static DisniCompletionQueue create(DisniDevice device, int capacity, EngineChannel channel)
+  DisniCompletionQueue(DisniDevice device, int capacity, EngineChannel channel)
       throws VerbsException {
-    try (var acquired = new Acquired()) {
-      var queue = new DisniCompletionQueue(device, capacity, channel, acquired);
-      acquired.keep();
-      queue.start();
-      return queue;
+    super(device, capacity, channel);
+    Arrays.setAll(taken, i -> new IbvWC());
+    try {
+      events = device.context().createCompChannel();
+      cq = device.context().createCQ(events, capacity, 0);
+      pollCall = cq.poll(taken, BATCH);
+      notifyCall = cq.reqNotification(false);
     } catch (IOException e) {
+      destroyQueue();
       throw Failures.of("ibv_create_cq", e, "capacity=" + capacity);
     }
-  }
-
-  private void start() {
-    if (watcher != null) {
+    if (channel != null) {
+      watcher =
+          new Watcher(
+              "rdma-disni-completions",
+              this::watch,
+              () -> device.offerDown("events of completions have ended; the log has the cause"));
       watcher.start();
     }
   }
@@ -76,7 +56,7 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
   private void watch() throws IOException {
     if (events.getCqEvent(cq, Watcher.TURN_MS)) {
       cq.ackEvents(1);
-      channel.wakeup();
+      signal();
     }
   }
 
@@ -90,8 +70,7 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
     try {
       pollCall.execute();
     } catch (IOException e) {
-      throw new IllegalStateException(
-          Failures.message("ibv_poll_cq", e, "capacity=" + capacity()), e);
+      throw new IllegalStateException(Failures.message("ibv_poll_cq", e, ""), e);
     }
     return pollCall.getPolls();
   }
@@ -118,30 +97,20 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
     }
   }
 
-  private static void destroy(IbvCQ cq) throws IOException {
-    Failures.check("ibv_destroy_cq", cq.destroyCQ());
-  }
-
-  private static void destroy(IbvCompChannel events) throws IOException {
-    Failures.check("ibv_destroy_comp_channel", events.destroyCompChannel());
-  }
-
+  /** Destroys what was created, each object also when the one before was not destroyed. */
   @Override
   protected void destroyQueue() {
     if (watcher != null) {
       watcher.close();
     }
-    pollCall.free();
-    release(() -> destroy(cq));
-    // Also when the queue was not destroyed: nothing closes it later.
-    release(() -> destroy(events));
-  }
-
-  private void release(Acquired.Release release) {
-    try {
-      release.run();
-    } catch (IOException e) {
-      LOG.error("Completion queue was not destroyed: capacity={}", capacity(), e);
+    if (pollCall != null) {
+      pollCall.free();
+    }
+    if (cq != null) {
+      Failures.release("ibv_destroy_cq", cq::destroyCQ);
+    }
+    if (events != null) {
+      Failures.release("ibv_destroy_comp_channel", events::destroyCompChannel);
     }
   }
 }

@@ -86,15 +86,10 @@ final class DisniConnection extends EngineConnection {
     attributes.cap().setMax_send_wr(settings.sendDepth());
     attributes.cap().setMax_recv_wr(settings.receiveDepth());
     var own = (DisniProtectionDomain) domain;
-    try (var acquired = new Acquired()) {
-      IbvQP qp = id.createQP(own.pd(), attributes);
-      acquired.add(() -> Failures.check("rdma_destroy_qp", id.destroyQP()));
-      var created = new DisniQueuePair(device, own, this, qp, settings);
-      acquired.keep();
-      return created;
-    } catch (IOException e) {
-      throw Failures.of("rdma_create_qp", e, settings.toString());
-    }
+    return Failures.call(
+        "rdma_create_qp",
+        settings.toString(),
+        () -> new DisniQueuePair(own, this, id.createQP(own.pd(), attributes), settings));
   }
 
   @Override
@@ -104,7 +99,6 @@ final class DisniConnection extends EngineConnection {
       id.connect(convert(parameters));
     } catch (IOException e) {
       // DiSNI gives no errno: with iWARP, this can also mean that the peer refused.
-      answerPending = false;
       end(
           ConnectionEvent.Type.CONNECT_ERROR,
           Failures.message("rdma_connect", e, "remote=" + remoteAddress()));
@@ -117,7 +111,6 @@ final class DisniConnection extends EngineConnection {
     try {
       id.accept(convert(parameters));
     } catch (IOException e) {
-      answerPending = false;
       throw Failures.of("rdma_accept", e, "remote=" + remoteAddress());
     }
   }
@@ -137,8 +130,7 @@ final class DisniConnection extends EngineConnection {
   @Override
   protected void disconnectIdentifier() {
     try {
-      int rc = id.disconnect();
-      LOG.debug("rdma_disconnect: rc={} remote={}", rc, remoteAddress());
+      id.disconnect();
     } catch (IOException e) {
       LOG.debug("{}", Failures.message("rdma_disconnect", e, "remote=" + remoteAddress()));
     }
@@ -166,34 +158,28 @@ final class DisniConnection extends EngineConnection {
 
   @Override
   protected void destroyQueuePair() {
-    try {
-      Failures.check("rdma_destroy_qp", id.destroyQP());
-    } catch (IOException e) {
-      LOG.error("Queue pair was not destroyed: remote={}", remoteAddress(), e);
-    }
+    Failures.release("rdma_destroy_qp", id::destroyQP);
   }
 
   // Called by the watcher.
 
   /** The kernel reports an event. */
   synchronized void onEvent(EventType type) {
+    if (type.compareTo(EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) < 0) {
+      // An answer, or an event before the request.
+      answerPending = false;
+    }
     switch (type) {
       case RDMA_CM_EVENT_ADDR_RESOLVED -> onAddressResolved();
       case RDMA_CM_EVENT_ROUTE_RESOLVED -> onRouteResolved();
       case RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR -> onResolveFailed("event=" + type);
-      case RDMA_CM_EVENT_ESTABLISHED -> {
-        answerPending = false;
-        onEstablished(EngineConnectionManager.NO_DATA);
-      }
+      case RDMA_CM_EVENT_ESTABLISHED -> onEstablished(EngineConnectionManager.NO_DATA);
       case RDMA_CM_EVENT_REJECTED ->
           onFailed(ConnectionEvent.Type.REJECTED, "rejected by the peer or its host");
       case RDMA_CM_EVENT_UNREACHABLE -> onFailed(ConnectionEvent.Type.UNREACHABLE, "no answer");
       case RDMA_CM_EVENT_CONNECT_ERROR ->
           onFailed(ConnectionEvent.Type.CONNECT_ERROR, "connecting failed");
-      case RDMA_CM_EVENT_DISCONNECTED -> {
-        answerPending = false;
-        endIfEstablished("the peer or its host disconnected");
-      }
+      case RDMA_CM_EVENT_DISCONNECTED -> endIfEstablished("the peer or its host disconnected");
       case RDMA_CM_EVENT_DEVICE_REMOVAL -> onDeviceRemoved();
       default -> {
         // Events of multicast, moved addresses, and identifiers that may be used again.
@@ -202,17 +188,14 @@ final class DisniConnection extends EngineConnection {
   }
 
   private void onFailed(ConnectionEvent.Type type, String reason) {
-    answerPending = false;
     onFailed(type, EngineConnectionManager.NO_DATA, reason);
   }
 
   @Override
   protected String otherDevice() throws VerbsException {
-    try {
-      return device.otherDevice(id);
-    } catch (IOException e) {
-      throw Failures.of("rdma_resolve_route", e, "");
-    }
+    // DiSNI does not know the name.
+    return Failures.call(
+        "rdma_resolve_route", "", () -> device.isOfAnotherDevice(id) ? "unknown" : null);
   }
 
   @Override
@@ -226,10 +209,6 @@ final class DisniConnection extends EngineConnection {
 
   @Override
   protected InetSocketAddress sourceAddress() throws VerbsException {
-    try {
-      return (InetSocketAddress) id.getSource();
-    } catch (IOException e) {
-      throw Failures.of("rdma_get_local_addr", e, "");
-    }
+    return Failures.call("rdma_get_local_addr", "", () -> (InetSocketAddress) id.getSource());
   }
 }

@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.disni;
 import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.impl.NatIbvContext;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,6 +13,7 @@ import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.engine.DirectMemory;
 import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
@@ -35,28 +37,13 @@ final class DisniDevice extends EngineDevice {
   /** Limit of the time in which a device flushes the posted work of a broken connection. */
   private static final long FLUSH_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private final SystemDevices devices;
   private final EventChannel channel;
   private final RdmaCmId id;
   private final IbvContext context;
 
-  private DisniDevice(
-      SystemDevices devices,
-      DeviceInfo info,
-      EventChannel channel,
-      RdmaCmId id,
-      Consumer<Device> onClosed)
-      throws IOException {
+  DisniDevice(DeviceInfo info, Consumer<Device> onClosed) throws VerbsException {
     // DiSNI cannot query the vendor.
     super(info, Driver.ofUnknownVendor(info.transport()), FLUSH_TIMEOUT_NS, onClosed);
-    this.devices = devices;
-    this.channel = channel;
-    this.id = id;
-    context = id.getVerbs();
-  }
-
-  static DisniDevice open(SystemDevices devices, DeviceInfo info, Consumer<Device> onClosed)
-      throws VerbsException {
     InetAddress address =
         info.ports().stream()
             .flatMap(port -> port.addresses().stream())
@@ -68,20 +55,13 @@ final class DisniDevice extends EngineDevice {
                         "ibv_open_device failed: DiSNI needs an IPv4 address on a network interface"
                             + " of the device: device="
                             + info.name()));
-    try (var acquired = new Acquired()) {
-      EventChannel channel = EventChannel.create();
-      acquired.add(() -> EventChannel.destroy(channel));
-      RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
-      acquired.add(() -> Failures.check("rdma_destroy_id", id.destroyId()));
+    channel = EventChannel.create();
+    try {
+      id = channel.createId(RdmaCm.RDMA_PS_TCP);
       id.bindAddr(new InetSocketAddress(address, 0));
-      var opened = new DisniDevice(devices, info, channel, id, onClosed);
-      String other = opened.otherDevice(id);
-      if (opened.context == null || other != null) {
-        throw new IOException("the address belongs to another device: device=" + other);
-      }
-      acquired.keep();
-      return opened;
+      context = id.getVerbs();
     } catch (IOException e) {
+      closeDevice();
       throw Failures.of("ibv_open_device", e, "device=" + info.name() + " address=" + address);
     }
   }
@@ -90,24 +70,28 @@ final class DisniDevice extends EngineDevice {
     return context;
   }
 
-  /** The device that an identifier was bound to, when it is a different one; else null. */
-  String otherDevice(RdmaCmId other) throws IOException {
+  /** Whether an identifier was bound to another device. The library opens each device once. */
+  boolean isOfAnotherDevice(RdmaCmId other) throws IOException {
     IbvContext bound = other.getVerbs();
-    if (bound == null) {
-      return null;
-    }
-    String name = devices.deviceOfDescriptor(bound.getCmd_fd());
-    return name.equals(info().name()) ? null : name;
+    return bound != null
+        && ((NatIbvContext) bound).getObjId() != ((NatIbvContext) context).getObjId();
   }
 
   @Override
   protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
-    return DisniMemory.allocate(this, lengthBytes);
+    if (lengthBytes > DisniEngine.MAX_REGION_BYTES) {
+      throw new VerbsException(
+          "mmap",
+          "memory of DiSNI has one buffer: lengthBytes="
+              + lengthBytes
+              + (" limit=" + DisniEngine.MAX_REGION_BYTES));
+    }
+    return new DisniMemory(this, DirectMemory.allocate((int) lengthBytes));
   }
 
   @Override
   protected EngineProtectionDomain newProtectionDomain() throws VerbsException {
-    return DisniProtectionDomain.allocate(this);
+    return new DisniProtectionDomain(this);
   }
 
   @Override
@@ -118,22 +102,20 @@ final class DisniDevice extends EngineDevice {
   @Override
   protected EngineCompletionQueue newCompletionQueue(
       int capacity, EngineChannel channel, int vector) throws VerbsException {
-    return DisniCompletionQueue.create(this, capacity, channel);
+    return new DisniCompletionQueue(this, capacity, channel);
   }
 
   @Override
   protected EngineConnectionManager newConnectionManager(EngineChannel channel)
       throws VerbsException {
-    return DisniConnectionManager.create(this, channel);
+    return new DisniConnectionManager(this, channel, EventChannel.create());
   }
 
   @Override
   protected void closeDevice() {
-    try {
-      id.destroyId();
-      channel.destroyEventChannel();
-    } catch (IOException e) {
-      throw new IllegalStateException("device was closed by others: device=" + info().name(), e);
+    if (id != null) {
+      channel.destroy(id);
     }
+    channel.destroy();
   }
 }

@@ -4,8 +4,6 @@ package org.sparkrdma.verbs.disni;
 import com.ibm.disni.util.MemoryUtils;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.DirectMemory;
 import org.sparkrdma.verbs.engine.EngineMemory;
 
 /**
@@ -15,20 +13,9 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 final class DisniMemory extends EngineMemory {
   private volatile ByteBuffer buffer;
 
-  private DisniMemory(DisniDevice device, ByteBuffer buffer) {
+  DisniMemory(DisniDevice device, ByteBuffer buffer) {
     super(device, MemoryUtils.getAddress(buffer), buffer.capacity());
     this.buffer = buffer;
-  }
-
-  static DisniMemory allocate(DisniDevice device, long lengthBytes) throws VerbsException {
-    if (lengthBytes > SystemDevices.MAX_REGION_BYTES) {
-      throw new VerbsException(
-          "mmap",
-          "memory of DiSNI has one buffer: lengthBytes="
-              + lengthBytes
-              + (" limit=" + SystemDevices.MAX_REGION_BYTES));
-    }
-    return new DisniMemory(device, DirectMemory.allocate((int) lengthBytes));
   }
 
   @Override

@@ -3,53 +3,51 @@ package org.sparkrdma.verbs.disni;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
-import com.ibm.disni.verbs.SVCPostRecv;
+import com.ibm.disni.verbs.StatefulVerbCall;
 import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;
+import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
 
 /**
- * A queue pair of the device, and its work, see {@link EngineQueuePair}.
+ * A queue pair of the device, and its work, see {@link EngineQueuePair}. Each request is posted
+ * with a call of its own: DiSNI does not report which request of a list failed.
  *
  * <p>Its owner posts and polls; any thread may break or close it.
  */
 final class DisniQueuePair extends EngineQueuePair {
-  private final WorkRequest[] requests = new WorkRequest[BATCH];
-  private final long[] requestNumbers = new long[BATCH];
-  private final SendCalls sendCalls;
-  private final DisniDevice device;
+  private final IbvSendWR[] sends = new IbvSendWR[BATCH];
+  private final Driver driver;
   private final IbvQP qp;
 
   /** Takes over a queue pair of the device that was made on the connection's identifier. */
   DisniQueuePair(
-      DisniDevice device,
       DisniProtectionDomain domain,
       DisniConnection connection,
       IbvQP qp,
       QueuePairSettings settings)
       throws IOException {
     super(domain, connection, qp.getQp_num(), settings);
-    this.device = device;
+    driver = domain.driver();
     this.qp = qp;
-    sendCalls = new SendCalls(qp, device.driver());
   }
 
-  /** DiSNI cannot combine prepared calls, so each request is posted with a call of its own. */
   @Override
   protected void writeSend(int i, WorkRequest request, long requestNumber) {
-    requests[i] = request;
-    requestNumbers[i] = requestNumber;
+    sends[i] = send(driver, request, requestNumber);
   }
 
   @Override
   protected int submitSends(int count) {
     for (int i = 0; i < count; i++) {
       try {
-        sendCalls.post(requests[i], requestNumbers[i]);
+        execute(qp.postSend(List.of(sends[i]), null));
       } catch (IOException e) {
         fail(Failures.message("ibv_post_send", e, "queuePair=" + number()));
         return i;
@@ -60,8 +58,12 @@ final class DisniQueuePair extends EngineQueuePair {
 
   @Override
   protected boolean submitReceive(WorkRequest request, long requestNumber) {
+    var work = new IbvRecvWR();
+    work.setWr_id(requestNumber);
+    work.setSg_list(elements(request));
+    work.setNum_sge(driver.elementCount(request));
     try {
-      postReceiveOnce(request, requestNumber);
+      execute(qp.postRecv(List.of(work), null));
       return true;
     } catch (IOException e) {
       fail(Failures.message("ibv_post_recv", e, "queuePair=" + number()));
@@ -69,9 +71,46 @@ final class DisniQueuePair extends EngineQueuePair {
     }
   }
 
-  /** Uses a call of its own, because the fields of a prepared call cannot be changed. */
-  @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
-  private void postReceiveOnce(WorkRequest request, long requestNumber) throws IOException {
+  @Override
+  protected void free() {
+    // Each call is freed when it has run.
+  }
+
+  private static void execute(StatefulVerbCall<?> call) throws IOException {
+    try {
+      call.execute();
+    } finally {
+      call.free();
+    }
+  }
+
+  static IbvSendWR send(Driver driver, WorkRequest request, long requestNumber) {
+    boolean fenced =
+        request.opcode() != Opcode.READ && driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS);
+    var work = new IbvSendWR();
+    work.setWr_id(requestNumber);
+    work.setOpcode(code(request.opcode()));
+    work.setSend_flags(
+        (fenced ? IbvSendWR.IBV_SEND_FENCE : 0)
+            | (request.isSignalled() ? IbvSendWR.IBV_SEND_SIGNALED : 0));
+    work.getRdma().setRemote_addr(request.remoteAddress());
+    work.getRdma().setRkey((int) request.remoteKey());
+    work.setSg_list(elements(request));
+    work.setNum_sge(driver.elementCount(request));
+    return work;
+  }
+
+  private static int code(Opcode opcode) {
+    return switch (opcode) {
+      case SEND -> IbvSendWR.IBV_WR_SEND;
+      case WRITE -> IbvSendWR.IBV_WR_RDMA_WRITE;
+      case READ -> IbvSendWR.IBV_WR_RDMA_READ;
+      default -> throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+    };
+  }
+
+  @SuppressWarnings({"JdkObsolete", "NonApiType"}) // DiSNI requires this class of list.
+  private static LinkedList<IbvSge> elements(WorkRequest request) {
     var elements = new LinkedList<IbvSge>();
     for (int i = 0; i < request.elementCount(); i++) {
       var region = (DisniRegion) request.region(i);
@@ -81,23 +120,10 @@ final class DisniQueuePair extends EngineQueuePair {
       element.setLkey(region.localKey());
       elements.add(element);
     }
-    if (elements.isEmpty() && device.driver().elementCount(request) == 1) {
+    if (elements.isEmpty()) {
+      // Some drivers use the first element of a READ also where the count is 0.
       elements.add(new IbvSge());
     }
-    var work = new IbvRecvWR();
-    work.setWr_id(requestNumber);
-    work.setSg_list(elements);
-    work.setNum_sge(elements.size());
-    SVCPostRecv call = qp.postRecv(List.of(work), null);
-    try {
-      call.execute();
-    } finally {
-      call.free();
-    }
-  }
-
-  @Override
-  protected void free() {
-    sendCalls.close();
+    return elements;
   }
 }

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.impl.NatRdmaEventChannel;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
  * An event channel with a concurrent table of identifiers from which entries are removed. DiSNI's
@@ -21,18 +22,25 @@ final class EventChannel extends NatRdmaEventChannel {
     super(object, 0);
   }
 
-  static EventChannel create() throws IOException {
-    try (var acquired = new Acquired()) {
-      var made = (NatRdmaEventChannel) RdmaEventChannel.createEventChannel();
-      acquired.add(() -> destroy(made));
-      var channel = new EventChannel(made.getObjId());
-      acquired.keep();
-      return channel;
-    }
+  static EventChannel create() throws VerbsException {
+    return Failures.call(
+        "rdma_create_event_channel",
+        "",
+        () -> {
+          var created = (NatRdmaEventChannel) RdmaEventChannel.createEventChannel();
+          return new EventChannel(created.getObjId());
+        });
   }
 
-  static void destroy(RdmaEventChannel channel) throws IOException {
-    Failures.check("rdma_destroy_event_channel", channel.destroyEventChannel());
+  void destroy() {
+    Failures.release("rdma_destroy_event_channel", this::destroyEventChannel);
+  }
+
+  /** Destroys an identifier and drops what the kernel still reports of it. */
+  void destroy(RdmaCmId id) {
+    // First, because its address may be reused at once.
+    ids.remove(((NatCmaIdPrivate) id).getObjId(), id);
+    Failures.release("rdma_destroy_id", id::destroyId);
   }
 
   @Override
@@ -43,10 +51,5 @@ final class EventChannel extends NatRdmaEventChannel {
   @Override
   public NatCmaIdPrivate getCmId(long object) {
     return ids.get(object);
-  }
-
-  /** Called before the identifier is destroyed, because its address may be reused at once. */
-  void forget(RdmaCmId id) {
-    ids.remove(((NatCmaIdPrivate) id).getObjId(), id);
   }
 }

@@ -33,7 +33,7 @@ final class Watcher implements AutoCloseable {
   }
 
   /**
-   * @param onFailure called once when the thread ends without a close, after an Error too
+   * @param onFailure called once when the thread ends because a turn failed
    */
   Watcher(String name, Turn turn, Runnable onFailure) {
     this.turn = turn;
@@ -58,10 +58,7 @@ final class Watcher implements AutoCloseable {
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("{} has ended: its device cannot be used any more", thread.getName(), e);
-    } finally {
-      if (!closing) {
-        onFailure.run();
-      }
+      onFailure.run();
     }
   }
 
@@ -78,8 +75,6 @@ final class Watcher implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    if (Thread.currentThread() != thread) {
-      ThreadEnd.await(thread);
-    }
+    ThreadEnd.await(thread);
   }
 }

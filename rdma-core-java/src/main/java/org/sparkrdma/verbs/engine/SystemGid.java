@@ -13,39 +13,50 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * An entry of a port's GID table as the kernel's files show it, see sysfs-class-infiniband in the
  * kernel's ABI documents.
  *
- * @param index in the table
- * @param address its 16 bytes
- * @param isRoceV2 whether it is of RoCE version 2, on Ethernet
+ * @param gid the entry
  * @param link name of the network interface that it belongs to; empty for none
  */
-public record SystemGid(int index, InetAddress address, boolean isRoceV2, String link) {
+public record SystemGid(Gid gid, String link) {
   private static final byte[] EMPTY = new byte[16];
 
   /**
    * The entries that are not empty, by index; a table may have a thousand empty ones.
    *
    * @param port its folder in /sys/class/infiniband
+   * @param ethernet whether its link layer is Ethernet
    */
-  public static List<SystemGid> of(Path port) {
+  public static List<SystemGid> of(Path port, Transport transport, boolean ethernet) {
     List<SystemGid> found = new ArrayList<>();
     for (String name : children(port.resolve("gids"))) {
       byte[] bytes = bytes(read(port.resolve("gids").resolve(name)));
       if (bytes.length == EMPTY.length && !Arrays.equals(bytes, EMPTY)) {
+        String type = read(port.resolve("gid_attrs/types").resolve(name));
         found.add(
             new SystemGid(
-                Integer.parseInt(name),
-                address(bytes),
-                read(port.resolve("gid_attrs/types").resolve(name)).contains("v2"),
+                new Gid(Integer.parseInt(name), type(transport, ethernet, type), address(bytes)),
                 read(port.resolve("gid_attrs/ndevs").resolve(name))));
       }
     }
-    found.sort(Comparator.comparingInt(SystemGid::index));
+    found.sort(Comparator.comparingInt(entry -> entry.gid().index()));
     return found;
+  }
+
+  private static GidType type(Transport transport, boolean ethernet, String kernelType) {
+    if (transport == Transport.IWARP) {
+      return GidType.IWARP;
+    }
+    if (!ethernet) {
+      return GidType.INFINIBAND;
+    }
+    return kernelType.contains("v2") ? GidType.ROCE_V2 : GidType.ROCE_V1;
   }
 
   private static byte[] bytes(String gid) {
@@ -57,7 +68,7 @@ public record SystemGid(int index, InetAddress address, boolean isRoceV2, String
   }
 
   /** An address of 16 bytes; an IPv4 address where they stand for one. */
-  public static InetAddress address(byte[] gid) {
+  private static InetAddress address(byte[] gid) {
     try {
       return InetAddress.getByAddress(gid);
     } catch (UnknownHostException e) {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.net.InetAddress;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,11 +13,12 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.NetworkLinks;
+import org.sparkrdma.verbs.engine.SystemGid;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
@@ -45,6 +43,12 @@ final class DeviceFacts {
    * than that (ucma_init_device and ucma_valid_param in its cma.c): of 256 it keeps 0.
    */
   private static final int READS_IN_FLIGHT_BITS = 0xff;
+
+  /** The name of ibv_devinfo(1) for the number of the vendor. */
+  private static final String VENDOR_ID = "vendor_id";
+
+  /** MTU of the code 0 of enum ibv_mtu, which means nothing; each next code doubles it. */
+  private static final int MTU_UNIT_BYTES = 128;
 
   private final Libraries libraries;
   private final long context;
@@ -148,20 +152,22 @@ final class DeviceFacts {
     maxMessageBytes =
         Math.min(
             maxMessageBytes,
-            rules.maxMessageBytes(Native.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
+            Integer.toUnsignedLong(Native.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
   }
 
   /** Firmware and vendor, under the names of ibv_devinfo(1). */
   private static Map<String, Object> reported(long device) {
     Map<String, Object> reported = new LinkedHashMap<>();
     reported.put("fw_ver", Native.string(device));
-    reported.put("vendor_id", hex(Native.getInt(device + IbvDeviceAttr.VENDOR_ID)));
+    int vendorId = Native.getInt(device + IbvDeviceAttr.VENDOR_ID);
+    reported.put(VENDOR_ID, "0x" + Integer.toHexString(vendorId));
     reported.put("vendor_part_id", (long) Native.getInt(device + IbvDeviceAttr.VENDOR_PART_ID));
     return reported;
   }
 
-  private static String hex(int value) {
-    return "0x" + Integer.toHexString(value);
+  /** The driver of a device with these facts. */
+  static Driver driver(DeviceInfo info) {
+    return Driver.ofVendor(Long.decode((String) info.reported().get(VENDOR_ID)).intValue());
   }
 
   /**
@@ -260,52 +266,14 @@ final class DeviceFacts {
     PortState[] states = PortState.values();
     boolean ethernet =
         Native.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
-    List<GidTable.Entry> entries =
-        new GidTable(libraries, context, links).entries(number, ethernet);
-    List<Gid> gids = entries.stream().map(GidTable.Entry::gid).toList();
-    List<InetAddress> addresses = addresses(entries, ethernet);
-    addresses.sort(Comparator.comparing(InetAddress::isLinkLocalAddress));
+    List<SystemGid> gids =
+        SystemGid.of(links.port(Contexts.name(context), number), rules.transport(), ethernet);
     return new PortInfo(
         number,
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
-        mtuBytes(attributes + IbvPortAttr.ACTIVE_MTU),
-        gids,
-        addresses,
-        new TreeMap<>(
-            Map.of(
-                "max_mtu",
-                (long) mtuBytes(attributes + IbvPortAttr.MAX_MTU),
-                "link_layer",
-                ethernet ? "Ethernet" : "InfiniBand")));
-  }
-
-  /** The code of an enum ibv_mtu: 1 means 256 bytes, 5 means 4096. */
-  private static int mtuBytes(long address) {
-    return 128 << Native.getInt(address);
-  }
-
-  private List<InetAddress> addresses(List<GidTable.Entry> entries, boolean ethernet)
-      throws VerbsException {
-    return rules.hasAddressesAsGids(ethernet)
-        ? addresses(entries)
-        : ofLinks(entries.stream().map(GidTable.Entry::gid).toList());
-  }
-
-  /** Those GIDs that are addresses of this host. */
-  private List<InetAddress> addresses(List<GidTable.Entry> entries) throws VerbsException {
-    List<NetworkLinks.Link> all = links.all();
-    List<InetAddress> addresses = new ArrayList<>();
-    for (GidTable.Entry entry : entries) {
-      InetAddress address = NetworkLinks.ofGid(all, entry.gid().address(), entry.link());
-      if (address != null && !addresses.contains(address)) {
-        addresses.add(address);
-      }
-    }
-    return addresses;
-  }
-
-  /** Addresses of the network interfaces that belong to the first GID. */
-  private List<InetAddress> ofLinks(List<Gid> gids) throws VerbsException {
-    return gids.isEmpty() ? new ArrayList<>() : links.ofPort(gids.get(0).address().getAddress());
+        MTU_UNIT_BYTES << Native.getInt(attributes + IbvPortAttr.ACTIVE_MTU),
+        gids.stream().map(SystemGid::gid).toList(),
+        links.addresses(gids),
+        Map.of("link_layer", ethernet ? "Ethernet" : "InfiniBand"));
   }
 }

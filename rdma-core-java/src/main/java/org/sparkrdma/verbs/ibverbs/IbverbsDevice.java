@@ -12,7 +12,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
@@ -57,11 +56,10 @@ final class IbverbsDevice extends EngineDevice {
       Libraries libraries,
       Contexts contexts,
       long context,
-      Driver driver,
       DeviceInfo info,
       Consumer<Device> onClosed)
       throws VerbsException {
-    super(info, driver, FLUSH_TIMEOUT_NS, onClosed);
+    super(info, DeviceFacts.driver(info), FLUSH_TIMEOUT_NS, onClosed);
     this.libraries = libraries;
     this.contexts = contexts;
     this.context = context;

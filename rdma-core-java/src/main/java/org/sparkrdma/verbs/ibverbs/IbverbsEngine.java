@@ -11,11 +11,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineBase;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Native;
-import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.engine.NetworkLinks;
 
 /** Opens the machine's devices. Safe for any thread. */
 final class IbverbsEngine extends EngineBase {
@@ -83,8 +80,7 @@ final class IbverbsEngine extends EngineBase {
       for (long context : contexts.all()) {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = known == null ? facts(context) : known;
-          Driver driver = driver(context);
-          opened = new IbverbsDevice(libraries, contexts, context, driver, info, onClosed);
+          opened = new IbverbsDevice(libraries, contexts, context, info, onClosed);
           return opened;
         }
       }
@@ -93,17 +89,6 @@ final class IbverbsEngine extends EngineBase {
       if (opened == null) {
         contexts.close();
       }
-    }
-  }
-
-  private Driver driver(long context) throws VerbsException {
-    try (NativeArena arena = new NativeArena()) {
-      long attributes = arena.allocate(IbvDeviceAttr.SIZE);
-      int rc = libraries.verbs().queryDevice(context, attributes);
-      if (rc != 0) {
-        throw Libraries.failure("ibv_query_device", rc, "device=" + Contexts.name(context));
-      }
-      return Driver.ofVendor(Native.getInt(attributes + IbvDeviceAttr.VENDOR_ID));
     }
   }
 

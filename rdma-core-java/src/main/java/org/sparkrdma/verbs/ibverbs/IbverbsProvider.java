@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.ibverbs;
 import java.nio.file.Path;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;

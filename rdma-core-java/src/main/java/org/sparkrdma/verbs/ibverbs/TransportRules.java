@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.ibverbs;
 import java.util.EnumSet;
 import java.util.Set;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
@@ -71,22 +70,6 @@ enum TransportRules {
     return this == IWARP;
   }
 
-  /** The type of a GID, from the kernel's name for it and the port's link layer. */
-  GidType gidType(int kernelType, boolean ethernet) {
-    if (this == IWARP) {
-      return GidType.IWARP;
-    }
-    if (!ethernet) {
-      return GidType.INFINIBAND;
-    }
-    return kernelType == 2 ? GidType.ROCE_V2 : GidType.ROCE_V1;
-  }
-
-  /** Whether GIDs are IP addresses: only those of RoCE are. */
-  boolean hasAddressesAsGids(boolean ethernet) {
-    return this == INFINIBAND && ethernet;
-  }
-
   /**
    * Whether the peer's host rejected a request because of a stale connection (cm_match_req in
    * drivers/infiniband/core/cm.c), from the event's status.
@@ -106,11 +89,6 @@ enum TransportRules {
       case IB_REFUSED_BY_CONSUMER -> "refused by the peer";
       default -> "refused: reason=" + status;
     };
-  }
-
-  /** The longest message; iWARP's drivers give no limit. */
-  long maxMessageBytes(int ofPort) {
-    return Math.min(Integer.toUnsignedLong(ofPort), Integer.MAX_VALUE);
   }
 
   /** READ may have fewer elements than other work; 0 means unknown. */

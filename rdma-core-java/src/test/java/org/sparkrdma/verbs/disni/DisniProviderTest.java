@@ -62,7 +62,7 @@ class DisniProviderTest {
 
   @Test
   void shouldReportALibraryThatDoesNotFitTheJar() {
-    assertThatThrownBy(() -> Machine.checkLibrary(OldLibrary.class))
+    assertThatThrownBy(() -> DisniProvider.checkLibrary(OldLibrary.class))
         .isInstanceOf(EngineUnavailableException.class)
         .hasMessageContaining("jverbs outdated, version found 30, version required 31");
   }
@@ -86,7 +86,9 @@ class DisniProviderTest {
   @Test
   void shouldReportThatTheFlagIsMissing() {
     assertThatThrownBy(
-            () -> Machine.checkFlag(ModuleLayer.boot().findModule("java.logging").orElseThrow()))
+            () ->
+                DisniProvider.checkFlag(
+                    ModuleLayer.boot().findModule("java.logging").orElseThrow()))
         .isInstanceOf(EngineUnavailableException.class)
         .hasMessageContaining("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED");
   }

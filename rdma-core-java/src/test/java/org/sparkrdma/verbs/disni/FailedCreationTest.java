@@ -4,12 +4,10 @@ package org.sparkrdma.verbs.disni;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.OpenResources;
@@ -17,14 +15,13 @@ import org.sparkrdma.verbs.device.OpenResources;
 /** A creation that fails after its first native call destroys what it created, last first. */
 @Timeout(60)
 class FailedCreationTest {
-  @TempDir private Path root;
   private FakeDisni disni;
   private DisniDevice device;
 
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device = disni.device(root);
+    device = disni.device();
     disni.clear();
   }
 
@@ -36,10 +33,6 @@ class FailedCreationTest {
 
   private void createQueue() throws VerbsException {
     device.createCompletionQueue(8, device.createCompletionChannel(), 0);
-  }
-
-  private void createManager() throws VerbsException {
-    device.createConnectionManager(device.createCompletionChannel());
   }
 
   private void assertNothingButChannels() {
@@ -91,17 +84,6 @@ class FailedCreationTest {
   }
 
   @Test
-  void shouldDestroyAnEventChannelThatDisniCannotWrap() {
-    disni.fail("wrap event channel");
-    assertThatThrownBy(this::createManager)
-        .isInstanceOf(VerbsException.class)
-        .hasMessageContaining("cannot wrap event channel");
-    assertThat(disni.calls())
-        .containsExactly("create event channel", "wrap event channel", "destroy event channel");
-    assertNothingButChannels();
-  }
-
-  @Test
   void shouldDestroyTheCompletionChannelOnceWhenTheQueueIsNotDestroyed() throws Exception {
     device.createCompletionQueue(8, null, 0);
     disni.clear();
@@ -124,7 +106,7 @@ class FailedCreationTest {
   @Test
   void shouldDestroyIdentifierAndChannelOfADeviceThatCannotBeBound() {
     disni.fail("bind");
-    assertThatThrownBy(() -> disni.device(root))
+    assertThatThrownBy(() -> disni.device())
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("cannot bind");
     assertThat(disni.calls())

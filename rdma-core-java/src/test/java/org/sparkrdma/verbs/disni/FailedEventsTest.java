@@ -8,13 +8,11 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -23,7 +21,6 @@ import org.sparkrdma.verbs.cm.Listener;
 /** Failures of the threads that wait for DiSNI's events, and of what they do. */
 @Timeout(60)
 class FailedEventsTest {
-  @TempDir private Path root;
   private FakeDisni disni;
   private DisniDevice device;
   private CompletionChannel channel;
@@ -32,7 +29,7 @@ class FailedEventsTest {
   @BeforeEach
   void open() throws Exception {
     disni = FakeDisni.install();
-    device = disni.device(root);
+    device = disni.device();
     channel = device.createCompletionChannel();
     manager = device.createConnectionManager(channel);
   }

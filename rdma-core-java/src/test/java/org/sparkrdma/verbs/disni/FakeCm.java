@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
-import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
@@ -11,6 +10,7 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.impl.NatCmaIdPrivate;
+import com.ibm.disni.verbs.impl.NatIbvContext;
 import com.ibm.disni.verbs.impl.NatRdmaEventChannel;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,8 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /** The connection manager's calls of {@link FakeDisni}. */
 final class FakeCm extends RdmaCm {
-  /** The descriptor of each identifier's device. */
-  static final int DESCRIPTOR = 3;
+  /** The address of the device that each identifier is bound to. */
+  private static final long DEVICE = 3;
 
   private static final SocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_711);
@@ -41,9 +41,7 @@ final class FakeCm extends RdmaCm {
   @Override
   public RdmaEventChannel createEventChannel() throws IOException {
     disni.onCall("create event channel");
-    var channel = new NatRdmaEventChannel(1, 0);
-    disni.onCreatedEventChannel();
-    return channel;
+    return new NatRdmaEventChannel(1, 0);
   }
 
   @Override
@@ -62,7 +60,7 @@ final class FakeCm extends RdmaCm {
   /** An identifier that is bound to the device. */
   static RdmaCmId newId(RdmaEventChannel channel) throws IOException {
     var id = new NatCmaIdPrivate(1, channel, null);
-    id.setVerbs(new IbvContext(DESCRIPTOR, 1) {});
+    id.setVerbs(new NatIbvContext(DEVICE, null));
     return id;
   }
 

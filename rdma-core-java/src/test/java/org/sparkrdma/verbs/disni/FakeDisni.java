@@ -9,8 +9,6 @@ import com.ibm.disni.verbs.RdmaVerbs;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -36,7 +34,6 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
   private final FakeVerbs verbs = new FakeVerbs(this);
   private final List<String> failing = new CopyOnWriteArrayList<>();
   private final Queue<RdmaCmEvent> events = new ConcurrentLinkedQueue<>();
-  private boolean openFails;
 
   /** DiSNI keeps its one provider in a private field, and creates the native one only when null. */
   static FakeDisni install() throws ReflectiveOperationException {
@@ -45,20 +42,8 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     return fake;
   }
 
-  /**
-   * Opens a device whose descriptor belongs to it.
-   *
-   * @param root gets the files of the system
-   */
-  DisniDevice device(Path root) throws IOException, VerbsException {
-    Path descriptor = root.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
-    if (!Files.isSymbolicLink(descriptor)) {
-      Files.createDirectories(descriptor.getParent());
-      Files.createSymbolicLink(descriptor, Path.of("/dev/infiniband/uverbs0"));
-      Path name = root.resolve("sys/class/infiniband_verbs/uverbs0/ibdev");
-      Files.createDirectories(name.getParent());
-      Files.writeString(name, "fake0\n");
-    }
+  /** Opens a device. */
+  DisniDevice device() throws IOException, VerbsException {
     var port =
         new PortInfo(
             1,
@@ -67,8 +52,7 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
             List.of(),
             List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
     var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
-    return DisniDevice.open(
-        new SystemDevices(root),
+    return new DisniDevice(
         new DeviceInfo(
             "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),
         closed -> calls.add("closed"));
@@ -120,17 +104,8 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     return events.poll();
   }
 
-  /** DiSNI's Java object of an event channel opens the connection manager again. */
-  void onCreatedEventChannel() {
-    openFails = failing.contains("wrap event channel");
-  }
-
   @Override
-  public RdmaCm openCm() throws IOException {
-    if (openFails) {
-      openFails = false;
-      onCall("wrap event channel");
-    }
+  public RdmaCm openCm() {
     return cm;
   }
 

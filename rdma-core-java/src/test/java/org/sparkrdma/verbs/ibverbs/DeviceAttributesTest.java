@@ -57,7 +57,6 @@ class DeviceAttributesTest {
     PortInfo port = device.ports().get(0);
     assertThat(port.state()).isEqualTo(PortState.ACTIVE);
     assertThat(port.activeMtuBytes()).isEqualTo(1_024);
-    assertThat(port.reported())
-        .containsOnly(Map.entry("max_mtu", 4_096L), Map.entry("link_layer", "Ethernet"));
+    assertThat(port.reported()).containsOnly(Map.entry("link_layer", "Ethernet"));
   }
 }

@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+import org.sparkrdma.verbs.engine.NetworkLinks;
 
 /** Connections by GID, without IP addresses: the family AF_IB of the connection manager. */
 class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
@@ -39,9 +39,9 @@ class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
   }
 
   @BeforeEach
-  void scriptInfinibandPort() {
+  void scriptInfinibandPort() throws Exception {
     library.limit("infiniband", 1);
-    library.gid(gid.getAddress(), 0);
+    ScriptedEngine.host().withGid(gid.getAddress(), "");
   }
 
   private ScriptedExchange openByGid() throws Exception {
@@ -147,6 +147,7 @@ class ScriptedDeviceGidsTest extends ScriptedDeviceFixture {
   @Test
   void shouldNotConnectByGidInAnotherNetworkNamespace(@TempDir Path root) throws Exception {
     faulty = false;
+    new ScriptedHost(root).withGid(gid.getAddress(), "");
     NetworkLinks links = NetworkLinks.ofSystem(root);
     assertThat(links.inFirstNamespace()).isFalse();
     try (VerbsEngine container = ScriptedEngine.over(library, links)) {

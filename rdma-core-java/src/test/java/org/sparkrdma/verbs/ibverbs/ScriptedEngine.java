@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The ibverbs engine over a {@link ScriptedLibrary}. */
@@ -10,12 +13,25 @@ public final class ScriptedEngine {
   /** The name of its device. */
   public static final String DEVICE = "scripted0";
 
+  /** The system files of {@link #host}. */
+  private static final Path ROOT =
+      Path.of("target", "scripted-host-" + ProcessHandle.current().pid());
+
   private ScriptedEngine() {}
 
-  /** The caller closes it. */
+  /** On {@link #host}, as it is by default. The caller closes it. */
   public static VerbsEngine over(ScriptedLibrary library) {
-    NetworkLinks system = NetworkLinks.ofSystem(Path.of("/"));
-    return over(library, new NetworkLinks(system.directory(), system.source(), true));
+    try {
+      host().withDeviceFiles();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return over(library, NetworkLinks.ofSystem(ROOT));
+  }
+
+  /** A host with the network interfaces of this one. */
+  static ScriptedHost host() {
+    return new ScriptedHost(ROOT);
   }
 
   static VerbsEngine over(ScriptedLibrary library, NetworkLinks links) {

@@ -6,8 +6,10 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -26,14 +28,28 @@ public final class ScriptedHost {
     this.root = root;
   }
 
-  /** Writes the files from which the provider concludes that there is a usable device. */
+  /**
+   * Writes the files from which the provider concludes that there is a usable device, whose port
+   * has the GID 127.0.0.1.
+   */
   public ScriptedHost withDeviceFiles() throws IOException {
-    Files.createDirectories(root.resolve("sys/class/infiniband").resolve(ScriptedEngine.DEVICE));
-    Files.createDirectories(root.resolve("proc/sys/net/core"));
-    Files.createFile(root.resolve("proc/sys/net/core/netdev_max_backlog"));
-    Path nodes = Files.createDirectories(root.resolve("dev/infiniband"));
-    Files.createFile(nodes.resolve("uverbs0"));
-    Files.createFile(nodes.resolve("rdma_cm"));
+    write("proc/sys/net/core/netdev_max_backlog", "");
+    write("dev/infiniband/uverbs0", "");
+    write("dev/infiniband/rdma_cm", "");
+    return withGid(HexFormat.of().parseHex("00000000000000000000ffff7f000001"), "");
+  }
+
+  /**
+   * Sets the only GID of the device's port.
+   *
+   * @param bytes all 16
+   * @param link name of the network interface that the GID belongs to; empty for none
+   */
+  public ScriptedHost withGid(byte[] bytes, String link) throws IOException {
+    String port = "sys/class/infiniband/" + ScriptedEngine.DEVICE + "/ports/1/";
+    write(port + "gids/0", HexFormat.of().formatHex(bytes));
+    write(port + "gid_attrs/types/0", "RoCE v2");
+    write(port + "gid_attrs/ndevs/0", link);
     return this;
   }
 
@@ -45,8 +61,7 @@ public final class ScriptedHost {
    */
   public ScriptedHost withLink(String name, String hardware, String... addresses)
       throws IOException {
-    Path folder = Files.createDirectories(classNet().resolve(name));
-    Files.writeString(folder.resolve("address"), hardware + "\n");
+    write("sys/class/net/" + name + "/address", hardware);
     List<InetAddress> found = new ArrayList<>();
     for (String address : addresses) {
       found.add(InetAddress.getByName(address));
@@ -55,12 +70,14 @@ public final class ScriptedHost {
     return this;
   }
 
-  private Path classNet() {
-    return root.resolve("sys/class/net");
+  private void write(String name, String text) throws IOException {
+    Path file = root.resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, text + "\n");
   }
 
-  NetworkLinks links() {
-    return new NetworkLinks(classNet(), () -> List.copyOf(links), true);
+  public NetworkLinks links() {
+    return new NetworkLinks(root, () -> List.copyOf(links));
   }
 
   /** The engine on this host's network interfaces; the caller closes it. */

@@ -73,14 +73,14 @@ class InactivePortTest extends RuntimeFixture {
   @Test
   @DisplayName("the only port has no IP address at the first start, and gets one later")
   void shouldStartWhenAnActivePortGetsItsAddress() throws Exception {
-    DEVICE.library().gid(LINK_LOCAL, 0);
+    host.withGid(LINK_LOCAL, "");
 
     assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 has no IP address");
   }
 
-  private void scriptGidWithoutIpAddress() {
+  private void scriptGidWithoutIpAddress() throws IOException {
     DEVICE.library().limit("infiniband", 1);
-    DEVICE.library().gid(LINK_LOCAL, 0);
+    host.withGid(LINK_LOCAL, "");
   }
 
   @Test
@@ -203,7 +203,7 @@ class InactivePortTest extends RuntimeFixture {
     assertStartsWhenReady(parts -> engine.transport(), reasons);
   }
 
-  /** A reset of the device's script makes the port ready. */
+  /** A reset of the device's script and the files of a usable device make the port ready. */
   private void assertStartsWhenReady(TransportStart transports, String... reasons)
       throws Exception {
     firstRestart = Duration.ofMillis(1);
@@ -217,6 +217,7 @@ class InactivePortTest extends RuntimeFixture {
           .contains("until it can be started")
           .contains(reasons);
       DEVICE.library().reset();
+      host.withDeviceFiles();
 
       awaitState(runtime, State.UP);
       runtime.require(WAIT);

@@ -36,6 +36,7 @@ final class DeviceInfos {
             maxPrivateDataBytes,
             limits.completionVectors()),
         capabilities,
-        device.ports());
+        device.ports(),
+        device.reported());
   }
 }

@@ -29,16 +29,14 @@ class GidAddressesTest extends ScriptedHosts {
   }
 
   /**
-   * Starts an executor as on a host of its own, at the address that the device's choice finds. Only
-   * the newest host's GID is in the device's table.
+   * Starts an executor as on a host of its own, at the address that the device's choice finds.
    *
    * @param prefix of its GID
    * @param ip addresses of the port's IPoIB interface
    */
   private TestExecutor executor(int number, String prefix, String... ip) throws Exception {
     byte[] gid = InetAddress.getByName(prefix + "2:c903:29:" + number).getAddress();
-    library.gid(gid, 0);
-    ScriptedHost host = host(number);
+    ScriptedHost host = host(number).withGid(gid, "");
     if (ip.length > 0) {
       host.withLink("ib0", "80:00:02:08:" + HexFormat.ofDelimiter(":").formatHex(gid), ip);
     }

@@ -15,14 +15,12 @@ import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /** The only address of each executor's RoCE port is a link-local IPv6 address. */
 class LinkLocalTest extends ScriptedHosts {
-  /**
-   * The engine on a host whose network interface with the address has this number. Only the newest
-   * host's GID is in the device's table.
-   */
+  /** The engine on a host whose network interface with the address has this number. */
   private VerbsEngine engine(int number, int link) throws Exception {
     String address = "fe80::" + number;
-    library.gid(InetAddress.getByName(address).getAddress(), link);
-    ScriptedHost host = new ScriptedHost(newFolder("host-" + number));
+    ScriptedHost host =
+        new ScriptedHost(newFolder("host-" + number))
+            .withGid(InetAddress.getByName(address).getAddress(), "eth0");
     for (int other = 1; other < link; other++) {
       // As a VLAN of the interface has it, too.
       host.withLink("eth0." + other, "02:00:00:00:00:0" + number, address);

@@ -31,7 +31,6 @@ class PartitionsTest extends ScriptedHosts {
   void scriptPartitions() {
     library.limit("infiniband", 1);
     library.limit("partition_bits", 16);
-    library.gid(GID, 0);
   }
 
   /**
@@ -43,6 +42,7 @@ class PartitionsTest extends ScriptedHosts {
     String gid = HexFormat.ofDelimiter(":").formatHex(GID);
     VerbsEngine engine =
         host(number)
+            .withGid(GID, "")
             .withLink("ib0", "80:00:02:08:" + gid, "10.1.0." + number)
             .withLink("ib0.8001", "80:00:0a:10:" + gid, "10.2.0." + number)
             .engine(library);

@@ -33,6 +33,7 @@ abstract class ScriptedHosts extends ScriptedExecutors {
   /** A host with its own address on Ethernet. */
   final ScriptedHost host(int number) throws Exception {
     return new ScriptedHost(newFolder("host-" + number))
+        .withDeviceFiles()
         .withLink("eth0", "02:00:00:00:00:0" + number, hostAddress(number));
   }
 

@@ -90,24 +90,11 @@ public final class Layouts {
   /** struct ibv_port_attr; see {@link VerbsLibrary#PORT_ATTRIBUTES_BYTES} for its size. */
   public static final class IbvPortAttr {
     public static final int STATE = 0;
-    public static final int MAX_MTU = 4;
     public static final int ACTIVE_MTU = 8;
     public static final int MAX_MSG_SZ = 20;
     public static final int LINK_LAYER = 46;
 
     private IbvPortAttr() {}
-  }
-
-  /** struct ibv_gid_entry. */
-  public static final class IbvGidEntry {
-    public static final int SIZE = 32;
-    public static final int GID = 0;
-    public static final int GID_INDEX = 16;
-    public static final int PORT_NUM = 20;
-    public static final int GID_TYPE = 24;
-    public static final int NDEV_IFINDEX = 28;
-
-    private IbvGidEntry() {}
   }
 
   /** struct ibv_mr. */

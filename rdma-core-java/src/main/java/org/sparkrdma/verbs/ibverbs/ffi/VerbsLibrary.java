@@ -124,16 +124,6 @@ public final class VerbsLibrary {
     return Native.callInt(symbols.get("ibv_query_port"), context, port, attributes);
   }
 
-  /** Whether {@link #queryGidTable} is there: rdma-core 32 and newer. */
-  public boolean hasQueryGidTable() {
-    return symbols.findOrZero("_ibv_query_gid_table") != 0;
-  }
-
-  public long queryGidTable(long context, long entries, int max) {
-    return Native.call(
-        symbols.get("_ibv_query_gid_table"), context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
-  }
-
   public long allocPd(long context) {
     return Native.call(symbols.get("ibv_alloc_pd"), context);
   }

@@ -164,18 +164,6 @@ public final class ScriptedLibrary {
     call("script_limit", name, value);
   }
 
-  /**
-   * Sets the only GID of the port; without it, or after a reset, it is 127.0.0.1.
-   *
-   * @param bytes all 16
-   * @param link number of the network interface that the GID belongs to; 0 is none
-   */
-  public void gid(byte[] bytes, int link) {
-    try (NativeArena arena = new NativeArena()) {
-      Native.call(symbols.get("script_gid"), arena.allocate(bytes, bytes.length), link);
-    }
-  }
-
   /** Loses events of the connection manager with this number of enum rdma_cm_event_type. */
   public void lose(int event, int count) {
     Native.call(symbols.get("script_lose"), event, count);

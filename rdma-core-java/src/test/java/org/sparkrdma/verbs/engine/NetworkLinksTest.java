@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.ibverbs;
+package org.sparkrdma.verbs.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 class NetworkLinksTest {
   private static final String GID = "fe80000000000000506b4b0300a1b2c3";
@@ -30,8 +33,13 @@ class NetworkLinksTest {
     return InetAddress.getByName(address);
   }
 
-  private List<InetAddress> ofPort() throws Exception {
-    return host.links().ofPort(HexFormat.of().parseHex(GID));
+  private List<InetAddress> addresses(GidType type, InetAddress gid, String link) {
+    return host.links().addresses(List.of(new SystemGid(new Gid(0, type, gid), link)));
+  }
+
+  private List<InetAddress> ofInfiniband() throws Exception {
+    InetAddress gid = InetAddress.getByAddress(HexFormat.of().parseHex(GID));
+    return addresses(GidType.INFINIBAND, gid, "");
   }
 
   @ParameterizedTest
@@ -50,7 +58,7 @@ class NetworkLinksTest {
       throws Exception {
     host.withLink("ib0", hardware, "10.1.0.5");
 
-    assertThat(ofPort()).isEqualTo(found ? List.of(at("10.1.0.5")) : List.of());
+    assertThat(ofInfiniband()).isEqualTo(found ? List.of(at("10.1.0.5")) : List.of());
   }
 
   @Test
@@ -62,25 +70,25 @@ class NetworkLinksTest {
             "fe80::5",
             "fd00::5");
 
-    List<InetAddress> addresses = ofPort();
+    List<InetAddress> addresses = ofInfiniband();
 
-    assertThat(addresses).containsExactly(at("fe80::5"), at("fd00::5"));
+    assertThat(addresses).containsExactly(at("fd00::5"), at("fe80::5"));
     assertThat(addresses)
         .extracting(address -> ((Inet6Address) address).getScopeId())
-        .containsExactly(2, 0);
+        .containsExactly(0, 2);
   }
 
   /** A VLAN interface has the hardware address, so the link-local address, of its parent. */
   @ParameterizedTest
-  @CsvSource({"1, 1", "2, 2", "3, -1", "0, -1"})
-  void shouldTakeTheLinkLocalAddressOfTheInterfaceOfAGid(int link, int scope) throws Exception {
+  @CsvSource({"eth0, 1", "eth0.5, 2", "eth1, -1", "'', -1"})
+  void shouldTakeTheLinkLocalAddressOfTheInterfaceOfAGid(String link, int scope) throws Exception {
     host.withLink("eth0", "", "fe80::5")
         .withLink("eth0.5", "", "fe80::5")
         .withLink("eth1", "", "fe80::6");
 
-    InetAddress address = NetworkLinks.ofGid(host.links().all(), at("fe80::5"), link);
+    List<InetAddress> found = addresses(GidType.ROCE_V2, at("fe80::5"), link);
 
-    assertThat(address == null ? -1 : ((Inet6Address) address).getScopeId()).isEqualTo(scope);
+    assertThat(found.isEmpty() ? -1 : ((Inet6Address) found.get(0)).getScopeId()).isEqualTo(scope);
   }
 
   @ParameterizedTest
@@ -89,16 +97,15 @@ class NetworkLinksTest {
       throws Exception {
     host.withLink("eth0", "", "10.1.0.5", "fd00::5");
 
-    InetAddress address = NetworkLinks.ofGid(host.links().all(), at(gid), 7);
-
-    assertThat(address).isEqualTo(found ? at(gid) : null);
+    assertThat(addresses(GidType.ROCE_V2, at(gid), "eth7"))
+        .isEqualTo(found ? List.of(at(gid)) : List.of());
   }
 
   @Test
   void shouldListTheInterfacesOfTheSystem() throws Exception {
     NetworkInterface loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
 
-    assertThat(NetworkLinks.ofSystem(Path.of("/")).all())
+    assertThat(NetworkLinks.ofSystem(Path.of("/")).source().get())
         .anySatisfy(
             link -> {
               assertThat(link.index()).isEqualTo(loopback.getIndex());
