@@ -60,8 +60,9 @@ class CmThreadsTest {
   }
 
   @Test
-  void shouldRefuseCallsWhenTooManyWait() {
+  void shouldRefuseCallsWhenTooManyWait() throws InterruptedException {
     CountDownLatch answer = new CountDownLatch(1);
+    CountDownLatch last = new CountDownLatch(1);
     routes.add(() -> awaitUninterruptibly(answer));
 
     int added = 0;
@@ -70,7 +71,8 @@ class CmThreadsTest {
     }
 
     answer.countDown();
-    routes.close(() -> {});
+    routes.close(last::countDown);
+    last.await();
     assertThat(ran).hasSize(added);
   }
 
