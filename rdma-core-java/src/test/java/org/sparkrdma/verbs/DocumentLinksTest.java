@@ -39,7 +39,8 @@ class DocumentLinksTest {
     assertThat(wrong).isEmpty();
   }
 
-  private static List<Path> documents() throws IOException {
+  /** All Markdown documents of the repository. */
+  static List<Path> documents() throws IOException {
     List<Path> found = new ArrayList<>();
     try (Stream<Path> folders = Files.list(ROOT)) {
       for (Path folder : folders.filter(path -> !isSkipped(path)).toList()) {
