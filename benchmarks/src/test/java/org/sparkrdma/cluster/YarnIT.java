@@ -82,9 +82,29 @@ class YarnIT {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"client", "cluster"})
-  void shouldReadEveryRemoteBlockByRead(String deployMode) throws Exception {
+  @Test
+  void shouldReadEveryRemoteBlockByReadWithTheDriverInAContainer() throws Exception {
+    Application application = runShuffle("cluster");
+
+    assertReported(application.logs());
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldReadEveryRemoteBlockByReadWithTheDriverHere() throws Exception {
+    Application application = runShuffle("client");
+
+    assertReported(application.driver());
+  }
+
+  private static void assertReported(String driver) {
+    assertThat(driver)
+        // The checks of an executor may last longer than the job on a busy machine.
+        .containsPattern("Checks of executor [0-9]+ on .*: RDMA is used")
+        .contains("Shuffle of this application: readBytes=");
+  }
+
+  private static Application runShuffle(String deployMode) throws Exception {
     Application application =
         run(
             deployMode,
@@ -98,10 +118,7 @@ class YarnIT {
     assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
         .hasSize(2)
         .allMatch(line -> line.contains(OF_OVERHEAD + "768 MiB"));
-    assertThat(deployMode.equals("client") ? application.driver() : application.logs())
-        // The checks of an executor may last longer than the job on a busy machine.
-        .containsPattern("Checks of executor [0-9]+ on .*: RDMA is used")
-        .contains("Shuffle of this application: readBytes=");
+    return application;
   }
 
   @Test

@@ -63,6 +63,7 @@ class JobScriptsIT {
   }
 
   @ParameterizedTest
+  @Tag("nightly")
   @ValueSource(
       strings = {
         "terasort --shapes 2m",

@@ -15,11 +15,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
@@ -29,7 +28,8 @@ import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Script;
 
 /**
- * The packaged jar on real clusters of the oldest and the newest Spark that this machine can run.
+ * The packaged jar on real clusters of the oldest and, nightly, of the newest Spark that this
+ * machine can run.
  */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class MatrixIT {
@@ -48,9 +48,18 @@ class MatrixIT {
     oldestHome = new SparkHomes(INSTALLATION, progress).home("3.5.9", "2.12");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"oldest", "newest"})
-  void shouldGiveTheSameAnswers(String cell) throws Exception {
+  @Test
+  void shouldGiveTheSameAnswersOnTheOldestSpark() throws Exception {
+    assertSameAnswers("oldest");
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldGiveTheSameAnswersOnTheNewestSpark() throws Exception {
+    assertSameAnswers("newest");
+  }
+
+  private void assertSameAnswers(String cell) throws Exception {
     Path report = directory.resolve("matrix.json");
     CheckedExecutors executors = CheckedExecutors.in(directory);
     Script.Outcome outcome =

@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortState;
 
 /** Arguments, sentences and exit codes of the command, with programs of bash. */
+@Tag("slow")
 @Timeout(60)
 class CardCommandTest {
   private static final DeviceInfo CARD =

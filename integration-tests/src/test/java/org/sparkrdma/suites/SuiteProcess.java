@@ -225,6 +225,9 @@ final class SuiteProcess {
     command.addAll(List.of("-u", directory.resolve("reports").toString()));
     command.addAll(List.of("-s", run.suiteClass()));
     run.filters().forEach(filter -> command.addAll(List.of("-z", filter)));
+    if (!Boolean.getBoolean("it.nightly")) {
+      command.addAll(List.of("-l", "nightly"));
+    }
     return command;
   }
 

@@ -13,12 +13,12 @@ final class Suites {
   private static final String SCENARIOS = "org.sparkrdma.scenarios.";
   private static final List<String> SCENARIO_SUITES =
       List.of(
+          "BlockSizesSuite",
           "OperatorsSuite",
           "VerifiedReadsSuite",
           "ConcurrentJobsSuite",
           "SchedulingSuite",
           "ServingSuite",
-          "faults.FaultsSuite",
           "faults.FailingDiskSuite",
           "faults.MemoryLimitSuite",
           "ExecutorLossSuite",
@@ -43,8 +43,8 @@ final class Suites {
   /**
    * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
    * out what takes minutes and finds little: Spark's suites without the plug-in's engine, most of
-   * those without remote blocks (their blocks never reach the plug-in's client), codecs that other
-   * suites use, and the largest blocks.
+   * those without remote blocks (their blocks never reach the plug-in's client), Spark's suite of
+   * decommissioning beside ours, the largest blocks, and the tests tagged nightly.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.
@@ -53,50 +53,38 @@ final class Suites {
    */
   static List<SuiteRun> all(boolean nightly) {
     List<SuiteRun> runs = new ArrayList<>();
+    // First, because it takes longest.
+    runs.add(SuiteRun.of(SCENARIOS + "faults.FaultsSuite", Setting.OWN));
     for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
-      if (nightly || setting != Setting.FALLBACK) {
-        runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
-        runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
-        runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting).withoutRemoteBlocks());
-        if (nightly) {
-          runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
-        }
-        runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
-        runs.add(decommission(setting, nightly));
-        // Reads map outputs on the reader's host, which Spark reads itself.
-        runs.add(
-            SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting)
-                .withoutRemoteBlocks());
+      if (!nightly && setting == Setting.FALLBACK) {
+        continue;
       }
+      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
+      runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
+      runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting).withoutRemoteBlocks());
+      runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
+      if (nightly) {
+        runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
+        runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
+      }
+      // Reads map outputs on the reader's host, which Spark reads itself.
+      runs.add(
+          SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting)
+              .withoutRemoteBlocks());
       // Its other tests are those of ShuffleSuite; only these fetch from the service.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
               .only("using external shuffle service")
               .withoutRemoteBlocks());
     }
-    runs.add(blockSizes(nightly));
     runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
     SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;
   }
 
-  private static SuiteRun blockSizes(boolean whole) {
-    SuiteRun run = SuiteRun.of(SCENARIOS + "BlockSizesSuite", Setting.OWN);
-    return whole ? run : run.only("300 x 300 small blocks");
-  }
-
-  /**
-   * The daily run excludes SPARK-32850: it decommissions all executors three seconds after a task
-   * was sent and hangs when that was too early, as on a busy machine.
-   */
-  private static SuiteRun decommission(Setting setting, boolean whole) {
-    SuiteRun run = SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting);
-    return whole ? run : run.only("shuffle blocks are migrated", "SPARK-36782", "SPARK-46957");
-  }
-
   private static SuiteRun adaptiveExecution(Setting setting, boolean whole) {
     SuiteRun run =
         SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(30));
-    return whole ? run : run.only("local shuffle", "oalesce", "skewed join through union");
+    return whole ? run : run.only("local shuffle");
   }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
-/** Very many tiny blocks. */
+/** Very many tiny blocks; with more reducers than `spark.shuffle.sort.bypassMergeThreshold`, else a
+  * map task writes a file for each block first.
+  */
 final class BlockSizesSuite extends ScenarioSuite {
-  for (side <- Seq(300, 1_000)) {
-    test(s"should read $side x $side small blocks") {
+  for ((side, tags) <- Seq(220 -> Nil, 1_000 -> Seq(Nightly))) {
+    test(s"should read $side x $side small blocks", tags: _*) {
       val expected =
         VanillaAnswers.of(s"small-blocks-$side")(c => Jobs.smallBlocks(c.sc, side, side))
       SparkCluster.run(Clusters.soft()) { cluster =>

@@ -14,7 +14,11 @@ private[scenarios] object Clusters {
   def master(coresEach: Int): String = s"local-cluster[2,$coresEach,1024]"
 
   /** Spark without the plug-in. */
-  def vanilla(coresEach: Int = 1): SparkConf = base(coresEach).set("spark.shuffle.manager", "sort")
+  def vanilla(): SparkConf = base(1).set("spark.shuffle.manager", "sort")
+
+  /** The same without executors, which need time to start. */
+  def vanillaInThisProcess(cores: Int): SparkConf =
+    vanilla().setMaster(s"local[$cores]").remove("spark.plugins")
 
   /** The plug-in on the loopback engine. */
   def soft(coresEach: Int = 1): SparkConf =

@@ -31,7 +31,7 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
 
   private val BoundSeconds = 60
 
-  test("should continue to read while executors with tracked shuffles exit and restart") {
+  test("should continue to read while executors with tracked shuffles exit and restart", Nightly) {
     SparkCluster.run(conf()) { cluster =>
       val changes = new Changes
       cluster.sc.addSparkListener(changes)

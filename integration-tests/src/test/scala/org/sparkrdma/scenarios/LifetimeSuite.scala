@@ -10,9 +10,10 @@ final class LifetimeSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(30, Seconds), interval = Span(1, Seconds))
 
-  test("should release registered files when their shuffle is removed") {
+  test("should release registered files with their shuffle and all else with the application") {
     // Windows only: small blocks that are read rarely would be copied, not registered.
-    SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "window")) { cluster =>
+    val conf = Clusters.soft().set("spark.shuffle.rdma.serve", "window")
+    val ended = SparkCluster.run(conf) { cluster =>
       val pids = cluster.processes().values
       val kept = Jobs.reduced(cluster.sc)
       kept.count()
@@ -25,16 +26,9 @@ final class LifetimeSuite extends ScenarioSuite with Eventually {
       eventually(assert(SharedFiles.registered(pids) === ofKept))
       val (_, traffic) = cluster.trafficOf(kept.count())
       assertAllByRead(traffic)
-    }
-  }
-
-  test("should leave nothing behind when the application ends") {
-    val pids = SparkCluster.run(Clusters.soft()) { cluster =>
-      Jobs.reduced(cluster.sc).count()
-      val pids = cluster.processes().values
       assert(SharedFiles.leftOf(pids).nonEmpty)
       pids
     }
-    eventually(assert(SharedFiles.leftOf(pids) === Nil))
+    eventually(assert(SharedFiles.leftOf(ended) === Nil))
   }
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
+import org.scalatest.Tag
 import org.scalatest.concurrent.Signaler
 import org.scalatest.concurrent.ThreadSignaler
 import org.scalatest.concurrent.TimeLimitedTests
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.Minutes
 import org.scalatest.time.Span
+
+/** A test of the nightly run; a daily test of the same kind stays. */
+private[scenarios] object Nightly extends Tag("nightly")
 
 /** Base of the scenarios: a time limit for each test, and checks of byte counts. */
 private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLimitedTests {

@@ -17,7 +17,7 @@ final class SchedulingSuite extends ScenarioSuite {
 
   test("should return vanilla Spark's result in a barrier stage, by READ") {
     val expected =
-      VanillaAnswers.of("barrier-stage", Clusters.vanilla(coresEach = 2))(c => barrierStage(c.sc))
+      VanillaAnswers.of("barrier-stage")(c => barrierStage(c.sc))
     SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>
       val (result, traffic) = cluster.trafficOf(barrierStage(cluster.sc))
       assert(result === expected)

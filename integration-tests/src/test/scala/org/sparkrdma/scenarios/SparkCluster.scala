@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios
 import java.nio.file.Files
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkContext
@@ -70,6 +71,9 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
 
 private[scenarios] object SparkCluster {
   private val Executors = 2
+
+  /** Cores for vanilla Spark in this process. */
+  private val Cores = 4
   private val Hosts = Seq("127.0.0.1", "127.0.0.2")
 
   /** Starts a cluster and waits for both executors. */
@@ -78,13 +82,20 @@ private[scenarios] object SparkCluster {
 
   /** Starts a cluster whose master does not define the cores of an executor. */
   def start(conf: SparkConf, cores: Int): SparkCluster = {
-    require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
-    val spark = SparkSession.builder().config(conf).getOrCreate()
-    SparkInternals.awaitExecutors(spark.sparkContext, Executors)
-    val cluster = new SparkCluster(spark, Executors * cores)
-    spark.sparkContext.addSparkListener(cluster.log)
+    val cluster = create(conf, Executors * cores)
+    SparkInternals.awaitExecutors(cluster.sc, Executors)
+    cluster.sc.addSparkListener(cluster.log)
     cluster
   }
+
+  private def create(conf: SparkConf, cores: Int): SparkCluster = {
+    require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
+    new SparkCluster(SparkSession.builder().config(conf).getOrCreate(), cores)
+  }
+
+  /** Same as `run`, without the plug-in and without executors: for answers alone. */
+  def runVanilla[T](body: SparkCluster => T): T =
+    Using.resource(create(Clusters.vanillaInThisProcess(Cores), Cores))(body)
 
   /** Same as `run`, with executors on two addresses, which Spark takes for two hosts; on one host
     * Spark runs no speculative copy.

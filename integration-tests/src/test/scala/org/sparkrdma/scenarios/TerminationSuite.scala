@@ -5,6 +5,7 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentLinkedQueue
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.ExceptionFailure
@@ -33,13 +34,19 @@ final class TerminationSuite extends ScenarioSuite {
   private val Padding = 1_024
   private val HangingReads = "hang@2+"
 
+  /** Failures of Spark's own shuffle by step and partitions. */
+  private val ofSpark = mutable.Map.empty[(String, Int), Failures]
+
   /** A string, because its superclass is private to Spark in Scala. */
   private val SortManager = "org.sparkrdma.scenarios.HeldSortManager"
 
   for {
-    step <- Seq(HeldEnd.JvmHook, HeldEnd.ManagerStop)
+    (step, tags) <- Seq(HeldEnd.JvmHook -> Nil, HeldEnd.ManagerStop -> Seq(Nightly))
     (reads, faults) <- Seq("" -> "", " and its READs hang" -> HangingReads)
-  } test(s"should fail no fetch from a healthy executor while one waits after its $step$reads") {
+  } test(
+    s"should fail no fetch from a healthy executor while one waits after its $step$reads",
+    tags: _*
+  ) {
     compare(step, partitions = 1, "spark.shuffle.rdma.soft.faults" -> faults)
   }
 
@@ -56,9 +63,10 @@ final class TerminationSuite extends ScenarioSuite {
       .set("spark.shuffle.rdma.request.timeout", "2s")
       .set(setting._1, setting._2)
     val failures = failuresOf(soft, step, partitions)
-    val vanilla =
-      Clusters.vanilla().set("spark.shuffle.manager", SortManager)
-    val ofVanilla = failuresOf(vanilla, step, partitions)
+    val ofVanilla = ofSpark.getOrElseUpdate(
+      (step, partitions),
+      failuresOf(Clusters.vanilla().set("spark.shuffle.manager", SortManager), step, partitions)
+    )
     info(s"failures: $failures, vanilla: $ofVanilla")
     assert(failures.ofHealthy <= ofVanilla.ofHealthy)
     assert(failures.ofTasks <= ofVanilla.ofTasks)

@@ -15,7 +15,6 @@ import java.util.zip.ZipFile
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.spark.SparkConf
 import org.apache.spark.SPARK_VERSION
 
 /** Results of Spark without the plug-in: computed once for all suites and cached in the build
@@ -44,13 +43,13 @@ private[scenarios] object VanillaAnswers {
   }
 
   /** The result of that name; every caller must use the name for the same computation. */
-  def of[T](name: String, conf: SparkConf = Clusters.vanilla())(compute: SparkCluster => T): T = {
+  def of[T](name: String)(compute: SparkCluster => T): T = {
     val kept = directory.resolve(name)
     // Another suite that runs at the same time may need the same answer.
     Using.resource(FileChannel.open(directory.resolve(s"$name.lock"), CREATE, WRITE)) { channel =>
       channel.lock()
       if (!Files.exists(kept)) {
-        val answer = SparkCluster.run(conf)(compute)
+        val answer = SparkCluster.runVanilla(compute)
         val unfinished = directory.resolve(s"$name.unfinished")
         Using.resource(new ObjectOutputStream(Files.newOutputStream(unfinished)))(
           _.writeObject(answer)

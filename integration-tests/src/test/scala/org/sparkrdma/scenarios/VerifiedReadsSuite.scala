@@ -18,8 +18,8 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   private val LinesAtMost = 15
   private lazy val expected = VanillaAnswers.of("verified-reads")(blocks)
 
-  for (algorithm <- Seq("CRC32", "CRC32C")) {
-    test(s"should verify every block against $algorithm checksums") {
+  for ((algorithm, tags) <- Seq("CRC32" -> Seq(Nightly), "CRC32C" -> Nil)) {
+    test(s"should verify every block against $algorithm checksums", tags: _*) {
       assertVerified(Clusters.soft().set("spark.shuffle.checksum.algorithm", algorithm))
     }
   }

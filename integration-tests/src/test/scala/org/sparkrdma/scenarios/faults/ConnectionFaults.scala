@@ -28,14 +28,16 @@ private[faults] object ConnectionFaults {
         mayAlso = Quarantined
       ),
       timesOut("a connection request is never answered", Step.CONNECT),
-      timesOut("an event of a connection request is lost", Step.CONNECT_REQUEST),
+      timesOut("an event of a connection request is lost", Step.CONNECT_REQUEST)
+        .copy(nightly = true),
       timesOut("a connection is never accepted", Step.ACCEPT),
       timesOut("a REQUEST is lost", Step.REQUEST_RECEIVED),
       timesOut("an ANSWER is lost", Step.ANSWER_RECEIVED),
       comesLate("a connection request", Step.CONNECT_REQUEST),
-      comesLate("a REQUEST", Step.REQUEST_RECEIVED),
-      wrongRequest("a REQUEST is of no known version", garbledAt = 1),
-      wrongRequest("a REQUEST is for another start of the executor", garbledAt = 8),
+      comesLate("a REQUEST", Step.REQUEST_RECEIVED).copy(nightly = true),
+      wrongRequest("a REQUEST is of no known version", garbledAt = 1).copy(nightly = true),
+      wrongRequest("a REQUEST is for another start of the executor", garbledAt = 8)
+        .copy(nightly = true),
       wrongRequest("a REQUEST's proof is wrong", garbledAt = 40),
       onNewConnection(
         "an ANSWER has a wrong proof",

@@ -2,6 +2,7 @@
 package org.sparkrdma.scenarios.faults
 
 import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
@@ -26,7 +27,7 @@ final class FailingDiskSuite extends ScenarioSuite {
     )(_.write())
   }
 
-  test("should recompute map outputs whose windows were read before") {
+  test("should recompute map outputs whose windows were read before", Nightly) {
     run(
       serve = "window",
       reason = "read-error",

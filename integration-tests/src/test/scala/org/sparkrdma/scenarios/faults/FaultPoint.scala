@@ -29,6 +29,8 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   whether the fault may be met only after the last block of a job
   * @param retries
   *   the tasks and stages that Spark repeats
+  * @param nightly
+  *   whether daily runs leave it out, because they have another fault of its step and treatment
   */
 private[faults] final case class FaultPoint(
     name: String,
@@ -44,7 +46,8 @@ private[faults] final case class FaultPoint(
     pausesExecutor: Boolean = false,
     runsTwice: Boolean = false,
     retries: FaultPoint.Retries = FaultPoint.NoRetry,
-    after: FaultPoint.After = FaultPoint.AllByRead
+    after: FaultPoint.After = FaultPoint.AllByRead,
+    nightly: Boolean = false
 ) {
 
   /** The reasons for which blocks may use TCP. */

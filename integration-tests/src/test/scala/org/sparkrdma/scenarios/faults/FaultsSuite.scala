@@ -13,12 +13,11 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
-import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
 import org.sparkrdma.scenarios.Traffic
-import org.sparkrdma.scenarios.VanillaAnswers
 import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.plan.Step
@@ -31,9 +30,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   private val MuteDirectoryBound = 60
 
   private lazy val expected: Map[FaultJob, Seq[(Int, Long)]] =
-    VanillaAnswers.of("faults", Clusters.vanilla(coresEach = 2)) { cluster =>
-      Seq(FaultJob.Usual).map(job => job -> job.run(cluster.sc)).toMap
-    }
+    Seq(FaultJob.Usual).map(job => job -> FaultJob.vanillaAnswer(job)).toMap
   private var bench: Option[FaultBench] = None
 
   override def afterAll(): Unit = {
@@ -79,7 +76,8 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   }
 
   for (point <- FaultPoints.all) {
-    test(s"should give the vanilla answer when ${point.name}") {
+    val tags = if (point.nightly) Seq(Nightly) else Nil
+    test(s"should give the vanilla answer when ${point.name}", tags: _*) {
       runFault(point)
     }
   }

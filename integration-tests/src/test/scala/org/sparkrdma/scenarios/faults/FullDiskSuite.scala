@@ -17,6 +17,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
@@ -57,7 +58,7 @@ final class FullDiskSuite extends ScenarioSuite {
     }
   }
 
-  test("should read by READ from leased files on a full disk") {
+  test("should read by READ from leased files on a full disk", Nightly) {
     withExecutors(conf()) { cluster =>
       val shuffled = FaultJob.Usual.shuffled(cluster.sc)
       val first = FaultJob.answer(shuffled)

@@ -17,11 +17,13 @@ private[faults] object LocateFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(
       notSent("a LOCATE cannot be sent", WorkStatus.RETRY_EXCEEDED),
-      notSent("a LOCATE finds no receiver ready", WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED),
+      notSent("a LOCATE finds no receiver ready", WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED)
+        .copy(nightly = true),
       untimely("a LOCATE is lost", Step.LOCATE_RECEIVED, Act.LOSE),
       garbled("a LOCATE is garbled", Step.LOCATE_RECEIVED),
-      slow("a LOCATE comes late", Step.LOCATE_RECEIVED),
-      untimely("a LOCATE comes too late", Step.LOCATE_RECEIVED, Act.HOLD, TooLateMs),
+      slow("a LOCATE comes late", Step.LOCATE_RECEIVED).copy(nightly = true),
+      untimely("a LOCATE comes too late", Step.LOCATE_RECEIVED, Act.HOLD, TooLateMs)
+        .copy(nightly = true),
       untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE),
       garbled("a LOCATED is garbled", Step.LOCATED_RECEIVED),
       inPiece("an address far from the window", "ADDRESS:44"),
@@ -51,7 +53,7 @@ private[faults] object LocateFaults {
         claims = Seq(Claim.upToHits("verify.unusable-sums"), Claim.never("verify.corrupt")),
         mayAlso = Set("checksum-unusable")
       ),
-      slow("a LOCATED comes late", Step.LOCATED_RECEIVED),
+      slow("a LOCATED comes late", Step.LOCATED_RECEIVED).copy(nightly = true),
       untimely("a LOCATED comes too late", Step.LOCATED_RECEIVED, Act.HOLD, TooLateMs),
       untimely("a queue pair fails without an event under a LOCATE", Step.LOCATE, Act.FAIL_SILENTLY)
     )

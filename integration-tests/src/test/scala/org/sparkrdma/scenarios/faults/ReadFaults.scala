@@ -11,6 +11,11 @@ import org.sparkrdma.verbs.WorkStatus
 
 /** Faults of READs. */
 private[faults] object ReadFaults {
+
+  /** Errors of a wrong key and of a silent peer. The other errors end the connection the same way.
+    */
+  private val Daily = Set(WorkStatus.REMOTE_ACCESS_ERROR, WorkStatus.RETRY_EXCEEDED)
+
   val all: Seq[FaultPoint] = seeded(
     WorkStatus.values.toSeq.filterNot(Set(WorkStatus.SUCCESS, WorkStatus.FLUSH_ERROR)).map {
       status =>
@@ -18,7 +23,8 @@ private[faults] object ReadFaults {
           s"a READ ends with $status",
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
           claims = Claim.byTcp("read-error") +: FaultPoint.Replaced,
-          mayAlso = FaultPoint.ConnectionEnds
+          mayAlso = FaultPoint.ConnectionEnds,
+          nightly = !Daily(status)
         )
     } ++ Seq(
       FaultPoint(

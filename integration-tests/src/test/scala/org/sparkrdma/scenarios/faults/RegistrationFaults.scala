@@ -43,7 +43,8 @@ private[faults] object RegistrationFaults {
       FaultPoint(
         "a window is refused with EFAULT",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
-        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
+        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy"),
+        nightly = true
       )
     )
   )

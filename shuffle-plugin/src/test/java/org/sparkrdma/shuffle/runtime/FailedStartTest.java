@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +22,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.PortState;
 
 /** The first start of a runtime fails; a later one follows, unless the cause lasts. */
+@Tag("slow")
 class FailedStartTest extends RuntimeFixture {
   /** The first start fails, a later one succeeds, and one warning names the reason. */
   private static void assertStartsLater(RdmaRuntime runtime, String reason) {

@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
@@ -18,6 +19,7 @@ import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.verbs.VerbsException;
 
 /** The loss of the device while a runtime uses it, and later starts. */
+@Tag("slow")
 class RdmaRuntimeRestartTest extends RuntimeFixture {
   @Test
   void shouldComeBackWhenTheDeviceDoes() throws InterruptedException {

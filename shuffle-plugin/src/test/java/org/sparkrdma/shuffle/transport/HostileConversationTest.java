@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ import org.sparkrdma.shuffle.wire.Messages;
  * is answered once and has the right bytes if it was read, the executor stays in service, an honest
  * peer is not accused, and nothing leaks.
  */
+@Tag("slow")
 @Timeout(300)
 class HostileConversationTest {
   /** Conversations of the everyday build; the fuzz profile names more. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -32,6 +33,7 @@ import org.sparkrdma.shuffle.wire.Messages.Refusal;
  * Effects on a server of strangers, and of members of the application that break the protocol: they
  * get nothing or lose their own connection, and an honest reader reads as before.
  */
+@Tag("slow")
 @Timeout(60)
 class HostilePeerTest extends TransportFixture {
   private static final int MAPS = 32;

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -31,6 +32,7 @@ import org.sparkrdma.shuffle.wire.Messages.Refusal;
  * Effects of a hostile server on a reader: the server's blocks use TCP in bounded time, each is
  * answered once, nothing leaks, and other servers are read as before.
  */
+@Tag("slow")
 @Timeout(60)
 class HostileServerTest extends TransportFixture {
   private static final int LENGTH = BarePeer.PERIOD;

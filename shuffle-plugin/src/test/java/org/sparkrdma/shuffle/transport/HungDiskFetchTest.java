@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,20 +25,20 @@ import org.sparkrdma.verbs.VerbsEngine;
 /**
  * A reader of a server one of whose two disks hangs, or a call of whose device on their threads.
  */
+@Tag("slow")
 @Timeout(60)
 class HungDiskFetchTest {
   private static final int HUNG = 1_000;
   private static final int BYTES = 10_000;
 
   @TempDir private Path directory;
+  @TempDir private Path second;
 
   @Test
   void shouldReadBlocksOfOneDiskWhileTheOtherHangsAndQuarantineNoPeer() throws Exception {
-    Path first = Files.createDirectory(directory.resolve("first"));
-    Path second = Files.createDirectory(directory.resolve("second"));
     Random random = new Random(7);
-    try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
-        TestExecutor reader = new TestExecutor(first, patient(2))) {
+    try (TestExecutor server = server(options(1).secondDirectory(second));
+        TestExecutor reader = reader(6)) {
       server.outputs().writeIn(second, HUNG, random, BYTES, BYTES, BYTES);
       server.outputs().write(1, random, BYTES, BYTES);
       List<BlockRange> blocks =
@@ -72,11 +72,9 @@ class HungDiskFetchTest {
 
   @Test
   void shouldGoOnWithTheCloseOfAServerWhenTheHungDiskHasReturned() throws Exception {
-    Path first = Files.createDirectory(directory.resolve("first"));
-    Path second = Files.createDirectory(directory.resolve("second"));
     Random random = new Random(7);
-    try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
-        TestExecutor reader = new TestExecutor(first, patient(2))) {
+    try (TestExecutor server = server(options(1).secondDirectory(second));
+        TestExecutor reader = reader(6)) {
       server.outputs().writeIn(second, HUNG, random, BYTES);
       server.outputs().write(1, random, BYTES);
       List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
@@ -99,9 +97,8 @@ class HungDiskFetchTest {
   @Test
   void shouldSendBlocksToTcpInTimeWhileARegistrationHangs() throws Exception {
     HangingCall call = new HangingCall("registerFile");
-    try (TestExecutor server = new TestExecutor(directory, call.options());
-        TestExecutor reader =
-            new TestExecutor(directory, options(2).requestTimeout(Duration.ofSeconds(4)))) {
+    try (TestExecutor server = server(call.options());
+        TestExecutor reader = reader(4)) {
       List<BlockRange> registered = readFirst(server, reader);
       call.armed.set(true);
 
@@ -121,9 +118,8 @@ class HungDiskFetchTest {
   @Test
   void shouldServeOtherBlocksWhileADeregistrationHangs() throws Exception {
     HangingCall call = new HangingCall("close");
-    try (TestExecutor server = new TestExecutor(directory, call.options());
-        TestExecutor reader =
-            new TestExecutor(directory, options(2).requestTimeout(Duration.ofSeconds(4)))) {
+    try (TestExecutor server = server(call.options());
+        TestExecutor reader = reader(4)) {
       readFirst(server, reader);
       call.armed.set(true);
       // The lease of the block may end later, and with it the use of its window.
@@ -209,8 +205,15 @@ class HungDiskFetchTest {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
   }
 
-  /** A reader that waits for the server's answer, which comes after half of this time. */
-  private static TestExecutor.Options patient(long incarnation) {
-    return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(10));
+  private TestExecutor server(TestExecutor.Options options) throws Exception {
+    return new TestExecutor(directory, options);
+  }
+
+  /**
+   * A reader that waits for the server's answer, which comes after half of the request time-out.
+   */
+  private TestExecutor reader(int timeoutSeconds) throws Exception {
+    return new TestExecutor(
+        directory, options(2).requestTimeout(Duration.ofSeconds(timeoutSeconds)));
   }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
  * Two executors that read from each other while messages and events of the set-up are lost or late,
  * in virtual time. The end of each test checks that nothing stays open.
  */
+@Tag("slow")
 @Timeout(120)
 class LostSetUpTest {
   private static final int BLOCK_BYTES = 1 << 20;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
 /** The tab of a real application, live and from its event log in a real History Server. */
+@Tag("slow")
 @Timeout(120)
 class LiveTabTest {
   private static final String TAB = "RDMA shuffle</a>";
