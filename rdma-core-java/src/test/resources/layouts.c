@@ -97,7 +97,6 @@ int main(void) {
   FIELD(T, N, cap.max_recv_wr, CAP_MAX_RECV_WR);
   FIELD(T, N, cap.max_send_sge, CAP_MAX_SEND_SGE);
   FIELD(T, N, cap.max_recv_sge, CAP_MAX_RECV_SGE);
-  FIELD(T, N, cap.max_inline_data, CAP_MAX_INLINE_DATA);
   FIELD(T, N, qp_type, QP_TYPE);
 #undef T
 #undef N
@@ -201,20 +200,8 @@ int main(void) {
   FIELD(struct sockaddr_in, SockaddrIn, sin_family, SIN_FAMILY);
   FIELD(struct sockaddr_in, SockaddrIn, sin_port, SIN_PORT);
   FIELD(struct sockaddr_in, SockaddrIn, sin_addr, SIN_ADDR);
+  SIZE(struct sockaddr_in6, SockaddrIn6);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_addr, SIN6_ADDR);
   FIELD(struct sockaddr_in6, SockaddrIn6, sin6_scope_id, SIN6_SCOPE_ID);
-#define T struct sockaddr_ib
-#define N SockaddrIb
-  SIZE(T, N);
-  FIELD(T, N, sib_family, SIB_FAMILY);
-  FIELD(T, N, sib_pkey, SIB_PKEY);
-  FIELD(T, N, sib_flowinfo, SIB_FLOWINFO);
-  FIELD(T, N, sib_addr, SIB_ADDR);
-  FIELD(T, N, sib_sid, SIB_SID);
-  FIELD(T, N, sib_sid_mask, SIB_SID_MASK);
-  NAMED_VALUE(N, NUMBER_AF_IB, AF_IB);
-  NAMED_VALUE(N, NUMBER_PS_TCP, RDMA_IB_IP_PS_TCP);
-#undef T
-#undef N
   return 0;
 }

@@ -42,9 +42,9 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
+#define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
-  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(without_af_ib) X(odd_gid) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
+  X(removal_after) X(held_reads) X(connect_event) X(address_error) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
   X(route_error) X(second_device)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
@@ -143,7 +143,6 @@ static int kept_count;
 static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
 static int last_vector = -1, last_min_rnr_timer = -1;
-static uint32_t last_flow;
 
 /* Parameters of the newest connection of each end: from rdma_connect, and from rdma_accept, whose tos is the listener's. */
 #define PARAMETERS(X) X(retry_count) X(rnr_retry_count) X(ack_timeout) X(tos)
@@ -645,9 +644,6 @@ long script_send_flags(int opcode) { return last_send_flags[opcode]; }
 /* Encoded as in ibv_modify_qp(3); -1 before it was set. */
 long script_min_rnr_timer(void) { return last_min_rnr_timer; }
 
-/* The sib_flowinfo of the newest source address by GID. */
-long script_flow(void) { return last_flow; }
-
 /* A parameter of the newest connection of an end, from 0 on. */
 long script_parameter(const char *name, int end) {
   return parameters_of[end][find(name, parameter_names, PARAMETER_COUNT)];
@@ -765,7 +761,6 @@ void script_reset(void) {
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
   last_min_rnr_timer = -1;
-  last_flow = 0;
   memset(parameters_of, 0, sizeof parameters_of);
   if (dead_fd >= 0) {
     close(dead_fd);
@@ -1058,12 +1053,6 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
   return error ? -1 : 0;
 }
 
-static int is_gid(const struct sockaddr *address) { return address->sa_family == AF_IB; }
-
-static size_t size_of(const struct sockaddr *address) {
-  return is_gid(address) ? sizeof(struct sockaddr_ib) : sizeof(struct sockaddr_in6);
-}
-
 /* Keeps the parameters of the connection of an end. */
 static void keep_parameters(enum end end, const struct identifier *id, const struct rdma_conn_param *parameters) {
   parameters_of[end][PARAMETER_retry_count] = parameters->retry_count;
@@ -1072,39 +1061,13 @@ static void keep_parameters(enum end end, const struct identifier *id, const str
   parameters_of[end][PARAMETER_tos] = id->tos;
 }
 
-/* In network byte order; as cma_port in the kernel's cma.c. */
-static in_port_t port_of(const struct sockaddr *address) {
-  const struct sockaddr_ib *ib = (const struct sockaddr_ib *)address;
-  return is_gid(address) ? htons((uint16_t)be64toh(ib->sib_sid & ib->sib_sid_mask))
-                         : ((const struct sockaddr_in *)address)->sin_port;
-}
+/* In network byte order. */
+static in_port_t port_of(const struct sockaddr *address) { return ((const struct sockaddr_in *)address)->sin_port; }
 
 static void set_port(struct sockaddr *address) {
   if (!port_of(address)) {
-    in_port_t port = htons(20000 + next_number++ % 20000);
-    if (is_gid(address)) {
-      ((struct sockaddr_ib *)address)->sib_sid |= htobe64(ntohs(port));
-    } else {
-      ((struct sockaddr_in *)address)->sin_port = port;
-    }
+    ((struct sockaddr_in *)address)->sin_port = htons(20000 + next_number++ % 20000);
   }
-}
-
-/* Sets errno where librdmacm or the kernel refuse an address of AF_IB: without AF_IB (ucma_addrlen in librdmacm's cma.c), on
-   a port of Ethernet (cma_validate_port in the kernel's cma.c), with a service id of another port space (cma_select_ib_ps), or
-   with a partition that the port does not have. */
-static int is_refused_gid(const struct sockaddr *address) {
-  const struct sockaddr_ib *ib = (const struct sockaddr_ib *)address;
-  errno = 0;
-  if (address && is_gid(address)) {
-    uint64_t space = be64toh(ib->sib_sid & ib->sib_sid_mask) & RDMA_IB_IP_PS_MASK;
-    errno = limited(LIMIT_without_af_ib, 0) ? EINVAL
-            : !limits[LIMIT_infiniband]     ? ENODEV
-            : space != RDMA_IB_IP_PS_TCP    ? EPROTONOSUPPORT
-            : ib->sib_pkey != 0xffff        ? EINVAL
-                                            : 0;
-  }
-  return errno;
 }
 
 static void bind_to_device(struct identifier *id) {
@@ -1121,10 +1084,10 @@ static int lacks_scope(struct sockaddr *address) {
 }
 
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) {
-  if (enter(CALL_rdma_bind_addr) || lacks_scope(address) || is_refused_gid(address)) {
+  if (enter(CALL_rdma_bind_addr) || lacks_scope(address)) {
     return -1;
   }
-  memcpy(&id->route.addr.src_addr, address, size_of(address));
+  memcpy(&id->route.addr.src_addr, address, sizeof(struct sockaddr_in6));
   set_port(&id->route.addr.src_addr);
   bind_to_device((struct identifier *)id);
   return 0;
@@ -1151,18 +1114,12 @@ static int are_partitioned(struct sockaddr *one, struct sockaddr *other) {
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
   struct identifier *initiator = (struct identifier *)id;
   (void)ms;
-  if (enter(CALL_rdma_resolve_addr) || lacks_scope(from ? from : to) || is_refused_gid(from) || is_refused_gid(to)) {
+  if (enter(CALL_rdma_resolve_addr) || lacks_scope(from ? from : to)) {
     return -1;
   }
-  memcpy(&id->route.addr.dst_addr, to, size_of(to));
-  memcpy(&id->route.addr.src_addr, from ? from : to, size_of(from ? from : to));
-  if (is_gid(to)) {
-    struct sockaddr_ib *source = (struct sockaddr_ib *)&id->route.addr.src_addr;
-    source->sib_sid = htobe64(RDMA_IB_IP_PS_TCP);
-    last_flow = be32toh(source->sib_flowinfo);
-  } else {
-    ((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port = 0;
-  }
+  memcpy(&id->route.addr.dst_addr, to, sizeof(struct sockaddr_in6));
+  memcpy(&id->route.addr.src_addr, from ? from : to, sizeof(struct sockaddr_in6));
+  ((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port = 0;
   set_port(&id->route.addr.src_addr);
   bind_to_device(initiator);
   pthread_mutex_lock(&lock);
@@ -1215,8 +1172,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
   struct ibv_qp_cap *cap = &attributes->cap;
   long bytes = (long)(cap->max_send_wr + cap->max_recv_wr) * WORK_BYTES;
   long sge = limited(LIMIT_sge, 4);
-  if (cap->max_send_sge > sge || cap->max_recv_sge > sge
-      || cap->max_inline_data >= limited(LIMIT_inline_data, UINT32_MAX)) {
+  if (cap->max_send_sge > sge || cap->max_recv_sge > sge) {
     errno = EINVAL;
     return NULL;
   }
@@ -1290,31 +1246,11 @@ static int too_many_reads(const struct rdma_conn_param *parameters) {
 static struct identifier *listener_at(struct sockaddr *address) {
   for (int i = 0; i < MAX_IDS; i++) {
     struct sockaddr *own = ids[i] ? &ids[i]->base.route.addr.src_addr : NULL;
-    if (own && ids[i]->listening && is_gid(own) == is_gid(address) && port_of(own) == port_of(address)) {
+    if (own && ids[i]->listening && port_of(own) == port_of(address)) {
       return ids[i];
     }
   }
   return NULL;
-}
-
-/* Private data of a request by GID, in the size of an InfiniBand REQ, and filled with zeros. */
-enum { REQUEST_BYTES = 92 };
-
-/* Whether the peer's kernel takes the beginning of a request by GID for its own header with IP addresses, of a version that it
-   does not know, or of IPv4 or IPv6 (cma_save_ip_info in the kernel's cma.c). */
-static int looks_like_ip(const struct rdma_conn_param *parameters) {
-  const uint8_t *data = parameters->private_data;
-  int version = parameters->private_data_len > 1 ? data[1] >> 4 : 0;
-  return parameters->private_data_len && (data[0] || version == 4 || version == 6);
-}
-
-/* The addresses of a request by GID as cma_save_ib_info in the kernel's cma.c writes them: no port of the initiator. */
-static void to_requested_gid(struct rdma_addr *address) {
-  struct sockaddr_ib *remote = (struct sockaddr_ib *)&address->dst_addr;
-  remote->sib_sid = remote->sib_sid_mask = 0;
-  if (limited(LIMIT_odd_gid, 0)) {
-    memset(&remote->sib_addr, 0, sizeof remote->sib_addr);
-  }
 }
 
 /* Whether as many requests wait for the owner of a listener as it allows (ucma_event_handler in the kernel's ucma.c). */
@@ -1366,9 +1302,6 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   } else if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
     lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
     hit();
-  } else if (is_gid(&id->route.addr.dst_addr) && looks_like_ip(parameters)) {
-    hit();
-    notify(initiator, RDMA_CM_EVENT_REJECTED, 28);
   } else if (listener && is_backlog_full(listener)) {
     /* InfiniBand drops it, and repeats it after seconds. */
     hit();
@@ -1380,19 +1313,14 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     responder->tos = listener->tos;
     responder->base.route.addr = id->route.addr;
     memcpy(&responder->base.route.addr.src_addr, &id->route.addr.dst_addr,
-           size_of(&id->route.addr.dst_addr));
+           sizeof(struct sockaddr_in6));
     memcpy(&responder->base.route.addr.dst_addr, &id->route.addr.src_addr,
-           size_of(&id->route.addr.src_addr));
+           sizeof(struct sockaddr_in6));
     bind_to_device(responder);
     responder->peer = initiator;
     initiator->peer = responder;
     struct event *event = with_parameters(responder, RDMA_CM_EVENT_CONNECT_REQUEST,
                                           parameters->private_data, parameters->private_data_len);
-    if (is_gid(&id->route.addr.dst_addr)) {
-      to_requested_gid(&responder->base.route.addr);
-      event->base.param.conn.private_data = event->data;
-      event->base.param.conn.private_data_len = REQUEST_BYTES;
-    }
     event->base.listen_id = &listener->base;
     event->base.param.conn.responder_resources = parameters->initiator_depth;
     event->base.param.conn.initiator_depth = parameters->responder_resources;

@@ -115,7 +115,7 @@ final class ExampleNode implements AutoCloseable {
 
   private void createQueuePair(Set<AccessFlag> ofPeer) throws VerbsException {
     connection.createQueuePair(
-        domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, ofPeer));
+        domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, ofPeer));
     postReceive();
   }
 

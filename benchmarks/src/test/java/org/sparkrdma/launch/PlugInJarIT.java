@@ -27,8 +27,7 @@ class PlugInJarIT {
   private static final String SHADED = "org/sparkrdma/shaded/";
 
   /** jffi's library looks for its classes by their names, so they cannot be renamed. */
-  private static final String OWN =
-      "(META-INF/versions/22/)?(org/(apache/spark/shuffle/rdma|sparkrdma)|com/kenai/jffi)/.*";
+  private static final String OWN = "(org/(apache/spark/shuffle/rdma|sparkrdma)|com/kenai/jffi)/.*";
 
   @Test
   void shouldBundleTheNativeLibrariesOfTwoPlatformsOnly() throws Exception {

@@ -134,13 +134,14 @@ class CardCommandTest {
 
   @Test
   void shouldRunTheSelectedCases() throws Exception {
-    assertThat(runOn(List.of(CARD), "mlx5_0", "--cases", "Reads,Sends#shouldSendInline")).isZero();
+    assertThat(runOn(List.of(CARD), "mlx5_0", "--cases", "Reads,Sends#shouldSendBothWaysAtOnce"))
+        .isZero();
     String suite = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
     assertThat(programs.tests)
-        .containsExactly(List.of(suite + "/Reads", suite + "/Sends#shouldSendInline"));
+        .containsExactly(List.of(suite + "/Reads", suite + "/Sends#shouldSendBothWaysAtOnce"));
     JsonNode report = readReport();
     assertThat(report.at("/suite/complete").asBoolean()).isFalse();
-    assertThat(report.at("/suite/selected/1").asText()).isEqualTo("Sends#shouldSendInline");
+    assertThat(report.at("/suite/selected/1").asText()).isEqualTo("Sends#shouldSendBothWaysAtOnce");
   }
 
   @ParameterizedTest

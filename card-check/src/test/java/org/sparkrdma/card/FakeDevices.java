@@ -34,8 +34,8 @@ final class FakeDevices {
         "ibverbs",
         Transport.INFINIBAND,
         0x0102_0304_0506_0708L,
-        new DeviceLimits(100, 100, 30, 30, 100, 100, 1L << 40, 1L << 30, 16, 220, 56, 4),
-        Set.of(Capability.INLINE, Capability.FILE_REGIONS),
+        new DeviceLimits(100, 100, 30, 30, 100, 100, 1L << 40, 1L << 30, 16, 56, 4),
+        Set.of(Capability.FILE_REGIONS),
         List.of(new PortInfo(1, state, 4096, List.of(), all, Map.of("link_layer", "Ethernet"))),
         Map.of(
             "fw_ver", FIRMWARE, "vendor_id", "0x15b3", "vendor_part_id", 4119L, "hw_ver", "0x0"));

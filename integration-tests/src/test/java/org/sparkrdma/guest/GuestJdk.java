@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.Properties;
 
 /**
- * The JDK that runs the programs in the guest: of version 17, which is the default and has the
- * binding on jffi, or with {@code -Dguest.java=25} the newer one, which has java.lang.foreign.
+ * The JDK that runs the programs in the guest: of version 17, which is the default, or with {@code
+ * -Dguest.java=25} the newer one.
  */
 final class GuestJdk {
   /**
@@ -20,7 +20,7 @@ final class GuestJdk {
       "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:CICompilerCount=1 -XX:-UsePerfData";
 
   private static final String CHOICE = "guest.java";
-  private static final int FIRST_WITH_FOREIGN = 22;
+  private static final int FIRST_NEWER = 22;
 
   private GuestJdk() {}
 
@@ -38,7 +38,7 @@ final class GuestJdk {
 
   private static String buildJdkHome() {
     int build = Runtime.version().feature();
-    if (build >= FIRST_WITH_FOREIGN) {
+    if (build >= FIRST_NEWER) {
       throw new IllegalStateException(
           CHOICE + "=17 needs the build to run on a JDK of 17 to 21, this is " + build);
     }

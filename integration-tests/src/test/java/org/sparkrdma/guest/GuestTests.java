@@ -137,7 +137,6 @@ final class GuestTests {
     return String.join(
         ":",
         Build.property("it.plugin.jar"),
-        verbs.resolve("java22-test-classes").toString(),
         verbs.resolve("test-classes").toString(),
         Files.readString(verbs.resolve("test.classpath")).strip());
   }

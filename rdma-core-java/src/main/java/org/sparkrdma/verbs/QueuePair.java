@@ -23,15 +23,13 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Posts a send, read or write, see ibv_post_send(3). The request may be reused at once. Its
-   * memory belongs to the device until the completion, except inline data.
+   * memory belongs to the device until the completion.
    *
    * @param request the operation with its memory
    * @return false when the send queue is full; nothing was posted
-   * @throws IllegalStateException in {@link QueuePairState#INIT} and after close, and for inline
-   *     data of a closed region
-   * @throws IllegalArgumentException when the request exceeds a limit (elements, inline or message
-   *     length), uses memory of another protection domain, or needs an operation that the device
-   *     lacks
+   * @throws IllegalStateException in {@link QueuePairState#INIT} and after close
+   * @throws IllegalArgumentException when the request exceeds a limit (elements, message length),
+   *     uses memory of another protection domain, or needs an operation that the device lacks
    */
   boolean postSend(WorkRequest request);
 

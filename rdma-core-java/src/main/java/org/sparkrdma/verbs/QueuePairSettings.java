@@ -12,7 +12,6 @@ import java.util.Set;
  * @param sendDepth maximum number of outstanding sends, reads and writes, at least 1
  * @param receiveDepth maximum number of outstanding receives, at least 1
  * @param maxSge maximum number of scatter/gather elements of a work request, at least 1
- * @param maxInlineBytes maximum number of bytes that a send carries inline
  * @param remoteAccess access of peers through it: {@link AccessFlag#REMOTE_READ}, {@link
  *     AccessFlag#REMOTE_WRITE}; without effect unless the device has {@link
  *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
@@ -23,7 +22,6 @@ public record QueuePairSettings(
     int sendDepth,
     int receiveDepth,
     int maxSge,
-    int maxInlineBytes,
     Set<AccessFlag> remoteAccess) {
   /**
    * Checks the ranges.
@@ -33,23 +31,20 @@ public record QueuePairSettings(
    * @param sendDepth see {@link #sendDepth()}
    * @param receiveDepth see {@link #receiveDepth()}
    * @param maxSge see {@link #maxSge()}
-   * @param maxInlineBytes see {@link #maxInlineBytes()}
    * @param remoteAccess see {@link #remoteAccess()}
    */
   public QueuePairSettings {
     Objects.requireNonNull(sendQueue, "sendQueue");
     Objects.requireNonNull(receiveQueue, "receiveQueue");
     remoteAccess = Set.copyOf(remoteAccess);
-    if (sendDepth < 1 || receiveDepth < 1 || maxSge < 1 || maxInlineBytes < 0) {
+    if (sendDepth < 1 || receiveDepth < 1 || maxSge < 1) {
       throw new IllegalArgumentException(
           "bad queue pair settings: sendDepth="
               + sendDepth
               + " receiveDepth="
               + receiveDepth
               + " maxSge="
-              + maxSge
-              + " maxInlineBytes="
-              + maxInlineBytes);
+              + maxSge);
     }
     checkRemoteAccess(remoteAccess);
   }
@@ -57,10 +52,7 @@ public record QueuePairSettings(
   /** The sizes, for messages. */
   @Override
   public String toString() {
-    return "sendDepth="
-        + sendDepth
-        + (" receiveDepth=" + receiveDepth)
-        + (" maxSge=" + maxSge + " maxInlineBytes=" + maxInlineBytes);
+    return "sendDepth=" + sendDepth + (" receiveDepth=" + receiveDepth) + (" maxSge=" + maxSge);
   }
 
   /**

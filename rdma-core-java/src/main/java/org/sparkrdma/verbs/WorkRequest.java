@@ -28,7 +28,6 @@ public final class WorkRequest {
   private long remoteKey;
   private int immediate;
   private boolean signalled;
-  private boolean inline;
 
   /**
    * A request with room for {@code maxSge} scatter/gather elements, at least 1.
@@ -123,7 +122,6 @@ public final class WorkRequest {
     this.remoteKey = key;
     this.immediate = immediate;
     signalled = false;
-    inline = false;
     elements = 0;
     totalBytes = 0;
     return this;
@@ -164,16 +162,6 @@ public final class WorkRequest {
     return this;
   }
 
-  /**
-   * Carries the data in the request: the memory is free again when the post returns.
-   *
-   * @return this request
-   */
-  public WorkRequest inline() {
-    inline = true;
-    return this;
-  }
-
   /** {@return its id, repeated in the completion} */
   public long id() {
     return id;
@@ -202,11 +190,6 @@ public final class WorkRequest {
   /** {@return whether success has a completion} */
   public boolean isSignalled() {
     return signalled;
-  }
-
-  /** {@return whether the request carries the data itself} */
-  public boolean isInline() {
-    return inline;
   }
 
   /** {@return the number of its scatter/gather elements} */

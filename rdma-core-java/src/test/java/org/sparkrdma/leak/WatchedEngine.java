@@ -100,7 +100,6 @@ public final class WatchedEngine {
           settings.sendDepth(),
           settings.receiveDepth(),
           settings.maxSge(),
-          settings.maxInlineBytes(),
           settings.remoteAccess());
     }
     return argument != null
@@ -132,7 +131,7 @@ public final class WatchedEngine {
     if (outer.isSignalled()) {
       inner.signalled();
     }
-    return outer.isInline() ? inner.inline() : inner;
+    return inner;
   }
 
   /** One object of the engine: the objects created on it, and its leak record. */

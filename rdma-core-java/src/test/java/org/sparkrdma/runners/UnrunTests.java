@@ -38,14 +38,9 @@ public final class UnrunTests {
 
   /** Names of such classes among those that the current module has compiled. */
   public static List<String> ofThisModule() throws IOException {
-    List<Path> compiled =
-        Stream.of("test-classes", "java22-test-classes")
-            .map(folder -> Path.of("target", folder))
-            .filter(Files::isDirectory)
-            .toList();
     String guestTests = guestTests();
     return new ClassFileImporter()
-        .importPaths(compiled).stream()
+        .importPath(Path.of("target", "test-classes")).stream()
             .filter(type -> type.isTopLevelClass() && hasTests(type))
             .filter(type -> !type.getModifiers().contains(JavaModifier.ABSTRACT))
             .map(JavaClass::getSimpleName)

@@ -98,17 +98,6 @@ class ArchitectureTest {
         .check(production);
   }
 
-  /** Java 22 and newer run without jffi, so only its binding may need it. */
-  @Test
-  void shouldUseJffiInItsBindingOnly() {
-    classes()
-        .that()
-        .haveSimpleNameNotStartingWith("Jffi")
-        .should()
-        .onlyDependOnClassesThat(not(resideInAPackage(JFFI)))
-        .check(production);
-  }
-
   /** This class is loaded also without DiSNI's jar. */
   @Test
   void shouldDetectDisniWithoutItsClasses() {

@@ -99,7 +99,7 @@ public final class RpingServer implements AutoCloseable {
       disconnected = false;
       queuePair =
           connection.createQueuePair(
-              domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
+              domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, Set.of()));
       receive();
       connection.accept(ConnectionParameters.of(new byte[0]));
       awaitEvent(ConnectionEvent.Type.ESTABLISHED);

@@ -34,8 +34,7 @@ public interface ConnectionManager extends AutoCloseable {
   /**
    * Listens for connection requests, see rdma_listen(3).
    *
-   * @param address port 0 chooses a free port; see {@link Listener#address()}. A {@link
-   *     GidSocketAddress} only with {@link org.sparkrdma.verbs.device.Capability#GID_ADDRESSES}
+   * @param address port 0 chooses a free port; see {@link Listener#address()}
    * @param backlog requests that may wait to be polled, at least 1
    * @return a listener that the caller closes
    * @throws VerbsException when the address cannot be used
@@ -46,8 +45,8 @@ public interface ConnectionManager extends AutoCloseable {
    * Begins a connection: resolves address and route, see rdma_resolve_addr(3). Ends in {@link
    * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#RESOLVE_FAILED}.
    *
-   * @param remote a resolved address, or a {@link GidSocketAddress} as for {@link #listen}
-   * @param local source address, a GID if the remote address is one; null lets the system choose
+   * @param remote a resolved address
+   * @param local source address; null lets the system choose
    * @param timeout for resolving
    * @return connection that the caller closes, also after a failure
    * @throws VerbsException when resolving cannot begin

@@ -7,8 +7,6 @@ public enum Capability {
   SEND_WITH_IMMEDIATE,
   /** RDMA WRITE with immediate data; iWARP has none. */
   WRITE_WITH_IMMEDIATE,
-  /** Sends that carry their data in the work request, see {@link DeviceLimits#maxInlineBytes()}. */
-  INLINE,
   /** A listener can reject a connection request with private data. */
   REJECT,
   /** The acknowledge time-out of a connection can be set. */
@@ -22,11 +20,6 @@ public enum Capability {
   READ_DEPTH,
   /** Devices can be reached by IPv6 addresses as well as by IPv4 addresses. */
   IPV6,
-  /**
-   * An InfiniBand port without an IP address can be reached by its GID, see {@link
-   * org.sparkrdma.verbs.cm.GidSocketAddress}.
-   */
-  GID_ADDRESSES,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
   /**

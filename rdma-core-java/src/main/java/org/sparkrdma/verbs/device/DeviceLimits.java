@@ -13,7 +13,6 @@ package org.sparkrdma.verbs.device;
  * @param maxMemoryRegionBytes length of one region
  * @param maxMessageBytes length of one message
  * @param maxReadsInFlight RDMA READs outstanding per queue pair, as initiator and as responder
- * @param maxInlineBytes data that a send may carry inline; 0 without {@link Capability#INLINE}
  * @param maxPrivateDataBytes private data that every step of a connection can carry; 0 when it
  *     cannot be read
  * @param completionVectors interrupts among which completion queues can be spread, at least 1
@@ -28,6 +27,5 @@ public record DeviceLimits(
     long maxMemoryRegionBytes,
     long maxMessageBytes,
     int maxReadsInFlight,
-    int maxInlineBytes,
     int maxPrivateDataBytes,
     int completionVectors) {}

@@ -87,7 +87,6 @@ final class DisniEngine extends EngineBase {
             MAX_MESSAGE_BYTES,
             MAX_READS_IN_FLIGHT,
             0,
-            0,
             1);
     List<PortInfo> ports =
         SystemGid.children(device.resolve("ports")).stream()

@@ -5,8 +5,7 @@
  * a missing {@link org.sparkrdma.verbs.device.Capability}: no private data in either direction, no
  * immediate data, no refusal with a reason, no number of the initiator's queue pair in a request,
  * no acknowledge time-out, no depth of READs (DiSNI takes the device's limit), no access per queue
- * pair, no inline data, no IPv6. Limits of a device cannot be asked for; they are what common cards
- * bear.
+ * pair, no IPv6. Limits of a device cannot be asked for; they are what common cards bear.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.disni.DisniProvider}, the only public one and the
  * only one that may be loaded without DiSNI's classes. DiSNI waits for the kernel in calls that

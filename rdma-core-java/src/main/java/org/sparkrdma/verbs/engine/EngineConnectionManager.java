@@ -14,9 +14,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * The listeners and connections of a connection manager, and the events that its owner has not
@@ -62,9 +60,6 @@ public abstract class EngineConnectionManager extends EngineObject implements Co
   private void checkResolved(InetSocketAddress address) {
     if (address.isUnresolved()) {
       throw new IllegalArgumentException("an unresolved address: address=" + address);
-    }
-    if (address instanceof GidSocketAddress && !device().info().can(Capability.GID_ADDRESSES)) {
-      throw new IllegalArgumentException("no GID is an address here: address=" + address);
     }
   }
 

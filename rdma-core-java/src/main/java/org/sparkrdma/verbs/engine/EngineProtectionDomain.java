@@ -144,13 +144,12 @@ public abstract class EngineProtectionDomain extends EngineObject implements Pro
     DeviceLimits limits = device().info().limits();
     if (settings.sendDepth() > limits.maxQueuePairDepth()
         || settings.receiveDepth() > limits.maxQueuePairDepth()
-        || settings.maxSge() > limits.maxSge()
-        || settings.maxInlineBytes() > limits.maxInlineBytes()) {
+        || settings.maxSge() > limits.maxSge()) {
       throw new IllegalArgumentException(
           "exceeds the limits of the device: "
               + settings
               + (" maxQueuePairDepth=" + limits.maxQueuePairDepth())
-              + (" maxSge=" + limits.maxSge() + " maxInlineBytes=" + limits.maxInlineBytes()));
+              + (" maxSge=" + limits.maxSge()));
     }
     EngineCompletionQueue.check(settings.sendQueue(), device());
     EngineCompletionQueue.check(settings.receiveQueue(), device());

@@ -255,13 +255,6 @@ public abstract class EngineQueuePair implements QueuePair {
         && (opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)) {
       throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
     }
-    if (request.isInline()
-        && (opcode == Opcode.READ || request.totalBytes() > settings.maxInlineBytes())) {
-      throw new IllegalArgumentException(
-          "cannot be inline: opcode="
-              + opcode
-              + (" lengthBytes=" + request.totalBytes() + " limit=" + settings.maxInlineBytes()));
-    }
     checkElements(request, opcode == Opcode.READ ? maxReadSge : settings.maxSge(), false);
   }
 
@@ -289,13 +282,6 @@ public abstract class EngineQueuePair implements QueuePair {
     }
     if (written && !region.isLocallyWritable()) {
       throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
-    }
-    if (request.isInline()) {
-      // This process copies inline data; the device checks the keys of all other memory itself.
-      if (region.isFile()) {
-        throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
-      }
-      region.checkOpen();
     }
   }
 

@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,16 +18,10 @@ import org.sparkrdma.verbs.device.GidType;
 /**
  * Network interfaces of this host, as they are at each call; others in tests. Safe for any thread.
  *
- * @param root of the file system with /sys and /proc
+ * @param root of the file system with /sys
  * @param source lists the interfaces
  */
 public record NetworkLinks(Path root, Supplier<List<Link>> source) {
-  /**
-   * A file that the kernel shows in the first network namespace only (net_core_table in
-   * net/core/sysctl_net_core.c).
-   */
-  private static final String FILE_OF_FIRST_NAMESPACE = "proc/sys/net/core/netdev_max_backlog";
-
   private static final int GID_BYTES = 16;
   private static final int ETHERNET_BYTES = 6;
   private static final int INFINIBAND_BYTES = 20;
@@ -56,11 +49,6 @@ public record NetworkLinks(Path root, Supplier<List<Link>> source) {
       // A system without interfaces.
       return List.of();
     }
-  }
-
-  /** Whether they are in the first network namespace, that of the host. */
-  public boolean inFirstNamespace() {
-    return Files.exists(root.resolve(FILE_OF_FIRST_NAMESPACE));
   }
 
   /** The folder of a port in /sys/class/infiniband. */

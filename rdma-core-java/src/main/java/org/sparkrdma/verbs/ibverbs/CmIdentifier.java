@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
-import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -10,7 +9,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
@@ -38,16 +36,6 @@ final class CmIdentifier {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);
-
-  /**
-   * Bytes in front of the private data of a request by GID. With IP addresses the kernel puts its
-   * own header there: version 0, the version of IP, the addresses. With AF_IB it puts nothing
-   * there, but the peer's kernel still looks for that header: it takes the request for one by GID
-   * only if the first byte is 0 and the upper half of the second is neither 4 nor 6, and rejects it
-   * otherwise (cma_user_data_offset, cma_save_ip_info and cma_ib_id_from_event in
-   * drivers/infiniband/core/cma.c). A request has 92 bytes for both.
-   */
-  private static final int GID_PREFIX_BYTES = 4;
 
   private final IbverbsDevice device;
   private final CmLibrary cm;
@@ -122,7 +110,7 @@ final class CmIdentifier {
   void bind(InetSocketAddress address) throws VerbsException {
     try (NativeArena one = new NativeArena()) {
       if (cm.bindAddr(id, write(address, one)) != 0) {
-        throw Libraries.failure("rdma_bind_addr", "address=" + address + remedy(address));
+        throw Libraries.failure("rdma_bind_addr", "address=" + address);
       }
     }
     if (otherDevice() != null) {
@@ -132,16 +120,6 @@ final class CmIdentifier {
               + address
               + (" device=" + otherDevice() + " wanted=" + device.info().name()));
     }
-  }
-
-  /**
-   * librdmacm tests at its start whether the kernel has AF_IB, and refuses such addresses without
-   * it (ucma_set_af_ib_support and ucma_addrlen in its cma.c).
-   */
-  private static String remedy(InetSocketAddress address) {
-    return address instanceof GidSocketAddress
-        ? ": the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)"
-        : "";
   }
 
   void listen(int backlog) throws VerbsException {
@@ -154,17 +132,12 @@ final class CmIdentifier {
    * Starts to resolve the address; an event reports the outcome.
    *
    * @param local may be null
-   * @param trafficClass of the connection; 0 is that of the system
    */
-  void resolveAddress(
-      InetSocketAddress local, InetSocketAddress remote, int trafficClass, int timeoutMs)
+  void resolveAddress(InetSocketAddress local, InetSocketAddress remote, int timeoutMs)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
       long to = write(remote, one);
       long from = local == null ? 0 : write(local, one);
-      if (from != 0) {
-        SocketAddresses.writeTrafficClass(from, trafficClass);
-      }
       if (cm.resolveAddr(id, from, to, timeoutMs) != 0) {
         throw Libraries.failure("rdma_resolve_addr", "");
       }
@@ -220,43 +193,31 @@ final class CmIdentifier {
    */
   void connect(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
-    int prefix = remoteAddress() instanceof GidSocketAddress ? GID_PREFIX_BYTES : 0;
     try (NativeArena one = new NativeArena()) {
-      if (cm.connect(id, write(parameters, prefix, peerReads, peerMaxReads, one)) != 0) {
+      if (cm.connect(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_connect", "remote=" + remoteAddress());
       }
     }
-  }
-
-  /** The private data of a received request without what {@link #connect} puts in front. */
-  byte[] requestData(byte[] all) {
-    return remoteAddress() instanceof GidSocketAddress
-        ? Arrays.copyOfRange(all, Math.min(GID_PREFIX_BYTES, all.length), all.length)
-        : all;
   }
 
   /** Accepts the connection that a peer requested; parameters as for {@link #connect}. */
   void accept(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.accept(id, write(parameters, 0, peerReads, peerMaxReads, one)) != 0) {
+      if (cm.accept(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_accept", "remote=" + remoteAddress());
       }
     }
   }
 
   private long write(
-      ConnectionParameters parameters,
-      int prefixBytes,
-      int peerReads,
-      int peerMaxReads,
-      NativeArena one) {
+      ConnectionParameters parameters, int peerReads, int peerMaxReads, NativeArena one) {
     byte[] data = parameters.privateData();
     int limit = device.info().limits().maxReadsInFlight();
     int reads = Math.min(parameters.readsInFlight(), limit);
     long at = one.allocate(RdmaConnParam.SIZE);
-    Native.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(prefixBytes, data, one));
-    Native.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, prefixBytes + data.length);
+    Native.putLong(at + RdmaConnParam.PRIVATE_DATA, one.allocate(data, 0));
+    Native.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, data.length);
     Native.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
     Native.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerMaxReads));
     Native.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
@@ -265,18 +226,10 @@ final class CmIdentifier {
     return at;
   }
 
-  private static long copy(int prefixBytes, byte[] data, NativeArena one) {
-    long at = one.allocate((long) prefixBytes + data.length);
-    for (int i = 0; i < data.length; i++) {
-      Native.putByte(at + prefixBytes + i, data[i]);
-    }
-    return at;
-  }
-
   /** Rejects the connection that a peer requested; the peer may have given up already. */
   void reject(byte[] privateData) {
     try (NativeArena one = new NativeArena()) {
-      if (cm.reject(id, copy(0, privateData, one), privateData.length) != 0) {
+      if (cm.reject(id, one.allocate(privateData, 0), privateData.length) != 0) {
         LOG.debug("{}", Libraries.message("rdma_reject", Native.errno(), ""));
       }
     }

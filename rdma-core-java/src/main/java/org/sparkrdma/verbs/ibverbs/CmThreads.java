@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * The connections' attempts end at their own time-outs meanwhile. Any thread may add calls.
  *
  * <ul>
- *   <li>rdma_resolve_route(3), on one thread: librdmacm first asks the daemon ibacm, where that
- *       runs, and waits for its answer without a limit (ucma_set_ib_route in its cma.c).
+ *   <li>rdma_resolve_route(3): librdmacm first asks the daemon ibacm, where that runs, and waits
+ *       for its answer without a limit (ucma_set_ib_route in its cma.c).
  *   <li>rdma_connect(3) on iWARP: the kernel asks the port mapper iwpmd, where that runs, and waits
  *       up to ten seconds for each answer (iw_cm_map in the kernel's iwcm.c). There are as many
  *       threads as attempts that a transport makes at once by default, so that peers whose mapping
@@ -56,12 +56,10 @@ final class CmThreads {
         });
   }
 
-  static CmThreads forRoutes(String device) {
-    return start("rdma-routes-" + device, 1);
-  }
-
-  static CmThreads forConnects(String device) {
-    return start("rdma-connects-" + device, CONNECT_THREADS);
+  /** One thread where only routes are resolved. */
+  static CmThreads of(IbverbsDevice device) {
+    int threads = device.rules().callsMayWait() ? CONNECT_THREADS : 1;
+    return start("rdma-cm-" + device.info().name(), threads);
   }
 
   /** Starts all threads. */

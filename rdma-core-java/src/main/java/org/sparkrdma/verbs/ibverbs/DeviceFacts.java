@@ -13,7 +13,6 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.engine.Driver;
@@ -23,7 +22,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
@@ -34,9 +32,6 @@ final class DeviceFacts {
 
   /** Private data that fits into a connection request on RoCE; iWARP has more room. */
   static final int MAX_PRIVATE_DATA_BYTES = 56;
-
-  /** The first length of inline data that is tried; more would make each work request larger. */
-  private static final int MAX_INLINE_BYTES = 220;
 
   /**
    * librdmacm keeps these bits of what the device reports, and refuses connections with more READs
@@ -84,11 +79,7 @@ final class DeviceFacts {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
       queryPorts(arena, name, Native.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
-      int inline = maxInlineBytes();
       var capabilities = EnumSet.copyOf(rules.capabilities());
-      if (inline > 0) {
-        capabilities.add(Capability.INLINE);
-      }
       long extended = extended(arena, name);
       long nodeGuid = Long.reverseBytes(Native.getLong(device + IbvDeviceAttr.NODE_GUID));
       Driver driver = Driver.ofVendor(Native.getInt(device + IbvDeviceAttr.VENDOR_ID));
@@ -98,9 +89,6 @@ final class DeviceFacts {
       if (driver.has(Driver.Quirk.KEEPS_ACCESS) || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
-      if (hasInfinibandPort() && links.inFirstNamespace()) {
-        capabilities.add(Capability.GID_ADDRESSES);
-      }
       if (pagesOnDemand(extended)) {
         capabilities.add(Capability.ON_DEMAND_PAGING);
       }
@@ -109,21 +97,11 @@ final class DeviceFacts {
           IbverbsProvider.NAME,
           rules.transport(),
           nodeGuid,
-          limits(name, device, inline),
+          limits(name, device),
           capabilities,
           ports,
           reported(device));
     }
-  }
-
-  /**
-   * The kernel connects by GID on ports of InfiniBand only (rdma_cap_af_ib, cma_validate_port). It
-   * delivers such requests in the first network namespace only (cma_ib_id_from_event).
-   */
-  private boolean hasInfinibandPort() {
-    return ports.stream()
-        .flatMap(port -> port.gids().stream())
-        .anyMatch(gid -> gid.type() == GidType.INFINIBAND);
   }
 
   private void queryPorts(NativeArena arena, String name, int count, Consumer<String> skipped)
@@ -170,37 +148,6 @@ final class DeviceFacts {
     return Driver.ofVendor(Long.decode((String) info.reported().get(VENDOR_ID)).intValue());
   }
 
-  /**
-   * Finds the maximum inline data of a send, 0 for none. No query reports it, so queue pairs are
-   * created with ever less until the device accepts one.
-   */
-  private int maxInlineBytes() {
-    VerbsLibrary verbs = libraries.verbs();
-    long pd = verbs.allocPd(context);
-    long cq = verbs.createCq(context, 1, 0, 0);
-    try (NativeArena arena = new NativeArena()) {
-      for (int bytes = MAX_INLINE_BYTES; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
-        long attributes = arena.allocate(IbvQpInitAttr.SIZE);
-        IbverbsQueuePair.writeAttributes(attributes, cq, cq, 1, 1, 1, bytes);
-        long qp = verbs.createQp(pd, attributes);
-        if (qp != 0) {
-          verbs.destroyQp(qp);
-          if (Native.getInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA) >= bytes) {
-            return bytes;
-          }
-        }
-      }
-      return 0;
-    } finally {
-      if (cq != 0) {
-        verbs.destroyCq(cq);
-      }
-      if (pd != 0) {
-        verbs.deallocPd(pd);
-      }
-    }
-  }
-
   /** Drivers without interrupts report none. */
   private int vectors() {
     return Math.max(1, Native.getInt(context + IbvContext.NUM_COMP_VECTORS));
@@ -229,7 +176,7 @@ final class DeviceFacts {
         && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
-  private DeviceLimits limits(String name, long device, int inline) throws VerbsException {
+  private DeviceLimits limits(String name, long device) throws VerbsException {
     int maxSge = Native.getInt(device + IbvDeviceAttr.MAX_SGE);
     long maxRegion = Native.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
     return new DeviceLimits(
@@ -242,7 +189,6 @@ final class DeviceFacts {
         maxRegion < 0 ? Long.MAX_VALUE : maxRegion,
         maxMessageBytes,
         readsInFlight(name, device),
-        inline,
         MAX_PRIVATE_DATA_BYTES,
         vectors());
   }

@@ -44,7 +44,7 @@ final class IbverbsConnection extends EngineConnection {
   private InetSocketAddress resolveFrom;
   private long resolveUntilNs;
 
-  /** Whether a call of rdma_connect runs on a thread for requests; guarded by this. */
+  /** Whether a call of rdma_connect runs on another thread; guarded by this. */
   private boolean calling;
 
   /**
@@ -112,7 +112,7 @@ final class IbverbsConnection extends EngineConnection {
   private void resolvePart() throws VerbsException {
     long leftMs = TimeUnit.NANOSECONDS.toMillis(resolveUntilNs - System.nanoTime());
     int partMs = (int) Math.max(1, Math.min(leftMs, RESOLVE_PART_MS));
-    identifier.resolveAddress(resolveFrom, remoteAddress(), manager.trafficClassOrZero(), partMs);
+    identifier.resolveAddress(resolveFrom, remoteAddress(), partMs);
   }
 
   private void onAddressError(int status) {
@@ -172,14 +172,16 @@ final class IbverbsConnection extends EngineConnection {
   private void requestOnThread(ConnectionParameters parameters) {
     setAwaitsOutcome(true);
     identifier.retain();
-    if (!manager.connects().add(() -> requestNow(parameters))) {
+    if (!manager.threads().add(() -> requestNow(parameters))) {
       identifier.release();
       onRequestFailed(
           ConnectionEvent.Type.CONNECT_ERROR, "too many connections are being requested");
     }
   }
 
-  /** Runs on a thread for requests, without the lock, which the owner must not wait for. */
+  /**
+   * Runs on a thread for calls that may wait, without the lock, which the owner must not wait for.
+   */
   private void requestNow(ConnectionParameters parameters) {
     try {
       if (beginCall()) {
@@ -337,13 +339,13 @@ final class IbverbsConnection extends EngineConnection {
   @Override
   protected void resolveRoute(int timeoutMs) {
     identifier.retain();
-    if (!manager.routes().add(() -> resolveRouteNow(timeoutMs))) {
+    if (!manager.threads().add(() -> resolveRouteNow(timeoutMs))) {
       identifier.release();
       onResolveFailed("too many routes are being resolved");
     }
   }
 
-  /** Runs on the thread for routes, without the lock, which the owner must not wait for. */
+  /** Runs on such a thread, without the lock, which the owner must not wait for. */
   private void resolveRouteNow(int timeoutMs) {
     try {
       if (isIn(ConnectionPhase.RESOLVING)) {

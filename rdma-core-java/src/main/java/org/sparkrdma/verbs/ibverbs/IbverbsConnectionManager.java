@@ -41,10 +41,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
-  private final CmThreads routes;
-
-  /** Null where rdma_connect does not wait. */
-  private final CmThreads connects;
+  private final CmThreads threads;
 
   private final long channel;
   private final int fd;
@@ -67,16 +64,11 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   private int taken;
 
   private IbverbsConnectionManager(
-      IbverbsDevice device,
-      IbverbsCompletionChannel wakeups,
-      CmThreads routes,
-      CmThreads connects,
-      long channel) {
+      IbverbsDevice device, IbverbsCompletionChannel wakeups, CmThreads threads, long channel) {
     super(device, wakeups);
     this.device = device;
     this.wakeups = wakeups;
-    this.routes = routes;
-    this.connects = connects;
+    this.threads = threads;
     this.channel = channel;
     cm = device.libraries().cm();
     fd = Native.getInt(channel + RdmaEventChannel.FD);
@@ -93,10 +85,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
     if (channel == 0) {
       throw Libraries.failure("rdma_create_event_channel", "");
     }
-    String name = device.info().name();
-    CmThreads connects = device.rules().callsMayWait() ? CmThreads.forConnects(name) : null;
-    return new IbverbsConnectionManager(
-        device, wakeups, CmThreads.forRoutes(name), connects, channel);
+    return new IbverbsConnectionManager(device, wakeups, CmThreads.of(device), channel);
   }
 
   @Override
@@ -298,7 +287,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
       connection.close();
       return;
     }
-    offerRequest(connection, listener, identifier.requestData(event.privateData()));
+    offerRequest(connection, listener, event.privateData());
   }
 
   @Override
@@ -312,27 +301,14 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }
 
-  /** The traffic class of new connections; 0 is that of the system. */
-  int trafficClassOrZero() {
-    return trafficClass().orElse(0);
-  }
-
-  CmThreads routes() {
-    return routes;
-  }
-
-  /** Threads for rdma_connect; null where it does not wait. */
-  CmThreads connects() {
-    return connects;
+  CmThreads threads() {
+    return threads;
   }
 
   @Override
   protected void destroyChannel() {
-    if (connects != null) {
-      connects.close(() -> {});
-    }
-    // The channel outlives the identifiers whose routes are still being resolved.
-    routes.close(() -> cm.destroyEventChannel(channel));
+    // The channel outlives the identifiers that a call still uses.
+    threads.close(() -> cm.destroyEventChannel(channel));
     arena.close();
   }
 }

@@ -18,7 +18,7 @@ final class IbverbsMemory extends EngineMemory {
 
   private IbverbsMemory(IbverbsDevice device, long address, long lengthBytes) {
     super(device, address, lengthBytes);
-    range = AddressRange.of(address, lengthBytes);
+    range = new AddressRange(address, lengthBytes);
   }
 
   static IbverbsMemory allocate(IbverbsDevice device, long lengthBytes) throws VerbsException {

@@ -6,7 +6,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
-import org.sparkrdma.verbs.ibverbs.ffi.Native;
+import org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
@@ -52,7 +52,7 @@ public final class IbverbsProvider implements VerbsProvider {
     machine.checkPlatform();
     // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
-    Native.check();
+    JffiLibrary.check();
     Libraries loaded = libraries.load();
     try {
       PROBE.check(loaded.verbs());

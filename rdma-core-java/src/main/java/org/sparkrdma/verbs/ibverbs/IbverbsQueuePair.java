@@ -68,34 +68,16 @@ final class IbverbsQueuePair extends EngineQueuePair {
   /** A struct ibv_qp_init_attr for these settings, see ibv_create_qp(3), in the arena's memory. */
   static long writeAttributes(QueuePairSettings settings, NativeArena arena) {
     long at = arena.allocate(IbvQpInitAttr.SIZE);
-    writeAttributes(
-        at,
-        ((IbverbsCompletionQueue) settings.sendQueue()).cq(),
-        ((IbverbsCompletionQueue) settings.receiveQueue()).cq(),
-        settings.sendDepth(),
-        settings.receiveDepth(),
-        settings.maxSge(),
-        settings.maxInlineBytes());
-    return at;
-  }
-
-  /** Writes the struct into zeroed memory. */
-  static void writeAttributes(
-      long at,
-      long sendCq,
-      long receiveCq,
-      int sendDepth,
-      int receiveDepth,
-      int maxSge,
-      int inlineBytes) {
+    long sendCq = ((IbverbsCompletionQueue) settings.sendQueue()).cq();
+    long receiveCq = ((IbverbsCompletionQueue) settings.receiveQueue()).cq();
     Native.putLong(at + IbvQpInitAttr.SEND_CQ, sendCq);
     Native.putLong(at + IbvQpInitAttr.RECV_CQ, receiveCq);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_WR, sendDepth);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_WR, receiveDepth);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_SGE, maxSge);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_SGE, maxSge);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_INLINE_DATA, inlineBytes);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
     Native.putInt(at + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+    return at;
   }
 
   // Posting, by the owner.

@@ -38,7 +38,7 @@ enum TransportRules {
     return transport;
   }
 
-  /** Capabilities of a device with this transport, except inline; a driver may lack some. */
+  /** Capabilities of a device with this transport; a driver may lack some. */
   Set<Capability> capabilities() {
     var all =
         EnumSet.of(

@@ -50,11 +50,11 @@ final class WorkArray {
   }
 
   private long request(int i) {
-    return Native.inRange(requests + (long) i * size);
+    return requests + (long) i * size;
   }
 
   private long element(int i, int j) {
-    return Native.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
+    return elements + ((long) i * maxSge + j) * IbvSge.SIZE;
   }
 
   /** Address of the first work request. */
@@ -121,8 +121,7 @@ final class WorkArray {
     Native.putInt(
         at + IbvSendWr.SEND_FLAGS,
         (opcode == Opcode.READ ? 0 : fence)
-            | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
-            | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
+            | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0));
     Native.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
     Native.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
     Native.putInt(at + IbvSendWr.WR_RDMA_RKEY, (int) request.remoteKey());

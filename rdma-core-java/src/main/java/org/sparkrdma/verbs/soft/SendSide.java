@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
-import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,7 +9,6 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.engine.DirectMemory;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
@@ -82,10 +80,8 @@ final class SendSide {
     latencyNs = device.settings.latencyNs();
     entries = new WorkEntry[ringSize(settings.sendDepth())];
     mask = entries.length - 1;
-    int inlineBytes = settings.maxInlineBytes();
-    ByteBuffer inlineData = DirectMemory.allocate(entries.length * inlineBytes);
     for (int i = 0; i < entries.length; i++) {
-      entries[i] = new WorkEntry(settings.maxSge(), inlineData.slice(i * inlineBytes, inlineBytes));
+      entries[i] = new WorkEntry(settings.maxSge());
     }
   }
 

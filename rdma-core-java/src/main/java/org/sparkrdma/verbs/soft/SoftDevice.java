@@ -48,7 +48,6 @@ final class SoftDevice extends EngineDevice {
   private static final int MAX_SGE = 16;
   private static final int MAX_COMPLETION_QUEUE_DEPTH = 1 << 20;
   private static final int MAX_READS_IN_FLIGHT = 16;
-  private static final int MAX_INLINE_BYTES = 256;
   private static final int MTU_BYTES = 4_096;
   private static final long FIRST_ADDRESS = 0x1000_0000_0000L;
   private static final long PAGE_BYTES = 4_096;
@@ -191,7 +190,6 @@ final class SoftDevice extends EngineDevice {
         Long.MAX_VALUE,
         MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
-        MAX_INLINE_BYTES,
         LinkHello.MAX_PRIVATE_DATA_BYTES,
         1);
   }

@@ -65,11 +65,6 @@ final class SoftRegion extends EngineRegion {
     return memory.view(fileOffset + offset, length);
   }
 
-  /** A view for the posting thread, to copy inline data from; not of a file. */
-  ByteBuffer ownerView(long offset, int length) {
-    return memory.slice(fileOffset + offset, length);
-  }
-
   /** Opens the file under it, which is sent, at that offset in the region; not of memory. */
   FileChannel openFile(long offset) throws IOException {
     return FileChannel.open(file.hardLink(), StandardOpenOption.READ).position(fileOffset + offset);

@@ -38,18 +38,14 @@ final class WorkEntry {
   private final long[] offsets;
   private final int[] lengths;
   private int elements;
-  private final ByteBuffer inlineData;
-  private boolean inline;
 
-  /** The direct buffer holds the inline data. */
-  WorkEntry(int maxSge, ByteBuffer inlineData) {
+  WorkEntry(int maxSge) {
     regions = new SoftRegion[maxSge];
     offsets = new long[maxSge];
     lengths = new int[maxSge];
-    this.inlineData = inlineData;
   }
 
-  /** Copies a request, with its inline data; called by the owner. */
+  /** Copies a request; called by the owner. */
   void fill(WorkRequest request) {
     opcode = request.opcode();
     remoteAddress = request.remoteAddress();
@@ -58,15 +54,10 @@ final class WorkEntry {
     signalled = request.isSignalled();
     totalBytes = request.totalBytes();
     elements = request.elementCount();
-    inline = request.isInline();
-    inlineData.clear();
     for (int i = 0; i < elements; i++) {
       regions[i] = (SoftRegion) request.region(i);
       offsets[i] = request.offset(i);
       lengths[i] = request.length(i);
-      if (inline) {
-        inlineData.put(regions[i].ownerView(offsets[i], lengths[i]));
-      }
     }
     progress = 0;
     written = false;
@@ -90,7 +81,7 @@ final class WorkEntry {
 
   /** Whether all its memory is still registered, and writable where it will be written. */
   boolean mayUseLocalMemory() {
-    for (int i = 0; i < elements && !inline; i++) {
+    for (int i = 0; i < elements; i++) {
       if (regions[i].isClosed() || (opcode == Opcode.READ && !regions[i].isLocallyWritable())) {
         return false;
       }
@@ -104,10 +95,6 @@ final class WorkEntry {
    * @return their number; 0 or less at the end of a file
    */
   int copy(FileChannel file, long position, int limit) throws IOException {
-    if (inline) {
-      int at = (int) progress;
-      return file.write(inlineData.limit(at + limit).position(at), position);
-    }
     int i = 0;
     long before = 0;
     while (progress >= before + lengths[i]) {

@@ -187,8 +187,7 @@ public abstract class CompletionContract extends VerbsContract {
     int capacity = small.capacity();
     Pair pair =
         connect(
-            new QueuePairSettings(small, small, capacity + 1, 1, 1, 0, Set.of()),
-            server.settings());
+            new QueuePairSettings(small, small, capacity + 1, 1, 1, Set.of()), server.settings());
     Node.Block source = server.block(100, 5, Node.READABLE);
     Node.Block sink = client.block(100, 0, Node.SINK);
     for (int i = 0; i <= capacity; i++) {

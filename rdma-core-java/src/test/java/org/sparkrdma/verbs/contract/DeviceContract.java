@@ -57,7 +57,6 @@ public abstract class DeviceContract extends VerbsContract {
     assertThat(limits.maxPrivateDataBytes())
         .isGreaterThanOrEqualTo(client.device.info().can(Capability.ACCEPT_PRIVATE_DATA) ? 56 : 0);
     assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(1L << 20);
-    assertThat(limits.maxInlineBytes() > 0).isEqualTo(client.device.info().can(Capability.INLINE));
   }
 
   @Test
@@ -114,16 +113,14 @@ public abstract class DeviceContract extends VerbsContract {
     try (Listener listener = server.listen(engine())) {
       Connection connection = client.resolve(listener.address());
       event(client, ConnectionEvent.Type.RESOLVED);
-      assertRefused(connection, limits.maxQueuePairDepth() + 1, 1, 0);
-      assertRefused(connection, 1, limits.maxSge() + 1, 0);
-      assertRefused(connection, 1, 1, limits.maxInlineBytes() + 1);
+      assertRefused(connection, limits.maxQueuePairDepth() + 1, 1);
+      assertRefused(connection, 1, limits.maxSge() + 1);
     }
   }
 
-  private void assertRefused(Connection connection, int depth, int sge, int inline) {
+  private void assertRefused(Connection connection, int depth, int sge) {
     var settings =
-        new QueuePairSettings(
-            client.queue, client.queue, depth, 1, sge, inline, java.util.Set.of());
+        new QueuePairSettings(client.queue, client.queue, depth, 1, sge, java.util.Set.of());
     assertThatThrownBy(() -> connection.createQueuePair(client.domain, settings))
         .isInstanceOf(IllegalArgumentException.class);
   }
@@ -149,7 +146,7 @@ public abstract class DeviceContract extends VerbsContract {
     assertThat(client.device.openResources()).isEqualTo(before);
     int tooDeep = client.device.info().limits().maxQueuePairDepth() + 1;
     var settings =
-        new QueuePairSettings(client.queue, client.queue, tooDeep, 1, 1, 0, java.util.Set.of());
+        new QueuePairSettings(client.queue, client.queue, tooDeep, 1, 1, java.util.Set.of());
     assertThatThrownBy(() -> client.domain.testQueuePair(settings))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -160,6 +160,6 @@ public abstract class LimitContract extends VerbsContract {
   }
 
   private static QueuePairSettings withElements(Node node, int elements) {
-    return new QueuePairSettings(node.queue, node.queue, 64, 64, elements, 0, Node.REMOTE);
+    return new QueuePairSettings(node.queue, node.queue, 64, 64, elements, Node.REMOTE);
   }
 }

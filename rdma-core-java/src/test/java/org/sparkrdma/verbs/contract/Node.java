@@ -72,7 +72,7 @@ public final class Node implements AutoCloseable {
   }
 
   public QueuePairSettings settings() {
-    return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, 0, REMOTE);
+    return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, REMOTE);
   }
 
   public Listener listen(EngineUnderTest engine) throws VerbsException {

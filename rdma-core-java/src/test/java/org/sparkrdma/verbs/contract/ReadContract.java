@@ -254,7 +254,6 @@ public abstract class ReadContract extends VerbsContract {
             own.sendDepth(),
             own.receiveDepth(),
             own.maxSge(),
-            own.maxInlineBytes(),
             Set.of());
     return connect(closed, server.settings());
   }

@@ -170,7 +170,7 @@ public abstract class SendContract extends VerbsContract {
     Pair pair =
         connect(
             client.settings(),
-            new QueuePairSettings(server.queue, server.queue, 4, 4, 1, 0, Set.of()));
+            new QueuePairSettings(server.queue, server.queue, 4, 4, 1, Set.of()));
     Node.Block inbox = server.block(8, 0, Node.SINK);
     for (int i = 0; i < 4; i++) {
       assertThat(pair.server().postReceive(inbox.receive(i))).isTrue();
@@ -275,61 +275,6 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldCopyInlineDataWhenPosted() throws Exception {
-    assumeCan(Capability.INLINE);
-    int limit = client.device.info().limits().maxInlineBytes();
-    Pair pair =
-        connect(
-            new QueuePairSettings(client.queue, client.queue, 8, 8, 2, limit, Set.of()),
-            server.settings());
-    Node.Block message = client.block(limit + 1, 7, Node.SINK);
-    Node.Block inbox = server.block(limit, 0, Node.SINK);
-    WorkRequest send =
-        new WorkRequest(2)
-            .send(1)
-            .local(message.region(), 0, 1)
-            .local(message.region(), 1, limit - 1)
-            .inline()
-            .signalled();
-    boolean early = engine().deviates(Deviation.RECEIVER_MUST_BE_READY);
-    if (early) {
-      pair.server().postReceive(inbox.receive(2));
-    }
-    assertThat(pair.client().postSend(send)).isTrue();
-    message.memory().slice(0, limit).put(new byte[limit]);
-    if (!early) {
-      pair.server().postReceive(inbox.receive(2));
-    }
-    assertThat(result(server).bytes()).isEqualTo(limit);
-    assertThat(inbox.bytes()).containsOnly(7);
-    WorkRequest tooLong = new WorkRequest(1).send(1).local(message.region(), 0, limit + 1).inline();
-    assertThatThrownBy(() -> pair.client().postSend(tooLong))
-        .isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
-  void shouldRefuseInlineDataOfAClosedRegion() throws Exception {
-    assumeCan(Capability.INLINE);
-    Pair pair =
-        connect(
-            new QueuePairSettings(client.queue, client.queue, 8, 8, 2, 8, Set.of()),
-            server.settings());
-    Node.Block inbox = server.block(8, 0, Node.SINK);
-    pair.server().postReceive(inbox.receive(1));
-    Node.Block gone = client.block(8, 7, Node.SINK);
-    WorkRequest ofGone = gone.send(2).inline();
-    gone.region().close();
-    gone.memory().close();
-    assertThatThrownBy(() -> pair.client().postSend(ofGone))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("memory region is closed");
-    pair.client().postSend(client.block(8, 9, Node.SINK).send(3).inline());
-    assertThat(result(client).id()).isEqualTo(3);
-    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
-    assertThat(inbox.bytes()).containsOnly(9);
-  }
-
-  @Test
   void shouldRefuseWorkThatBreaksALimit() throws Exception {
     Pair pair = connect(depth(4), depth(4, server));
     Node.Block block = client.block(8, 7, Node.SINK);
@@ -375,7 +320,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   private static QueuePairSettings depth(int depth, Node node) {
-    return new QueuePairSettings(node.queue, node.queue, depth, depth, 1, 0, Set.of());
+    return new QueuePairSettings(node.queue, node.queue, depth, depth, 1, Set.of());
   }
 
   private static ConnectionParameters rnrRetries(int retries) {

@@ -45,7 +45,7 @@ public abstract class StressContract extends VerbsContract {
         CompletionQueue queue = client.device.createCompletionQueue(Node.DEPTH, null);
         Pair pair =
             connect(
-                new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, 0, Node.REMOTE),
+                new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, Node.REMOTE),
                 server.settings());
         int rounds = ROUNDS / engine().shorter();
         readers.add(new Reader(queue, pair.client(), source.region(), i, client, rounds));
@@ -65,7 +65,7 @@ public abstract class StressContract extends VerbsContract {
     CompletionQueue shared =
         client.device.createCompletionQueue(THREADS * Node.DEPTH, client.channel);
     QueuePairSettings settings =
-        new QueuePairSettings(shared, shared, Node.DEPTH, 1, 1, 0, Node.REMOTE);
+        new QueuePairSettings(shared, shared, Node.DEPTH, 1, 1, Node.REMOTE);
     List<Pair> pairs = new ArrayList<>();
     List<Node.Block> sinks = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
@@ -124,7 +124,7 @@ public abstract class StressContract extends VerbsContract {
     Node.Block sink = client.block(BLOCKS, 0, Node.SINK);
     CompletionQueue queue = client.device.createCompletionQueue(1, null);
     Pair pair =
-        connect(new QueuePairSettings(queue, queue, 1, 1, 1, 0, Node.REMOTE), server.settings());
+        connect(new QueuePairSettings(queue, queue, 1, 1, 1, Node.REMOTE), server.settings());
     int[] completed = new int[1];
     for (int i = 0; i < reads; i++) {
       int id = i;

@@ -68,7 +68,6 @@ class DisniEngineTest {
     assertThat(info.capabilities()).containsExactly(Capability.FILE_REGIONS);
     assertThat(info.limits().maxReadSge()).isEqualTo(1);
     assertThat(info.limits().maxPrivateDataBytes()).isZero();
-    assertThat(info.limits().maxInlineBytes()).isZero();
   }
 
   @Test

@@ -51,7 +51,7 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
             1024,
             List.of(),
             List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
-    var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
+    var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 1);
     return new DisniDevice(
         new DeviceInfo(
             "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),

@@ -54,7 +54,7 @@ class CompletionsTest {
     FakeConnection connection =
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
     connection.createQueuePair(
-        objects.domain, new QueuePairSettings(sends, receives, 4, 4, 2, 16, Set.of()));
+        objects.domain, new QueuePairSettings(sends, receives, 4, 4, 2, Set.of()));
     connection.connect(ConnectionParameters.of(new byte[0]));
     connection.established();
     return connection;

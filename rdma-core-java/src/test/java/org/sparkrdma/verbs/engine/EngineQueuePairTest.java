@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -24,16 +23,13 @@ class EngineQueuePairTest {
   private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
   private static final int MAX_READ_SGE = 2;
   private static final int MAX_MESSAGE_BYTES = 1000;
-  private static final int MAX_INLINE_BYTES = 16;
   private static final DeviceLimits LIMITS =
-      new DeviceLimits(
-          8, 8, 4, MAX_READ_SGE, 64, 8, 1 << 20, MAX_MESSAGE_BYTES, 4, MAX_INLINE_BYTES, 56, 1);
+      new DeviceLimits(8, 8, 4, MAX_READ_SGE, 64, 8, 1 << 20, MAX_MESSAGE_BYTES, 4, 56, 1);
 
   private FakeDevice.Objects objects;
   private EngineProtectionDomain domain;
   private MemoryRegion region;
   private MemoryRegion readOnly;
-  private MemoryRegion file;
   private MemoryRegion foreign;
   private FakeQueuePair queuePair;
 
@@ -52,7 +48,6 @@ class EngineQueuePairTest {
     var memory = device.allocate(4096);
     region = domain.register(memory, 0, 4096, SINK);
     readOnly = domain.register(memory, 0, 4096, Set.of());
-    file = domain.registerFile(Path.of("x"), 0, 4096, Set.of(AccessFlag.REMOTE_READ));
     foreign = device.allocateProtectionDomain().register(memory, 0, 4096, SINK);
     queuePair = queuePair(objects, 3);
   }
@@ -63,8 +58,7 @@ class EngineQueuePairTest {
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
     connection.createQueuePair(
         objects.domain,
-        new QueuePairSettings(
-            objects.queue, objects.queue, 8, 8, maxSge, MAX_INLINE_BYTES, Set.of()));
+        new QueuePairSettings(objects.queue, objects.queue, 8, 8, maxSge, Set.of()));
     return connection.pair();
   }
 
@@ -126,23 +120,6 @@ class EngineQueuePairTest {
     assertThat(queuePair.posted).isEmpty();
     assertThat(queuePair.postSend(requests, 1, 1)).isOne();
     assertThat(queuePair.posted).containsExactly("send 6");
-  }
-
-  @Test
-  void shouldCarryOnlyShortDataOfMemoryInline() {
-    queuePair.setReady();
-    queuePair.postSend(request().send(1).local(region, 0, MAX_INLINE_BYTES).inline());
-    queuePair.postSend(request().write(2, 3, 4).local(readOnly, 0, 1).inline());
-    queuePair.postSend(request().send(3).local(file, 0, 8));
-    assertThat(queuePair.posted).containsExactly("send 1", "send 2", "send 3");
-    refusesSend(
-        request().send(1).local(region, 0, MAX_INLINE_BYTES).local(region, 0, 1).inline(),
-        "cannot be inline: opcode=SEND lengthBytes=17 limit=16");
-    refusesSend(
-        request().read(1, 2, 3).local(region, 0, 1).inline(), "cannot be inline: opcode=READ");
-    refusesSend(
-        request().send(1).local(region, 0, 1).local(file, 0, 1).inline(),
-        "inline data cannot come from a file: element=1");
   }
 
   @Test

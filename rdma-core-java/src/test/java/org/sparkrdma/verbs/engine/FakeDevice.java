@@ -87,7 +87,7 @@ public final class FakeDevice extends EngineDevice {
   }
 
   private static DeviceLimits limits() {
-    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56, 1);
+    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 56, 1);
   }
 
   @Override
@@ -211,7 +211,7 @@ public final class FakeDevice extends EngineDevice {
     }
 
     QueuePairSettings settings() {
-      return new QueuePairSettings(queue, queue, 4, 4, 2, 16, Set.of());
+      return new QueuePairSettings(queue, queue, 4, 4, 2, Set.of());
     }
 
     /** A connection with a queue pair that is ready to be connected. */

@@ -51,7 +51,6 @@ class Aarch64IT {
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             "-Xmx512m",
-            "-Dsparkrdma.binding=jffi",
             "-Dscripted.library=" + library,
             "-cp",
             System.getProperty("java.class.path"),
@@ -62,7 +61,6 @@ class Aarch64IT {
             ScriptedDeviceSetUpTest.class.getName(),
             ScriptedDeviceChangesTest.class.getName(),
             ScriptedDeviceClosingTest.class.getName(),
-            ScriptedDeviceGidsTest.class.getName(),
             ScriptedDeviceIwarpTest.class.getName());
     int code = run(command);
 

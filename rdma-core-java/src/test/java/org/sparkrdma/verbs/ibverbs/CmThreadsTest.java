@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class CmThreadsTest {
   private final List<String> ran = new CopyOnWriteArrayList<>();
-  private final CmThreads routes = CmThreads.start("rdma-routes-test0", 1);
+  private final CmThreads routes = CmThreads.start("rdma-cm-test0", 1);
 
   @Test
   void shouldRunTheCallsInTurnAndTheLastOneAtClose() {

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.ibverbs.ffi.Native;
+import org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -72,7 +72,7 @@ class IbverbsProviderIT {
 
     public static void main(String[] arguments) {
       try {
-        Native.check();
+        JffiLibrary.check();
       } catch (EngineUnavailableException e) {
         System.out.println(e.getMessage());
       }

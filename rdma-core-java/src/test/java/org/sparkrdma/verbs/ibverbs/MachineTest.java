@@ -80,7 +80,7 @@ class MachineTest {
   @Test
   void shouldAcceptADeviceWhosePortsAreDown() throws Exception {
     var port = new PortInfo(1, PortState.DOWN, 4096, List.of(), List.of());
-    var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 56, 1);
+    var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1);
     var info =
         new DeviceInfo(
             "mlx5_0", "ibverbs", Transport.INFINIBAND, 1, limits, Set.of(), List.of(port));

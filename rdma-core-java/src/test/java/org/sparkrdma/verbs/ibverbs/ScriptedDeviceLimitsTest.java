@@ -40,16 +40,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("the device has no inline data")
-  void shouldTransferOnADeviceWithoutInlineData() throws Exception {
-    library.limit("inline_data", 1);
-
-    ScriptedExchange exchange = open();
-    assertThat(exchange.device.info().limits().maxInlineBytes()).isZero();
-    exchange.run();
-  }
-
-  @Test
   @DisplayName("the device takes one element in each request")
   void shouldTransferOnADeviceWithOneElementPerRequest() throws Exception {
     library.limit("sge", 1);

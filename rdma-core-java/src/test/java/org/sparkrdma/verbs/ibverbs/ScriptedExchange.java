@@ -68,6 +68,9 @@ final class ScriptedExchange implements AutoCloseable {
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
+  /** Private data of requests and replies. */
+  private static final byte[] DATA = {1, 2, 3};
+
   /** A failure that came as an event or a completion. */
   static final class Failed extends Exception {
     private static final long serialVersionUID = 1;
@@ -101,21 +104,6 @@ final class ScriptedExchange implements AutoCloseable {
   /** Access of peers to both queue pairs. */
   Set<AccessFlag> remoteAccess = Set.of(AccessFlag.REMOTE_READ);
 
-  /** Address of the listener. */
-  InetSocketAddress listenAt = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-
-  /** Source address of the initiator; null leaves it to the device. */
-  InetSocketAddress source;
-
-  /** Private data of the connection request. */
-  byte[] sentData = {1, 2, 3};
-
-  /** Traffic class of the connection; negative sets none. */
-  int trafficClass = -1;
-
-  /** Private data of the connection request, as the responder received it. */
-  byte[] requestData;
-
   /** Takes over nothing: the caller closes the engine. */
   ScriptedExchange(VerbsEngine engine) throws VerbsException {
     device = engine.open(ScriptedEngine.DEVICE);
@@ -137,13 +125,15 @@ final class ScriptedExchange implements AutoCloseable {
     Connection initiator = resolve(CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
     queuePair = initiator.createQueuePair(domain, settings());
-    initiator.connect(parameters(sentData));
+    initiator.connect(parameters());
     ConnectionEvent request = expect(ConnectionEvent.Type.CONNECT_REQUEST);
-    requestData = request.privateData();
+    if (!Arrays.equals(DATA, request.privateData())) {
+      throw new Failed("private data of the request");
+    }
     Connection responder = request.connection();
     ends.add(responder);
     responder.createQueuePair(domain, settings());
-    responder.accept(parameters(sentData));
+    responder.accept(parameters());
     expect(ConnectionEvent.Type.ESTABLISHED);
     if (bothEndsNotified) {
       expect(ConnectionEvent.Type.ESTABLISHED);
@@ -153,8 +143,8 @@ final class ScriptedExchange implements AutoCloseable {
   /** Listens, and begins to resolve the listener's address. */
   Connection resolve(Duration timeout) throws VerbsException {
     prepare();
-    listener = manager.listen(listenAt, DEPTH);
-    Connection initiator = manager.resolve(listener.address(), source, timeout);
+    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
+    Connection initiator = manager.resolve(listener.address(), null, timeout);
     ends.add(initiator);
     return initiator;
   }
@@ -200,7 +190,7 @@ final class ScriptedExchange implements AutoCloseable {
     expect(ConnectionEvent.Type.RESOLVED);
     initiator.createQueuePair(domain, settings());
     long before = ScriptedDeviceFixture.library.calls("rdma_connect");
-    initiator.connect(parameters(sentData));
+    initiator.connect(parameters());
     // On iWARP another thread makes the call.
     await(() -> ScriptedDeviceFixture.library.calls("rdma_connect") > before);
     return initiator;
@@ -210,7 +200,7 @@ final class ScriptedExchange implements AutoCloseable {
   Connection accept() throws VerbsException, Failed {
     Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
     responder.createQueuePair(domain, settings());
-    responder.accept(parameters(sentData));
+    responder.accept(parameters());
     return responder;
   }
 
@@ -227,9 +217,6 @@ final class ScriptedExchange implements AutoCloseable {
     channel = device.createCompletionChannel();
     completions = device.createCompletionQueue(4 * DEPTH, channel);
     manager = device.createConnectionManager(channel);
-    if (trafficClass >= 0) {
-      manager.setTrafficClass(trafficClass);
-    }
     domain = device.allocateProtectionDomain();
     memory = device.allocate(2 * BYTES);
     new Random(BYTES).nextBytes(content);
@@ -240,11 +227,11 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   QueuePairSettings settings() {
-    return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, 0, remoteAccess);
+    return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, remoteAccess);
   }
 
-  private ConnectionParameters parameters(byte[] data) {
-    return new ConnectionParameters(data, 16, 6, 6, 17, connectTimeout);
+  private ConnectionParameters parameters() {
+    return new ConnectionParameters(DATA, 16, 6, 6, 17, connectTimeout);
   }
 
   /** A message, then a READ, each polled after a wait on the armed queue. */

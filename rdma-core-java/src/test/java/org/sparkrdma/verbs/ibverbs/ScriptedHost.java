@@ -33,7 +33,6 @@ public final class ScriptedHost {
    * has the GID 127.0.0.1.
    */
   public ScriptedHost withDeviceFiles() throws IOException {
-    write("proc/sys/net/core/netdev_max_backlog", "");
     write("dev/infiniband/uverbs0", "");
     write("dev/infiniband/rdma_cm", "");
     return withGid(HexFormat.of().parseHex("00000000000000000000ffff7f000001"), "");

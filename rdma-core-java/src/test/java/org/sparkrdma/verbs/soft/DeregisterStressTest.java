@@ -93,7 +93,7 @@ class DeregisterStressTest {
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
       var peer = new SoftPeer(device.directory.peer(name), true);
       var outcome = new AtomicReference<WorkStatus>();
-      var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
+      var entry = new WorkEntry(1);
       var request = new WorkRequest(1);
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] brought = new byte[LENGTH];

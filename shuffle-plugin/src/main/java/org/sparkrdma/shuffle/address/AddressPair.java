@@ -8,15 +8,13 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 /**
  * The addresses of a connection that an initiator chooses. Immutable.
  *
  * <p>A pair in one subnet needs no router, so it is preferred; of several such pairs the first one
  * in the order of the peer's addresses. Without a common subnet routing decides whether the peer
- * can be reached. No router joins GIDs, so a GID has a pair with GIDs of its own subnet prefix
- * only.
+ * can be reached.
  *
  * @param source where the connection comes from
  * @param destination where the peer listens
@@ -112,14 +110,9 @@ public record AddressPair(
   @Override
   public String toString() {
     return "from="
-        + text(source)
+        + source.getAddress().getHostAddress()
         + " to="
-        + text(destination)
+        + destination.getAddress().getHostAddress()
         + (inOneSubnet ? "" : " (no common subnet)");
-  }
-
-  private static String text(InetSocketAddress address) {
-    String bytes = address.getAddress().getHostAddress();
-    return address instanceof GidSocketAddress ? "gid " + bytes : bytes;
   }
 }

@@ -7,31 +7,16 @@ import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.Arrays;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 /**
- * An IP address and the prefix length of its subnet, or a GID of an InfiniBand port without an IP
- * address: 16 bytes, of which the first 8 are the prefix of its subnet. Immutable.
+ * An IP address and the prefix length of its subnet. Immutable.
  *
- * @param address of an interface, or the bytes of the GID; a link-local IPv6 address of this host
- *     has its scope
+ * @param address of an interface; a link-local IPv6 address of this host has its scope
  * @param prefixBits length of the subnet's prefix, 0 to 32 or 0 to 128
- * @param kind whether it is a GID
  */
-public record NetworkAddress(InetAddress address, int prefixBits, Kind kind) {
-  private static final int GID_PREFIX_BITS = 64;
-
-  /** Addresses of different kinds share no subnet. */
-  public enum Kind {
-    /** An IPv4 or IPv6 address. */
-    IP,
-    /** A GID. */
-    GID
-  }
-
+public record NetworkAddress(InetAddress address, int prefixBits) {
   /**
-   * @throws IllegalArgumentException when the prefix is longer than the address, or the bytes are
-   *     no GID
+   * @throws IllegalArgumentException when the prefix is longer than the address
    */
   public NetworkAddress {
     if (prefixBits < 0 || prefixBits > bits(address)) {
@@ -41,31 +26,11 @@ public record NetworkAddress(InetAddress address, int prefixBits, Kind kind) {
               + (" prefixBits=" + prefixBits)
               + (" allowed=0 to " + bits(address)));
     }
-    if (kind == Kind.GID
-        && (prefixBits != GID_PREFIX_BITS || !GidSocketAddress.isUnicast(address))) {
-      throw new IllegalArgumentException(
-          "bad GID: bytes=" + address.getHostAddress() + " prefixBits=" + prefixBits);
-    }
-  }
-
-  /** An IP address. */
-  public NetworkAddress(InetAddress address, int prefixBits) {
-    this(address, prefixBits, Kind.IP);
   }
 
   /** An IP address whose subnet is unknown: it shares a subnet with no other address. */
   public static NetworkAddress withoutSubnet(InetAddress address) {
     return new NetworkAddress(address, bits(address));
-  }
-
-  /**
-   * A GID of an InfiniBand port.
-   *
-   * @param gid its bytes
-   * @throws IllegalArgumentException when no port can have these bytes
-   */
-  public static NetworkAddress ofGid(InetAddress gid) {
-    return new NetworkAddress(gid, GID_PREFIX_BITS, Kind.GID);
   }
 
   /** An IP address of this host, with the prefix length that its interface has. */
@@ -86,33 +51,22 @@ public record NetworkAddress(InetAddress address, int prefixBits, Kind kind) {
     return withoutSubnet(address);
   }
 
-  public boolean isGid() {
-    return kind == Kind.GID;
-  }
-
-  /**
-   * Whether it is an IP address that belongs to one link, which all links may have. The default
-   * prefix of GIDs, fe80::/64, looks like it, but is that of a whole fabric.
-   */
+  /** Whether it belongs to one link; all links may have the same. */
   public boolean isLinkLocal() {
-    return kind == Kind.IP && address.isLinkLocalAddress();
+    return address.isLinkLocalAddress();
   }
 
   /** Whether each of two addresses is in the other's subnet, so that no router is needed. */
   public boolean isOnSubnetOf(NetworkAddress other) {
-    return kind == other.kind && contains(other.address) && other.contains(address);
+    return contains(other.address) && other.contains(address);
   }
 
   /** Whether a router may join two addresses: of one family, and neither of them of one link. */
   public boolean isRoutableTo(NetworkAddress other) {
-    return kind == Kind.IP
-        && other.kind == Kind.IP
-        && address.getClass() == other.address.getClass()
-        && !isLinkLocal()
-        && !other.isLinkLocal();
+    return address.getClass() == other.address.getClass() && !isLinkLocal() && !other.isLinkLocal();
   }
 
-  /** Whether the address, of the same kind, is in this subnet. */
+  /** Whether the address is in this subnet. */
   public boolean contains(InetAddress other) {
     byte[] own = address.getAddress();
     byte[] theirs = other.getAddress();
@@ -129,9 +83,7 @@ public record NetworkAddress(InetAddress address, int prefixBits, Kind kind) {
 
   /** The address with a port, as the connection manager takes it. */
   public InetSocketAddress socket(int port) {
-    return kind == Kind.GID
-        ? new GidSocketAddress(address, port)
-        : new InetSocketAddress(address, port);
+    return new InetSocketAddress(address, port);
   }
 
   private byte[] masked(byte[] bytes) {
@@ -147,6 +99,6 @@ public record NetworkAddress(InetAddress address, int prefixBits, Kind kind) {
 
   @Override
   public String toString() {
-    return (isGid() ? "gid " : "") + address.getHostAddress() + "/" + prefixBits;
+    return address.getHostAddress() + "/" + prefixBits;
   }
 }

@@ -11,8 +11,7 @@ record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach
   enum Reach {
     SPARK_ITSELF("its port has Spark's own address"),
     SAME_FAMILY("its port is active and has an address of Spark's address family"),
-    OTHER_FAMILY("its port is active, with an address of another family than Spark's only"),
-    BY_GID("its port is active, and has a GID but no IP address");
+    OTHER_FAMILY("its port is active, with an address of another family than Spark's only");
 
     private final String reason;
 

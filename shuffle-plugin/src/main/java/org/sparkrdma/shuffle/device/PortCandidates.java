@@ -13,8 +13,6 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
-import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
@@ -94,8 +92,7 @@ final class PortCandidates {
 
   /**
    * The usable addresses of a port, without link-local ones beside others: those look alike on
-   * every link. Without any address the first usable GID of an InfiniBand port, where the engine
-   * connects by GID.
+   * every link.
    */
   private static List<Candidate> ofPort(
       DeviceInfo device,
@@ -107,16 +104,6 @@ final class PortCandidates {
       return List.of();
     }
     List<Gid> gids = gids(port, selector);
-    if (port.addresses().isEmpty() && device.can(Capability.GID_ADDRESSES)) {
-      return gids.stream()
-          .filter(gid -> gid.type() == GidType.INFINIBAND)
-          .map(Gid::address)
-          .filter(GidSocketAddress::isUnicast)
-          .filter(gid -> selector.address().isEmpty() || allowed.test(gid))
-          .limit(1)
-          .map(gid -> new Candidate(device, port, NetworkAddress.ofGid(gid), Reach.BY_GID))
-          .toList();
-    }
     List<InetAddress> usable =
         port.addresses().stream()
             .filter(allowed)

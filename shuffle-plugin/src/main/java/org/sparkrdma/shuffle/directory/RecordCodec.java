@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
 
 /**
  * Encodes records and messages as lists of JDK types. Spark's RPC reads a message with the
@@ -30,7 +29,7 @@ final class RecordCodec {
 
   private static final int AVAILABLE_FIELDS = 9;
   private static final int UNAVAILABLE_FIELDS = 5;
-  private static final int ADDRESS_FIELDS = 4;
+  private static final int ADDRESS_FIELDS = 3;
   private static final int MAX_NAME_CHARS = 255;
   private static final int MAX_REASONS = 16;
   private static final int MAX_REASON_CHARS = 1_000;
@@ -62,11 +61,7 @@ final class RecordCodec {
       NetworkAddress network = address.network();
       encoded.add(
           new ArrayList<Object>(
-              List.of(
-                  network.address().getAddress(),
-                  network.prefixBits(),
-                  address.port(),
-                  network.isGid())));
+              List.of(network.address().getAddress(), network.prefixBits(), address.port())));
     }
     return encoded;
   }
@@ -129,9 +124,7 @@ final class RecordCodec {
       addresses.add(
           new ListenerAddress(
               new NetworkAddress(
-                  address(as(byte[].class, address.get(0))),
-                  as(Integer.class, address.get(1)),
-                  as(Boolean.class, address.get(3)) ? Kind.GID : Kind.IP),
+                  address(as(byte[].class, address.get(0))), as(Integer.class, address.get(1))),
               as(Integer.class, address.get(2))));
     }
     return addresses;

@@ -85,7 +85,7 @@ public final class Preflight {
       LOG.debug("Registered as a test: lengthBytes={}", region.lengthBytes());
       domain.testQueuePair(
           new QueuePairSettings(
-              queue, queue, needs.sendDepth(), needs.receiveDepth(), 1, 0, Set.of()));
+              queue, queue, needs.sendDepth(), needs.receiveDepth(), 1, Set.of()));
     }
   }
 

@@ -49,7 +49,6 @@ class RuntimeStart {
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private boolean transientReason;
-  private boolean byGid;
 
   /**
    * @param engines as {@link Verbs#choose}
@@ -80,9 +79,8 @@ class RuntimeStart {
 
   /**
    * Whether a later {@link #run} may succeed where the last one did not: it found no usable device,
-   * but a port that may become active or get an address, or one that cannot be used by its GID but
-   * may get an IP address, a call of a device failed as during its reset, or the system refused a
-   * thread, memory or file descriptors.
+   * but a port that may become active or get an address, a call of a device failed as during its
+   * reset, or the system refused a thread, memory or file descriptors.
    */
   boolean mayStartLater() {
     return transientReason;
@@ -96,7 +94,6 @@ class RuntimeStart {
    */
   Optional<RunningParts> run(Consumer<String> outOfService) {
     transientReason = false;
-    byGid = false;
     reasons.clear();
     if (!warnings.isEmpty()) {
       reasons.addAll(warnings);
@@ -115,8 +112,7 @@ class RuntimeStart {
       transientReason =
           e instanceof PortNotReadyException
               || e instanceof ThreadShortageException
-              || (e instanceof VerbsException failure && failure.isTransient())
-              || byGid;
+              || (e instanceof VerbsException failure && failure.isTransient());
       reasons.add(e.getMessage());
     } catch (LinkageError e) {
       LOG.debug("A class cannot be initialised", e);
@@ -190,7 +186,6 @@ class RuntimeStart {
   private RunningParts startOn(
       VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
-    byGid = choice.addresses().get(0).isGid();
     MachineMemory machine = MachineMemory.current();
     PinnedLimit limit =
         PinnedLimit.of(

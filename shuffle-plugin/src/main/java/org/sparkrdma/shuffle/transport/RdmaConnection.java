@@ -128,13 +128,7 @@ abstract class RdmaConnection {
         connection.createQueuePair(
             context.domain(),
             new QueuePairSettings(
-                rings.completionQueue(),
-                rings.completionQueue(),
-                sendDepth,
-                receives,
-                1,
-                0,
-                access));
+                rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access));
     sends = new SendQueue(queuePair, sendDepth, index);
     messages = new ByteBuffer[receives];
     for (int i = 0; i < receives; i++) {

@@ -408,11 +408,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Kernels report the loss of an address with RoCE only. Always true for a GID. */
+  /** Kernels report the loss of an address with RoCE only. */
   private static boolean isOfThisHost(ListenerAddress listener) {
-    NetworkAddress network = listener.network();
     try {
-      return network.isGid() || NetworkInterface.getByInetAddress(network.address()) != null;
+      return NetworkInterface.getByInetAddress(listener.network().address()) != null;
     } catch (SocketException e) {
       LOG.debug("Addresses of this host are not known", e);
       return true;

@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 /**
  * Attributes of a connection that both ends know without a message. Proofs cover them, so that a
@@ -15,12 +14,9 @@ import org.sparkrdma.verbs.cm.GidSocketAddress;
  * @param queuePairNumber the initiator's queue pair; 0 where a request does not contain it (iWARP)
  * @param source address of the initiator
  * @param destination address of the responder that the initiator has chosen
- * @param byGid whether the addresses are GIDs
  */
-public record ConnectionBinding(
-    int queuePairNumber, InetAddress source, InetAddress destination, boolean byGid) {
+public record ConnectionBinding(int queuePairNumber, InetAddress source, InetAddress destination) {
   private static final int ADDRESS_BYTES = 16;
-  private static final byte GID_MARK = 'G';
 
   /**
    * Binding of a connection.
@@ -30,27 +26,16 @@ public record ConnectionBinding(
    */
   public static ConnectionBinding of(
       int queuePairNumber, InetSocketAddress source, InetSocketAddress destination) {
-    return new ConnectionBinding(
-        queuePairNumber,
-        source.getAddress(),
-        destination.getAddress(),
-        destination instanceof GidSocketAddress);
+    return new ConnectionBinding(queuePairNumber, source.getAddress(), destination.getAddress());
   }
 
-  /**
-   * The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. A
-   * mark follows GIDs, so that a proof between IPv6 addresses of the same bytes is another one.
-   */
+  /** The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. */
   public byte[] encode() {
     ByteBuffer out =
-        ByteBuffer.allocate(Integer.BYTES + 2 * ADDRESS_BYTES + (byGid ? 1 : 0))
-            .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer.allocate(Integer.BYTES + 2 * ADDRESS_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     out.putInt(queuePairNumber);
     put(out, source);
     put(out, destination);
-    if (byGid) {
-      out.put(GID_MARK);
-    }
     return out.array();
   }
 

@@ -10,10 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 class AddressPairTest {
   private static final int PORT = 4_711;
@@ -125,47 +122,6 @@ class AddressPairTest {
                 List.of(own("10.1.0.5", 24)),
                 List.of(peer("10.2.0.7", 24), peer("fd00:1::7", 64), peer("10.3.0.7", 24))))
         .containsExactly(pair("10.1.0.5", "10.2.0.7", false), pair("10.1.0.5", "10.3.0.7", false));
-  }
-
-  private static NetworkAddress ownGid(String gid) throws UnknownHostException {
-    return NetworkAddress.ofGid(at(gid));
-  }
-
-  private static ListenerAddress peerGid(String gid) throws UnknownHostException {
-    return new ListenerAddress(ownGid(gid), PORT);
-  }
-
-  /** The default prefix too: it has no scope. */
-  @ParameterizedTest
-  @ValueSource(strings = {"fe80::", "fec0:0:0:7:"})
-  void shouldPairGidsOfOneSubnetPrefix(String prefix) throws Exception {
-    AddressPair pair =
-        AddressPair.of(
-            List.of(ownGid(prefix + "2:c903:29:5")), List.of(peerGid(prefix + "2:c903:29:7")));
-
-    assertThat(pair.source())
-        .isInstanceOf(GidSocketAddress.class)
-        .isEqualTo(socket(at(prefix + "2:c903:29:5"), 0));
-    assertThat(pair.destination())
-        .isInstanceOf(GidSocketAddress.class)
-        .isEqualTo(socket(at(prefix + "2:c903:29:7"), PORT));
-    assertThat(pair.inOneSubnet()).isTrue();
-    assertThat(pair.toString()).startsWith("from=gid fe").contains(" to=gid fe");
-  }
-
-  @Test
-  void shouldPairNoGidWithAnotherPrefixOrAnIpAddressOfTheSameBytes() throws Exception {
-    List<NetworkAddress> own = List.of(ownGid("fe80::2:c903:29:5"));
-    List<List<ListenerAddress>> peers =
-        List.of(
-            List.of(peerGid("fec0::2:c903:29:7")),
-            List.of(peer("fe80::2:c903:29:7", 64)),
-            List.of(peer("10.1.0.7", 24)));
-    for (List<ListenerAddress> peer : peers) {
-      assertThat(AddressPair.all(own, peer)).as("peer %s", peer).isEmpty();
-    }
-
-    assertThat(AddressPair.all(List.of(own("fe80::5", 64)), List.of(peerGid("fe80::7")))).isEmpty();
   }
 
   private static InetSocketAddress socket(InetAddress address, int port) {

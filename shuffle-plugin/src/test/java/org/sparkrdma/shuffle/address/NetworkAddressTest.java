@@ -8,7 +8,6 @@ import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.verbs.cm.GidSocketAddress;
 
 class NetworkAddressTest {
   @Test
@@ -32,35 +31,6 @@ class NetworkAddressTest {
     assertThatThrownBy(() -> new NetworkAddress(at, bits))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("prefixBits=" + bits);
-  }
-
-  @Test
-  void shouldTakeTheFirst64BitsOfAGidForItsSubnet() throws Exception {
-    NetworkAddress gid = NetworkAddress.ofGid(InetAddress.getByName("fec0:0:0:7:2:c903:29:1"));
-
-    assertThat(gid.subnet()).isEqualTo(InetAddress.getByName("fec0:0:0:7::").getAddress());
-    assertThat(gid).hasToString("gid fec0:0:0:7:2:c903:29:1/64");
-    assertThat(gid.socket(7)).isInstanceOf(GidSocketAddress.class);
-    assertThat(gid).isNotEqualTo(new NetworkAddress(gid.address(), 64));
-    assertThat(gid.isOnSubnetOf(new NetworkAddress(gid.address(), 64))).isFalse();
-  }
-
-  /** A peer's record could have them. */
-  @ParameterizedTest
-  @CsvSource({
-    "10.0.0.1, 24",
-    "fe80::1, 63",
-    "fe80::1, 128",
-    "'::ffff:10.1.0.5', 64",
-    "'::', 64",
-    "'::1', 64",
-    "ff12::1, 64"
-  })
-  void shouldRefuseAGidThatNoPortCanHave(String address, int bits) throws Exception {
-    InetAddress at = InetAddress.getByName(address);
-
-    assertThatThrownBy(() -> new NetworkAddress(at, bits, NetworkAddress.Kind.GID))
-        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @ParameterizedTest

@@ -64,7 +64,7 @@ abstract class DeviceChoiceFixture {
         "test",
         transport,
         1,
-        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
         capabilities,
         List.of(ports));
   }

@@ -30,18 +30,16 @@ class RecordCodecPropertyTest {
           List<@IntRange(min = 1, max = 65_535) Integer> ports,
       @ForAll @Size(16) byte[] addressBytes,
       @ForAll boolean six,
-      @ForAll boolean byGid,
       @ForAll @IntRange(max = 32) int prefixBits,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int protocol,
       @ForAll long incarnation,
       @ForAll @Size(Endpoint.TOKEN_BYTES) byte[] token,
-      @ForAll @IntRange(max = 12) int field)
+      @ForAll @IntRange(max = 11) int field)
       throws UnknownHostException {
     // 0x20.. and 0x0a.. are neither multicast nor any address.
     addressBytes[0] = (byte) (six ? 0x20 : 10);
     InetAddress address = InetAddress.getByAddress(Arrays.copyOf(addressBytes, six ? 16 : 4));
-    NetworkAddress network =
-        six && byGid ? NetworkAddress.ofGid(address) : new NetworkAddress(address, prefixBits);
+    NetworkAddress network = new NetworkAddress(address, prefixBits);
     List<ListenerAddress> addresses =
         ports.stream().map(port -> new ListenerAddress(network, port)).toList();
     Endpoint endpoint = new Endpoint(name, addresses, name, protocol, incarnation, token);

@@ -33,7 +33,7 @@ class RecordCodecTest {
   @Test
   void shouldRefuseNoAddressAndTooMany() {
     assertRefused(List.of());
-    assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711, false)));
+    assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711)));
   }
 
   private static void assertRefused(Object addresses) {

@@ -69,7 +69,7 @@ class PreflightTest {
                           "ibverbs",
                           transport,
                           1,
-                          new DeviceLimits(1, 64, 1, 1, 1, 1, 1, 1, 1, 0, 56, 1),
+                          new DeviceLimits(1, 64, 1, 1, 1, 1, 1, 1, 1, 56, 1),
                           Set.of(),
                           List.of());
                   case "allocateProtectionDomain" -> fake(ProtectionDomain.class, "domain");

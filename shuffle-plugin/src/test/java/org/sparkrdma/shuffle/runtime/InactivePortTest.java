@@ -78,42 +78,6 @@ class InactivePortTest extends RuntimeFixture {
     assertStartsWhenReady(ScriptedEngine.DEVICE + " port 1 has no IP address");
   }
 
-  private void scriptGidWithoutIpAddress() throws IOException {
-    DEVICE.library().limit("infiniband", 1);
-    host.withGid(LINK_LOCAL, "");
-  }
-
-  @Test
-  @DisplayName("the only port has a GID and no IP address")
-  void shouldStartAtTheGidOfAPortWithoutAnIpAddress() throws Exception {
-    scriptGidWithoutIpAddress();
-    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
-      RdmaRuntime runtime = runtime((name, settings) -> choose(), realTransports(), List.of());
-      runtime.start();
-      runtime.require(WAIT);
-      closeIdle(runtime);
-
-      assertThat(log.warnings())
-          .anySatisfy(
-              line ->
-                  assertThat(line)
-                      .contains("device scripted0 port 1 of engine ibverbs at [gid fe80:")
-                      .contains("its port is active, and has a GID but no IP address"));
-    }
-  }
-
-  @Test
-  @DisplayName("the only port has a GID and no IP address, and the kernel has no AF_IB")
-  void shouldNameTheMissingFamilyUntilThePortHasAnIpAddress() throws Exception {
-    scriptGidWithoutIpAddress();
-    DEVICE.library().limit("without_af_ib", 1);
-
-    assertStartsWhenReady(
-        realTransports(),
-        "rdma_bind_addr failed: errno=22",
-        "the kernel or librdmacm may lack AF_IB, so give the port an IP address (IPoIB)");
-  }
-
   private static void closeIdle(RdmaRuntime runtime) throws InterruptedException {
     IdleThreads.assertIdle();
     runtime.close();
@@ -199,16 +163,12 @@ class InactivePortTest extends RuntimeFixture {
     }
   }
 
-  private void assertStartsWhenReady(String... reasons) throws Exception {
-    assertStartsWhenReady(parts -> engine.transport(), reasons);
-  }
-
   /** A reset of the device's script and the files of a usable device make the port ready. */
-  private void assertStartsWhenReady(TransportStart transports, String... reasons)
-      throws Exception {
+  private void assertStartsWhenReady(String... reasons) throws Exception {
     firstRestart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime = runtime((name, settings) -> choose(), transports, List.of());
+      RdmaRuntime runtime =
+          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
       runtime.start();
 
       assertThat(log.awaitWarnings(1))

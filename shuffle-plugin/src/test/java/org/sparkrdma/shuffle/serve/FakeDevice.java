@@ -18,7 +18,7 @@ final class FakeDevice extends UnsupportedDevice {
 
   FakeDevice(int maxMemoryRegions, Set<Capability> capabilities) {
     DeviceLimits limits =
-        new DeviceLimits(1, 1, 1, 1, 1, maxMemoryRegions, Long.MAX_VALUE, 1, 1, 0, 0, 1);
+        new DeviceLimits(1, 1, 1, 1, 1, maxMemoryRegions, Long.MAX_VALUE, 1, 1, 0, 1);
     info = new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of());
   }
 

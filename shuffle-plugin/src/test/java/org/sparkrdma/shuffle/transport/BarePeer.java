@@ -175,7 +175,7 @@ final class BarePeer implements AutoCloseable {
         connection.createQueuePair(
             domain,
             new QueuePairSettings(
-                queue, queue, SENDS, RECEIVES, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
+                queue, queue, SENDS, RECEIVES, 1, Set.of(AccessFlag.REMOTE_READ)));
     ended = false;
     for (int i = 0; i < RECEIVES && (receives < 0 || i < receives); i++) {
       postReceive(i);
@@ -241,8 +241,7 @@ final class BarePeer implements AutoCloseable {
   /** The binding of its connection, but from another address. */
   ConnectionBinding bindingFrom(InetSocketAddress source) {
     ConnectionBinding own = initiatorBinding();
-    return new ConnectionBinding(
-        own.queuePairNumber(), source.getAddress(), own.destination(), false);
+    return new ConnectionBinding(own.queuePairNumber(), source.getAddress(), own.destination());
   }
 
   /** Connects and sends a valid REQUEST; returns the answer, whose proof is checked. */

@@ -375,7 +375,6 @@ record DeviceFailure(
         limitedFromTheStart("the device answers one READ at once", "rd_atom", 1),
         limitedFromTheStart(
             "the device answers 260 READs at once, of which librdmacm keeps 4", "rd_atom", 260),
-        limitedFromTheStart("the device has no inline data", "inline_data", 1),
         limitedFromTheStart("the device takes one element in each request", "sge", 1));
   }
 }

@@ -32,7 +32,6 @@ final class DeviceInfos {
             limits.maxMemoryRegionBytes(),
             limits.maxMessageBytes(),
             limits.maxReadsInFlight(),
-            limits.maxInlineBytes(),
             maxPrivateDataBytes,
             limits.completionVectors()),
         capabilities,

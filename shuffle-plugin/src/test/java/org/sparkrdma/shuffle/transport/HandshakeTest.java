@@ -37,7 +37,7 @@ class HandshakeTest {
 
   private static ConnectionBinding binding(int queuePair) {
     InetAddress address = InetAddress.getLoopbackAddress();
-    return new ConnectionBinding(queuePair, address, address, false);
+    return new ConnectionBinding(queuePair, address, address);
   }
 
   @BeforeEach

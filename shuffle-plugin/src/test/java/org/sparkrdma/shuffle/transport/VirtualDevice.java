@@ -42,7 +42,7 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
           Transport.INFINIBAND,
           1,
           new DeviceLimits(
-              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
+              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 56, 1),
           EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)),
           List.of());
 

@@ -67,7 +67,6 @@ final class FaultyConnection implements Connection {
             settings.sendDepth(),
             settings.receiveDepth(),
             settings.maxSge(),
-            settings.maxInlineBytes(),
             settings.remoteAccess());
     queuePair =
         new FaultyQueuePair(

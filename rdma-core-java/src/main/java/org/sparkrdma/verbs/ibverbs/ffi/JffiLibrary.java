@@ -14,59 +14,59 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  * next; where one of them has another jffi, that one loads its library too. So this class calls the
  * loading class of our class loader first.
  */
-final class JffiLibrary {
+public final class JffiLibrary {
+  /** The reason why jffi cannot be used; null when it can. Found once for each class loader. */
+  private static final String FAILURE = tryCalls();
+
   private JffiLibrary() {}
 
   /**
-   * Loads it once for each class loader and opens the binding over it.
+   * Called before all other methods and classes of this package.
    *
    * @throws EngineUnavailableException when jffi cannot be used, with the reason in a sentence
    */
-  static ForeignBinding open() throws EngineUnavailableException {
-    try {
-      load();
-      return JffiBinding.open();
-    } catch (LinkageError e) {
-      throw unusable(e);
+  public static void check() throws EngineUnavailableException {
+    if (FAILURE != null) {
+      throw new EngineUnavailableException(FAILURE);
     }
   }
 
-  private static void load() throws EngineUnavailableException {
+  private static String tryCalls() {
+    try {
+      if (!isLoaded()) {
+        return whyNotLoaded(StubLoader.getFailureCause());
+      }
+      Native.tryCalls();
+      return null;
+    } catch (LinkageError e) {
+      return "jffi, which calls the RDMA libraries, cannot be used; another version of it may be on"
+          + " the class path before ours, or ours is missing: "
+          + e;
+    }
+  }
+
+  private static boolean isLoaded() {
     Thread thread = Thread.currentThread();
     ClassLoader context = thread.getContextClassLoader();
     // jffi looks for its library among the context's resources, and for its loading class there.
     thread.setContextClassLoader(JffiLibrary.class.getClassLoader());
     try {
-      if (!StubLoader.isLoaded()) {
-        throw notExtracted(StubLoader.getFailureCause());
-      }
-      Invoker.getInstance();
+      return StubLoader.isLoaded() && Invoker.getInstance() != null;
     } finally {
       thread.setContextClassLoader(context);
     }
   }
 
-  private static EngineUnavailableException notExtracted(Throwable cause) {
+  private static String whyNotLoaded(Throwable cause) {
+    // jffi keeps the text of the cause only.
+    if (String.valueOf(cause).contains("IllegalCallerException")) {
+      return "this JVM forbids native access: start it with --enable-native-access=ALL-UNNAMED";
+    }
     String folder = System.getProperty("jffi.extract.dir", System.getProperty("java.io.tmpdir"));
-    return new EngineUnavailableException(
-        "jffi, which calls the RDMA libraries on Java "
-            + Runtime.version().feature()
-            + ", cannot load its own library from the folder "
-            + folder
-            + ", which must be writable and not mounted noexec: name another with"
-            + " -Djffi.extract.dir=FOLDER in spark.executor.extraJavaOptions and"
-            + " spark.driver.extraJavaOptions",
-        cause);
-  }
-
-  /** The reason why a loaded jffi cannot be used: it is a different version. */
-  private static EngineUnavailableException unusable(LinkageError cause) {
-    return new EngineUnavailableException(
-        "jffi, which calls the RDMA libraries on Java "
-            + Runtime.version().feature()
-            + ", cannot be used; another version of it may be on the class path before ours, or"
-            + " ours is missing: "
-            + cause,
-        cause);
+    return "jffi, which calls the RDMA libraries, cannot load its own library from the folder "
+        + folder
+        + ", which must be writable and not mounted noexec: name another with"
+        + " -Djffi.extract.dir=FOLDER in spark.executor.extraJavaOptions and"
+        + " spark.driver.extraJavaOptions";
   }
 }

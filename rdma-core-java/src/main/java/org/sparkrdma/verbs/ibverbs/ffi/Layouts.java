@@ -135,7 +135,6 @@ public final class Layouts {
     public static final int CAP_MAX_RECV_WR = 36;
     public static final int CAP_MAX_SEND_SGE = 40;
     public static final int CAP_MAX_RECV_SGE = 44;
-    public static final int CAP_MAX_INLINE_DATA = 48;
     public static final int QP_TYPE = 52;
 
     private IbvQpInitAttr() {}
@@ -279,27 +278,10 @@ public final class Layouts {
 
   /** struct sockaddr_in6. */
   public static final class SockaddrIn6 {
+    public static final int SIZE = 28;
     public static final int SIN6_ADDR = 8;
     public static final int SIN6_SCOPE_ID = 24;
 
     private SockaddrIn6() {}
-  }
-
-  /**
-   * struct sockaddr_ib of infiniband/ib.h, and two numbers for it: its family and, as a service id,
-   * the port space of rdma_cma.h.
-   */
-  public static final class SockaddrIb {
-    public static final int SIZE = 48;
-    public static final int SIB_FAMILY = 0;
-    public static final int SIB_PKEY = 2;
-    public static final int SIB_FLOWINFO = 4;
-    public static final int SIB_ADDR = 8;
-    public static final int SIB_SID = 24;
-    public static final int SIB_SID_MASK = 32;
-    public static final int NUMBER_AF_IB = 27;
-    public static final int NUMBER_PS_TCP = 0x01060000;
-
-    private SockaddrIb() {}
   }
 }

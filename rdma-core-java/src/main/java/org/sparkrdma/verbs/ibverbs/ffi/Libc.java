@@ -24,16 +24,12 @@ public final class Libc {
   private static final int PROT_READ_WRITE = 3;
   private static final int MAP_SHARED = 1;
   private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
-  private static final int MAP_POPULATE = 0x8000;
   private static final int MADV_DONTNEED = 4;
   private static final int MADV_DONTFORK = 10;
   private static final int MADV_HUGEPAGE = 14;
 
   /** Since Linux 5.14. */
   private static final int MADV_POPULATE_WRITE = 23;
-
-  /** Length of a huge page of x86-64 and, with pages of 4 KiB, of aarch64. */
-  private static final long HUGE_PAGE_BYTES = 2 << 20;
 
   private static final int O_RDONLY = 0;
   private static final int O_RDWR = 2;
@@ -71,52 +67,23 @@ public final class Libc {
   }
 
   /**
-   * Maps zeroed memory, present, and not to be copied into child processes. Memory of at least one
-   * huge page begins at the border of one and asks for huge pages, so that a device needs few
-   * entries to translate its addresses; a kernel without them gives small ones.
+   * Maps zeroed memory, present, and not to be copied into child processes. It asks for huge pages,
+   * so that a device needs few entries to translate its addresses; a kernel without them gives
+   * small ones.
    *
    * @return its address, or -1
    */
   public static long map(long lengthBytes) {
     long address =
-        lengthBytes < HUGE_PAGE_BYTES
-            ? mapAnonymous(lengthBytes, MAP_POPULATE)
-            : mapHuge(lengthBytes);
+        Native.call(
+            LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0);
     if (address != FAILED) {
+      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_HUGEPAGE);
+      // Where the kernel lacks it, the registration faults the pages in.
+      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_POPULATE_WRITE);
       Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTFORK);
     }
     return address;
-  }
-
-  private static long mapAnonymous(long lengthBytes, int flags) {
-    return Native.call(
-        LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
-  }
-
-  private static long mapHuge(long lengthBytes) {
-    long wider = mapAnonymous(lengthBytes + HUGE_PAGE_BYTES, 0);
-    if (wider == FAILED) {
-      return FAILED;
-    }
-    long address = roundUp(wider, HUGE_PAGE_BYTES);
-    long page = pageBytes();
-    unmapIfAny(wider, address);
-    unmapIfAny(
-        roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
-    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_HUGEPAGE);
-    // Where the kernel lacks it, the registration faults the pages in.
-    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_POPULATE_WRITE);
-    return address;
-  }
-
-  private static long roundUp(long address, long unit) {
-    return -Math.floorDiv(-address, unit) * unit;
-  }
-
-  private static void unmapIfAny(long from, long to) {
-    if (from < to) {
-      unmap(from, to - from);
-    }
   }
 
   /**

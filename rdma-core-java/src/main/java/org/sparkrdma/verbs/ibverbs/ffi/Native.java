@@ -1,153 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs.ffi;
 
-import org.sparkrdma.verbs.spi.EngineUnavailableException;
+import com.kenai.jffi.CallContext;
+import com.kenai.jffi.CallingConvention;
+import com.kenai.jffi.HeapInvocationBuffer;
+import com.kenai.jffi.Invoker;
+import com.kenai.jffi.LastError;
+import com.kenai.jffi.MemoryIO;
+import com.kenai.jffi.Type;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Calls C functions by their address, and reads and writes memory by its address, unchecked, as C
- * does; through the binding of this JVM, which is loaded once.
+ * does; by jffi, which calls C through JNI. Use {@link JffiLibrary#check} first. Safe for any
+ * thread.
+ *
+ * <p>Addresses and pointers are plain {@code long}s. Every argument goes as a {@code long}, which
+ * the calling conventions of 64-bit Linux allow. No method owns memory: the code that allocates
+ * also frees. {@link NativeArena} frees the memory of structs and calls, {@link AddressRange} the
+ * memory of buffers.
  *
  * <p>{@link #call} and {@link #callInt} are for set-up: they keep errno, see {@link #errno()}. The
  * other calls are made for each operation and each wait. They allocate nothing and keep no errno.
  *
- * <p>Only {@link #pollCq} may delay a garbage collection until it returns, see {@link
- * ForeignBinding#callCritical}. It reads memory that the device writes, takes at most one batch of
- * completions, and neither sleeps nor calls back. A post is not critical: with soft devices it is a
- * system call that does the device's work.
+ * <p>Memory is accessed by jffi's {@link MemoryIO}: it uses Unsafe, which the JIT compiler turns
+ * into plain loads and stores, and JNI where Unsafe is missing.
  */
 public final class Native {
-  /** Static and final, so that the JIT compiler sees one implementation. */
-  private static final ForeignBinding CALLS;
+  private static final Invoker INVOKER = Invoker.getInstance();
+  private static final LastError ERRNO = LastError.getInstance();
+  private static final MemoryIO MEMORY = MemoryIO.getInstance();
+  private static final int MAX_ARGUMENTS = 7;
+  private static final int MAX_STRING_BYTES = 4_096;
 
-  private static final EngineUnavailableException FAILURE;
+  /** Contexts for calls that keep errno, by the number of arguments. */
+  private static final CallContext[] KEEPING = contexts();
 
-  static {
-    ForeignBinding loaded = null;
-    EngineUnavailableException failure = null;
-    try {
-      loaded = Bindings.load();
-    } catch (EngineUnavailableException e) {
-      failure = e;
-    }
-    CALLS = loaded;
-    FAILURE = failure;
-  }
+  private static final CallContext THREE = context(3, false);
+  private static final CallContext FIVE = context(5, false);
 
   private Native() {}
 
-  /**
-   * Called before all other methods and classes of this package.
-   *
-   * @throws EngineUnavailableException when this JVM has no binding, with the reason in one
-   *     sentence
-   */
-  public static void check() throws EngineUnavailableException {
-    if (FAILURE != null) {
-      throw new EngineUnavailableException(FAILURE.getMessage(), FAILURE);
+  /** Tries every kind of call once, so that an unusable jffi shows here. */
+  static void tryCalls() {
+    long function = Symbols.ofC().get("getpagesize");
+    for (int i = 0; i <= MAX_ARGUMENTS; i++) {
+      call(function, new long[i]);
     }
+    callThree(function, 0, 0, 0);
+    ppoll(function, 0, 0, 0);
+    errno();
   }
 
-  /** Name of the binding, for logs and tests. */
-  public static String bindingName() {
-    return CALLS.name();
+  private static CallContext[] contexts() {
+    CallContext[] contexts = new CallContext[MAX_ARGUMENTS + 1];
+    for (int i = 0; i < contexts.length; i++) {
+      contexts[i] = context(i, true);
+    }
+    return contexts;
   }
 
-  static ForeignBinding binding() {
-    return CALLS;
+  private static CallContext context(int arguments, boolean keepsErrno) {
+    Type[] types = new Type[arguments];
+    Arrays.fill(types, Type.SINT64);
+    return CallContext.getCallContext(Type.SINT64, types, CallingConvention.DEFAULT, keepsErrno);
   }
 
   // Calls.
 
   /** The errno of this thread's last call that keeps it. */
   public static int errno() {
-    return CALLS.errno();
+    return ERRNO.get();
   }
 
-  /** Calls a function that returns a long or a pointer, or nothing. */
-  static long call(long function, long... arguments) {
-    return CALLS.call(function, arguments);
+  /**
+   * Calls a function that returns a long or a pointer, or nothing.
+   *
+   * @return the result register; a function that returns an int sets its lower half only
+   */
+  static long call(long function, long... a) {
+    CallContext context = KEEPING[a.length];
+    return switch (a.length) {
+      case 0 -> INVOKER.invokeL0(context, function);
+      case 1 -> INVOKER.invokeL1(context, function, a[0]);
+      case 2 -> INVOKER.invokeL2(context, function, a[0], a[1]);
+      case 3 -> INVOKER.invokeL3(context, function, a[0], a[1], a[2]);
+      case 4 -> INVOKER.invokeL4(context, function, a[0], a[1], a[2], a[3]);
+      case 5 -> INVOKER.invokeL5(context, function, a[0], a[1], a[2], a[3], a[4]);
+      case 6 -> INVOKER.invokeL6(context, function, a[0], a[1], a[2], a[3], a[4], a[5]);
+      default -> callBuffered(context, function, a);
+    };
+  }
+
+  private static long callBuffered(CallContext context, long function, long... arguments) {
+    HeapInvocationBuffer buffer = new HeapInvocationBuffer(context);
+    for (long argument : arguments) {
+      buffer.putLong(argument);
+    }
+    return INVOKER.invokeLong(context, function, buffer);
   }
 
   /** Calls a function that returns an int. */
   static int callInt(long function, long... arguments) {
-    return (int) CALLS.call(function, arguments);
+    return (int) call(function, arguments);
   }
 
   /** See ibv_poll_cq(3); {@code function} is the device's. */
   public static int pollCq(long function, long cq, int count, long completions) {
-    return CALLS.callCritical(function, cq, count, completions);
+    return callThree(function, cq, count, completions);
   }
 
   /** See ibv_post_send(3) and ibv_post_recv(3); {@code function} is the device's. */
   public static int post(long function, long qp, long requests, long bad) {
-    return CALLS.callThree(function, qp, requests, bad);
+    return callThree(function, qp, requests, bad);
   }
 
   /** See ibv_req_notify_cq(3); {@code function} is the device's. */
   public static int requestNotify(long function, long cq) {
-    return CALLS.callThree(function, cq, 0, 0);
+    return callThree(function, cq, 0, 0);
   }
 
   /** Calls any function of up to three arguments; returns the lower half of its result. */
   static int callThree(long function, long a, long b, long c) {
-    return CALLS.callThree(function, a, b, c);
+    return (int) INVOKER.invokeL3NoErrno(THREE, function, a, b, c);
   }
 
   /** See ppoll(2), without a signal mask. */
   static int ppoll(long function, long pollfds, long count, long timespec) {
-    return CALLS.callFive(function, pollfds, count, timespec, 0, Long.BYTES);
+    return (int) INVOKER.invokeL5NoErrno(FIVE, function, pollfds, count, timespec, 0, Long.BYTES);
   }
 
   // Memory.
 
-  /** See {@link ForeignBinding#inRange}. */
-  public static long inRange(long address) {
-    return CALLS.inRange(address);
-  }
-
   public static long getLong(long address) {
-    return CALLS.getLong(address);
+    return MEMORY.getLong(address);
   }
 
   public static int getInt(long address) {
-    return CALLS.getInt(address);
+    return MEMORY.getInt(address);
   }
 
   public static int getShort(long address) {
-    return CALLS.getShort(address) & 0xffff;
+    return MEMORY.getShort(address) & 0xffff;
   }
 
   public static int getByte(long address) {
-    return CALLS.getByte(address) & 0xff;
+    return MEMORY.getByte(address) & 0xff;
   }
 
   public static void putLong(long address, long value) {
-    CALLS.putLong(address, value);
+    MEMORY.putLong(address, value);
   }
 
   public static void putInt(long address, int value) {
-    CALLS.putInt(address, value);
+    MEMORY.putInt(address, value);
   }
 
   public static void putShort(long address, int value) {
-    CALLS.putShort(address, (short) value);
+    MEMORY.putShort(address, (short) value);
   }
 
   public static void putByte(long address, int value) {
-    CALLS.putByte(address, (byte) value);
+    MEMORY.putByte(address, (byte) value);
   }
 
   /** A copy of the bytes there. */
   public static byte[] bytes(long address, int length) {
-    return CALLS.bytes(address, length);
+    byte[] bytes = new byte[length];
+    MEMORY.getByteArray(address, bytes, 0, length);
+    return bytes;
   }
 
   /** The string there, up to its zero byte; empty for a null pointer. */
   public static String string(long address) {
-    return address == 0 ? "" : CALLS.string(address);
+    if (address == 0) {
+      return "";
+    }
+    byte[] bytes = MEMORY.getZeroTerminatedByteArray(address, MAX_STRING_BYTES);
+    return new String(bytes, StandardCharsets.UTF_8);
   }
 
   static void fill(long address, long lengthBytes, byte value) {
-    CALLS.fill(address, lengthBytes, value);
+    MEMORY.setMemory(address, lengthBytes, value);
+  }
+
+  /** A buffer over the memory there, which it neither owns nor keeps. */
+  static ByteBuffer buffer(long address, int lengthBytes) {
+    return MEMORY.newDirectByteBuffer(address, lengthBytes);
   }
 }

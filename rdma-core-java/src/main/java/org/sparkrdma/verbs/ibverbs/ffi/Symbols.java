@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs.ffi;
 
+import com.kenai.jffi.Library;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** The functions of one library by name. The library stays loaded until the process ends. */
-abstract class Symbols {
+final class Symbols {
+  /**
+   * Every library that was opened. jffi 1.2 unloads one that nothing refers to, by its finalizer,
+   * and callers keep addresses of functions only.
+   */
+  private static final Queue<Library> OPENED = new ConcurrentLinkedQueue<>();
+
   private final String file;
+  private final Library library;
   private final Map<String, Long> known = new ConcurrentHashMap<>();
 
-  Symbols(String file) {
+  private Symbols(String file, Library library) {
     this.file = file;
+    this.library = library;
   }
 
   /**
@@ -19,12 +30,17 @@ abstract class Symbols {
    * @throws IllegalArgumentException when there is none of that name
    */
   static Symbols open(String file) {
-    return Native.binding().open(file);
+    Library library = Library.openLibrary(file, Library.LAZY | Library.LOCAL);
+    if (library == null) {
+      throw new IllegalArgumentException(Library.getLastError());
+    }
+    OPENED.add(library);
+    return new Symbols(file, library);
   }
 
   /** The C library, which every process has. */
   static Symbols ofC() {
-    return Native.binding().openC();
+    return new Symbols("libc", Library.getDefault());
   }
 
   /**
@@ -32,7 +48,7 @@ abstract class Symbols {
    *
    * @throws LinkageError when the library has no such function
    */
-  final long get(String name) {
+  long get(String name) {
     Long address = known.get(name);
     if (address == null) {
       address = findOrZero(name);
@@ -45,5 +61,7 @@ abstract class Symbols {
   }
 
   /** The address of a function, or 0 when the library has none of that name. */
-  abstract long findOrZero(String name);
+  long findOrZero(String name) {
+    return library.getSymbolAddress(name);
+  }
 }

@@ -26,7 +26,6 @@ public final class VerbsLibrary {
   public static final int LINK_LAYER_ETHERNET = 2;
   public static final int SEND_FENCE = 1;
   public static final int SEND_SIGNALED = 1 << 1;
-  public static final int SEND_INLINE = 1 << 3;
 
   /** Bit of rc_odp_caps in struct ibv_odp_caps; the next one is a bit of its general_caps. */
   public static final int ODP_SUPPORT_READ = 1 << 3;

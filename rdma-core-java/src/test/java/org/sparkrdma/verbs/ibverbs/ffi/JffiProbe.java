@@ -80,17 +80,14 @@ final class JffiProbe {
 
   private static String outcome(ClassLoader loader) {
     try {
-      Class<?> binding = Class.forName(PACKAGE + "Native", true, loader);
-      binding.getMethod("check").invoke(null);
+      Class.forName(PACKAGE + "JffiLibrary", true, loader).getMethod("check").invoke(null);
       long function = address(loader);
       collectGarbage();
       if (!isLoaded()) {
         return "failed: unloaded " + LIBRARY;
       }
       int result = call(loader, function);
-      return result == 0
-          ? "works: " + binding.getMethod("bindingName").invoke(null)
-          : "failed: " + result;
+      return result == 0 ? "works" : "failed: " + result;
     } catch (InvocationTargetException e) {
       boolean expected =
           e.getCause().getClass().getSimpleName().equals("EngineUnavailableException");

@@ -138,21 +138,19 @@ public final class ScriptedLibrary {
   }
 
   /**
-   * Lowers a limit of the device: memlock, rd_atom, inline_data, sge, cqe, mr, qp, or objects,
-   * which a control group counts together. infiniband makes its port one of InfiniBand, ports is
-   * their number, vendor the vendor id, failing_reads the number of READs that complete with an
-   * error, port_state the state of its first port as in enum ibv_port_state; with kept_access queue
-   * pairs keep the access that is removed; stale is the number of connection requests that the
-   * peer's host rejects because of a stale connection; with removed the device is gone, so the
-   * kernel refuses all commands; removal_after is the number, not 0, of the event of enum
-   * rdma_cm_event_type right after which the device is removed, once: in the same batch the
-   * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
-   * completes before its queue pair breaks, or {@link #releaseReads}; connect_event is the number
-   * of the event that answers the next connection request, which the peer does not get;
-   * address_error is the errno with which the next address is not resolved; with without_af_ib
-   * librdmacm refuses addresses by GID, as on a kernel that lacks AF_IB; with odd_gid requests by
-   * GID come from a GID of zeros. With iwarp, set before the engine is used, the device is one of
-   * iWARP: calls that end a connection wait until it has its outcome, at most for outcome_ms. While
+   * Lowers a limit of the device: memlock, rd_atom, sge, cqe, mr, qp, or objects, which a control
+   * group counts together. infiniband makes its port one of InfiniBand, ports is their number,
+   * vendor the vendor id, failing_reads the number of READs that complete with an error, port_state
+   * the state of its first port as in enum ibv_port_state; with kept_access queue pairs keep the
+   * access that is removed; stale is the number of connection requests that the peer's host rejects
+   * because of a stale connection; with removed the device is gone, so the kernel refuses all
+   * commands; removal_after is the number, not 0, of the event of enum rdma_cm_event_type right
+   * after which the device is removed, once: in the same batch the identifier of that event and all
+   * listeners get DEVICE_REMOVAL; with held_reads no READ completes before its queue pair breaks,
+   * or {@link #releaseReads}; connect_event is the number of the event that answers the next
+   * connection request, which the peer does not get; address_error is the errno with which the next
+   * address is not resolved. With iwarp, set before the engine is used, the device is one of iWARP:
+   * calls that end a connection wait until it has its outcome, at most for outcome_ms. While
    * held_port is the port of a listener, rdma_connect to it does not return. IPv4 addresses whose
    * first partition_bits bits differ belong to interfaces of different partitions: no neighbour
    * answers between them, or with foreign_answers another interface of the peer's host does, which
@@ -223,11 +221,6 @@ public final class ScriptedLibrary {
   /** The send_flags of the newest request with this number of enum ibv_wr_opcode, at most READ. */
   public long sendFlags(int opcode) {
     return Native.call(symbols.get("script_send_flags"), opcode);
-  }
-
-  /** The sib_flowinfo of the newest source address by GID; 0 when there is none. */
-  public long flow() {
-    return Native.call(symbols.get("script_flow"));
   }
 
   /**

@@ -16,27 +16,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress.Kind;
 
 /**
  * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 3 ibverbs
  * 10.99.1.1/24/40123}: version, engine, and each address with the length of its prefix and a port.
- * A GID begins with {@code gid=}.
  *
  * @param engine name of the listener's engine
  * @param addresses where it listens by RDMA, preferred first
  */
 record Announcement(String engine, List<ListenerAddress> addresses) {
   private static final int MAX_CHARS = 4_096;
-  private static final String GID = "gid=";
   private static final String BEGIN = "sparkrdma-doctor 3 ";
 
   /** Only literal addresses, so that no line makes this host ask a name server. */
   private static final Pattern ADDRESS =
-      Pattern.compile("(gid=)?([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
+      Pattern.compile("([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
 
   private static final Pattern LINE =
-      Pattern.compile(BEGIN + "([a-z]{1,20})((?: (?:gid=)?[0-9a-fA-F:./]{1,60}){1,32})");
+      Pattern.compile(BEGIN + "([a-z]{1,20})((?: [0-9a-fA-F:./]{1,60}){1,32})");
 
   Announcement {
     addresses = List.copyOf(addresses);
@@ -48,12 +45,7 @@ record Announcement(String engine, List<ListenerAddress> addresses) {
       String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
       line.append(
           String.format(
-              Locale.ROOT,
-              " %s%s/%d/%d",
-              address.network().isGid() ? GID : "",
-              literal,
-              address.network().prefixBits(),
-              address.port()));
+              Locale.ROOT, " %s/%d/%d", literal, address.network().prefixBits(), address.port()));
     }
     return line.append('\n').toString();
   }
@@ -132,10 +124,8 @@ record Announcement(String engine, List<ListenerAddress> addresses) {
     try {
       NetworkAddress network =
           new NetworkAddress(
-              InetAddress.getByName(matcher.group(2)),
-              Integer.parseInt(matcher.group(3)),
-              matcher.group(1) == null ? Kind.IP : Kind.GID);
-      return new ListenerAddress(network, Integer.parseInt(matcher.group(4)));
+              InetAddress.getByName(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+      return new ListenerAddress(network, Integer.parseInt(matcher.group(3)));
     } catch (IllegalArgumentException | UnknownHostException e) {
       throw notOfThisVersion(e);
     }

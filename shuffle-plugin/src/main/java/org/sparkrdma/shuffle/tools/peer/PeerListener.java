@@ -170,8 +170,7 @@ public final class PeerListener implements AutoCloseable {
     try {
       connection.createQueuePair(
           domain,
-          new QueuePairSettings(
-              completions, completions, 1, 1, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
+          new QueuePairSettings(completions, completions, 1, 1, 1, Set.of(AccessFlag.REMOTE_READ)));
       SharedRegion shared =
           new SharedRegion(region.remote().address(), region.remote().remoteKey32());
       connection.accept(ConnectionParameters.of(shared.privateData()));

@@ -62,8 +62,7 @@ final class ReadMeter extends Meter {
     expect(ConnectionEvent.Type.RESOLVED);
     queuePair =
         connection.createQueuePair(
-            domain,
-            new QueuePairSettings(completions, completions, MAX_AT_ONCE, 1, 1, 0, Set.of()));
+            domain, new QueuePairSettings(completions, completions, MAX_AT_ONCE, 1, 1, Set.of()));
     connection.connect(ConnectionParameters.of(new byte[0]));
     peer = SharedRegion.of(expect(ConnectionEvent.Type.ESTABLISHED).privateData());
   }
