@@ -12,15 +12,12 @@ final class ExecutorLossSuite extends ScenarioSuite {
     SparkCluster.run(Clusters.soft()) { cluster =>
       val killer = new ExecutorKiller(cluster.processes().head._2, afterReducers = KillAfter)
       cluster.sc.addSparkListener(killer)
-      assert(largeGroups(cluster) === expected)
+      assert(largeGroups(cluster) === Jobs.paddedAnswer(Maps, Reducers, Records))
       assert(killer.fired)
       assert(cluster.log.failedTasks > 0, "no task failed")
       assert(cluster.answering().rdmaBytes > 0)
     }
   }
-
-  private def expected: Seq[(Int, Int)] =
-    Seq.fill(Reducers)(Maps * Records -> Maps * Records * (Records - 1) / 2)
 
   private def largeGroups(cluster: SparkCluster): Seq[(Int, Int)] =
     Jobs.paddedBlocks(cluster.sc, Maps, Reducers, Records, padding = 1_024)

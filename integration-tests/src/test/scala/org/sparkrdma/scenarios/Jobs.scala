@@ -157,6 +157,10 @@ private[scenarios] object Jobs {
       .collect()
       .toSeq
 
+  /** The result of `paddedBlocks`. */
+  def paddedAnswer(maps: Int, reducers: Int, records: Int): Seq[(Int, Int)] =
+    Seq.fill(reducers)(maps * records -> maps * records * (records - 1) / 2)
+
   /** A shuffle that is read many times. */
   def reduced(sc: SparkContext): RDD[(Int, Long)] = pairs(sc, 20_000).reduceByKey(_ + _, 4)
 

@@ -16,7 +16,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
 
   /** Fewer than one for each block that a READ brings. */
   private val LinesAtMost = 15
-  private lazy val expected = VanillaAnswers.of("verified-reads")(blocks)
+  private val expected = Jobs.paddedAnswer(Maps, Reducers, Records)
 
   for ((algorithm, tags) <- Seq("CRC32" -> Seq(Nightly), "CRC32C" -> Nil)) {
     test(s"should verify every block against $algorithm checksums", tags: _*) {
@@ -43,7 +43,6 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   }
 
   test("should quarantine no peer for the wrong checksums of encrypted spills") {
-    val wanted = expected
     // Blocks that are encrypted at rest may be read by READ where the network must be encrypted.
     val conf = Clusters
       .soft()
@@ -53,7 +52,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
       .set("spark.network.crypto.enabled", "true")
     SparkCluster.run(merging(conf)) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === wanted)
+      assert(result === expected)
       assert(traffic.rdmaBytes > 0, traffic)
       assert(traffic.fallbacks.keySet === Set(Unusable), traffic)
       assert(traffic.counter("verify.unusable-sums") === traffic.fallbacks(Unusable), traffic)
@@ -64,10 +63,9 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   }
 
   private def assertVerified(conf: SparkConf): Unit = {
-    val wanted = expected
     SparkCluster.run(merging(conf)) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === wanted)
+      assert(result === expected)
       assertAllByRead(traffic)
       assert(traffic.counter("verify.blocks") === traffic.counter("rdma.blocks.read"), traffic)
       assertNoPeerQuarantined(traffic)

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkStatus;
 
 /** READs that are still in flight after their requester's deadline. */
+@Tag("slow")
 public abstract class LateContract extends VerbsContract {
   private static final long DEADLINE_NS = Duration.ofMillis(50).toNanos();
   private static final long SLOW_NS = Duration.ofSeconds(2).toNanos();

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.QueuePairState;
@@ -20,6 +21,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 
 /** A peer in another process, which is stopped or killed. */
+@Tag("slow")
 public abstract class TwoProcessContract extends VerbsContract {
   private static final int LENGTH = 1 << 20;
   private static final Duration DEATH_DETECTED = Duration.ofSeconds(5);
