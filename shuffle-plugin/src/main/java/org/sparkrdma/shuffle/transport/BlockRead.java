@@ -30,7 +30,51 @@ final class BlockRead extends ReceivePool.Waiter {
     SETTLED
   }
 
-  private static final int PIECE_FIELDS = 3;
+  /** Located pieces of one block: their addresses, keys and lengths. */
+  static final class Pieces {
+    private static final int FIELDS = 3;
+
+    private long[] fields;
+    private int count;
+
+    Pieces(int room) {
+      fields = new long[FIELDS * room];
+    }
+
+    private void add(long address, long key, int lengthBytes) {
+      int at = FIELDS * count;
+      if (at == fields.length) {
+        fields = Arrays.copyOf(fields, 2 * at);
+      }
+      fields[at] = address;
+      fields[at + 1] = key;
+      fields[at + 2] = lengthBytes;
+      count++;
+    }
+
+    private long address(int i) {
+      return fields[FIELDS * i];
+    }
+
+    private long key(int i) {
+      return fields[FIELDS * i + 1];
+    }
+
+    private int lengthBytes(int i) {
+      return (int) fields[FIELDS * i + 2];
+    }
+
+    private Pieces copy() {
+      Pieces copy = new Pieces(count);
+      System.arraycopy(fields, 0, copy.fields, 0, FIELDS * count);
+      copy.count = count;
+      return copy;
+    }
+
+    void clear() {
+      count = 0;
+    }
+  }
 
   private final FetchRequest request;
   private final int index;
@@ -38,7 +82,7 @@ final class BlockRead extends ReceivePool.Waiter {
   private long blockBytes = -1;
   private long firstAskedNs;
 
-  /** Bytes from the block's beginning that have a READ or a place in {@link #pieces}. */
+  /** Bytes from the block's beginning that were located. */
   private long locatedBytes;
 
   private long copiedBytes;
@@ -58,10 +102,8 @@ final class BlockRead extends ReceivePool.Waiter {
   /** Time since which it is wanted. */
   private long sinceNs;
 
-  /** Address, key and length of the pieces that wait for memory. */
-  private long[] pieces = {};
-
-  private int pieceCount;
+  /** The pieces that wait for memory; null without. */
+  private Pieces waitingPieces;
 
   /**
    * @param index in its request
@@ -127,17 +169,14 @@ final class BlockRead extends ReceivePool.Waiter {
     blockBytes = bytes;
   }
 
-  /** Adds the piece at which an answer stands; it is read by {@link #read}. */
-  void add(Located.Decoder located) {
+  /**
+   * Takes the piece at which an answer stands.
+   *
+   * @param pieces of this block in that answer, which gets it too
+   */
+  void add(Located.Decoder located, Pieces pieces) {
     int length = located.lengthBytes();
-    int at = PIECE_FIELDS * pieceCount;
-    if (at == pieces.length) {
-      pieces = Arrays.copyOf(pieces, Math.max(PIECE_FIELDS, 2 * at));
-    }
-    pieces[at] = located.address();
-    pieces[at + 1] = located.remoteKey();
-    pieces[at + 2] = length;
-    pieceCount++;
+    pieces.add(located.address(), located.remoteKey(), length);
     locatedBytes += length;
     copiedBytes += located.isCopied() ? length : 0;
     for (int i = 0; i < located.sumCount(); i++) {
@@ -155,27 +194,33 @@ final class BlockRead extends ReceivePool.Waiter {
   }
 
   /** It has memory for all of its bytes: adds READs of its new pieces to a batch. */
-  void read(ReadBatch ofAnswer, FetchedBlock in) {
+  void read(ReadBatch ofAnswer, FetchedBlock in, Pieces pieces) {
     memory = in;
     batch = ofAnswer;
     state = State.READING;
     long offset = locatedBytes;
-    for (int i = 0; i < pieceCount; i++) {
-      offset -= pieces[PIECE_FIELDS * i + 2];
+    for (int i = 0; i < pieces.count; i++) {
+      offset -= pieces.lengthBytes(i);
     }
-    for (int i = 0; i < pieceCount; i++) {
-      int length = (int) pieces[PIECE_FIELDS * i + 2];
-      batch.read(in, pieces[PIECE_FIELDS * i], pieces[PIECE_FIELDS * i + 1], offset, length);
+    for (int i = 0; i < pieces.count; i++) {
+      int length = pieces.lengthBytes(i);
+      batch.read(in, pieces.address(i), pieces.key(i), offset, length);
       offset += length;
     }
-    pieceCount = 0;
     lastRead = batch.add(this);
   }
 
   /** It waits for memory with its pieces, which belong to a batch. */
-  void await(ReadBatch ofAnswer) {
+  void await(ReadBatch ofAnswer, Pieces pieces) {
     batch = ofAnswer;
+    waitingPieces = pieces.copy();
     state = State.WAITING;
+  }
+
+  /** It has the memory for which it waited. */
+  void readWaiting(FetchedBlock in) {
+    read(batch, in, waitingPieces);
+    waitingPieces = null;
   }
 
   /** Whether it waits for memory. */

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
@@ -12,64 +13,18 @@ import org.sparkrdma.shuffle.fetch.FetchedBlock;
  * by one READ. Confined to the agent.
  */
 final class ReadBatch {
-  /** One RDMA READ into a run of one chunk. */
-  static final class Read {
-    private final ReadBatch batch;
-    private final long address;
-    private final long key;
-    private final RegisteredChunk chunk;
-    private final int offset;
-    private int lengthBytes;
-
-    Read(ReadBatch batch, long address, long key, RegisteredChunk chunk, int offset, int bytes) {
-      this.batch = batch;
-      this.address = address;
-      this.key = key;
-      this.chunk = chunk;
-      this.offset = offset;
-      this.lengthBytes = bytes;
-    }
-
-    ReadBatch batch() {
-      return batch;
-    }
-
-    long address() {
-      return address;
-    }
-
-    long key() {
-      return key;
-    }
-
-    RegisteredChunk chunk() {
-      return chunk;
-    }
-
-    int offset() {
-      return offset;
-    }
-
-    int lengthBytes() {
-      return lengthBytes;
-    }
-
-    /** Appends bytes that follow directly both at the peer and in the chunk. */
-    boolean append(long from, long withKey, RegisteredChunk into, int at, int bytes) {
-      boolean follows =
-          withKey == key
-              && from == address + lengthBytes
-              && into == chunk
-              && at == offset + lengthBytes;
-      lengthBytes += follows ? bytes : 0;
-      return follows;
-    }
-  }
-
   private final ReadConnection connection;
   private final long leaseId;
   private final long deadlineNs;
-  private final List<Read> reads;
+
+  // One entry for each READ, which is into a run of one chunk.
+
+  private long[] addresses;
+  private long[] keys;
+  private RegisteredChunk[] chunks;
+  private int[] offsets;
+  private int[] lengths;
+  private int reads;
 
   /** Blocks in the order of their last READs. */
   private final List<BlockRead> blocks;
@@ -88,7 +43,11 @@ final class ReadBatch {
    * @param expected number of blocks
    */
   ReadBatch(ReadConnection connection, long leaseId, long deadlineNs, int expected) {
-    this.reads = new ArrayList<>(expected);
+    addresses = new long[expected];
+    keys = new long[expected];
+    chunks = new RegisteredChunk[expected];
+    offsets = new int[expected];
+    lengths = new int[expected];
     this.blocks = new ArrayList<>(expected);
     this.connection = connection;
     this.leaseId = leaseId;
@@ -118,17 +77,39 @@ final class ReadBatch {
   }
 
   private void add(long address, long key, RegisteredChunk chunk, int offset, int bytes) {
-    int last = reads.size() - 1;
-    boolean unposted = last >= posted;
-    if (!unposted || !reads.get(last).append(address, key, chunk, offset, bytes)) {
-      reads.add(new Read(this, address, key, chunk, offset, bytes));
+    int last = reads - 1;
+    if (last >= posted
+        && keys[last] == key
+        && addresses[last] + lengths[last] == address
+        && chunks[last] == chunk
+        && offsets[last] + lengths[last] == offset) {
+      lengths[last] += bytes;
+      return;
     }
+    if (reads == addresses.length) {
+      grow();
+    }
+    addresses[reads] = address;
+    keys[reads] = key;
+    chunks[reads] = chunk;
+    offsets[reads] = offset;
+    lengths[reads] = bytes;
+    reads++;
+  }
+
+  private void grow() {
+    int size = 2 * reads;
+    addresses = Arrays.copyOf(addresses, size);
+    keys = Arrays.copyOf(keys, size);
+    chunks = Arrays.copyOf(chunks, size);
+    offsets = Arrays.copyOf(offsets, size);
+    lengths = Arrays.copyOf(lengths, size);
   }
 
   /** All located pieces of a block have READs; returns the index of the last one. */
   int add(BlockRead block) {
     blocks.add(block);
-    return reads.size() - 1;
+    return reads - 1;
   }
 
   /** A block waits for memory. */
@@ -143,9 +124,29 @@ final class ReadBatch {
     waiting.remove(block);
   }
 
-  /** The next READ to post; null without one. */
-  Read nextRead() {
-    return posted < reads.size() ? reads.get(posted) : null;
+  /** Number of the next READ to post; negative without one. */
+  int nextRead() {
+    return posted < reads ? posted : -1;
+  }
+
+  long address(int read) {
+    return addresses[read];
+  }
+
+  long key(int read) {
+    return keys[read];
+  }
+
+  RegisteredChunk chunk(int read) {
+    return chunks[read];
+  }
+
+  int offset(int read) {
+    return offsets[read];
+  }
+
+  int lengthBytes(int read) {
+    return lengths[read];
   }
 
   void onPosted(long nowNs) {
@@ -155,9 +156,14 @@ final class ReadBatch {
     posted++;
   }
 
-  /** The next READ has completed; returns whether it was the first one. */
-  boolean onReadDone() {
-    return done++ == 0;
+  /** The next READ has completed; returns its length. */
+  int onReadDone() {
+    return lengths[done++];
+  }
+
+  /** Number of READs that have completed. */
+  int readsDone() {
+    return done;
   }
 
   /** Time at which the first READ was posted. */
@@ -175,7 +181,7 @@ final class ReadBatch {
 
   /** Whether all of its READs are done and no block waits. */
   boolean isDone() {
-    return waiting.isEmpty() && done == reads.size() && passedOn == blocks.size();
+    return waiting.isEmpty() && done == reads && passedOn == blocks.size();
   }
 
   /** Adds the blocks whose READs are not done to a list. */
@@ -188,7 +194,7 @@ final class ReadBatch {
   long bytesInFlight() {
     long bytes = 0;
     for (int i = done; i < posted; i++) {
-      bytes += reads.get(i).lengthBytes();
+      bytes += lengths[i];
     }
     return bytes;
   }

@@ -77,6 +77,10 @@ final class ReadConnection extends RdmaConnection {
   private final long timeoutNs;
   private final Locate.Encoder locate = new Locate.Encoder();
   private final Located.Decoder located = new Located.Decoder();
+
+  /** Pieces of one block in the answer that is being taken. */
+  private final BlockRead.Pieces pieces = new BlockRead.Pieces(4);
+
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private final List<ReadBatch> batches = new ArrayList<>();
 
@@ -428,7 +432,7 @@ final class ReadConnection extends RdmaConnection {
         || (length == 0 && block.blockBytes() != 0)) {
       throw new MalformedMessageException("bad LOCATED: piece out of order");
     }
-    block.add(located);
+    block.add(located, pieces);
   }
 
   /** All pieces of a block in this answer are known: reads them, or waits for memory. */
@@ -440,14 +444,19 @@ final class ReadConnection extends RdmaConnection {
     if (block.isSettled()) {
       // READs of earlier answers are done.
       block.releaseMemory();
-      return;
+    } else {
+      readOrWait(block, batch, nowNs);
     }
+    pieces.clear();
+  }
+
+  private void readOrWait(BlockRead block, ReadBatch batch, long nowNs) {
     FetchedBlock memory =
         block.memory() == null ? context.receive().tryTake(block.blockBytes()) : block.memory();
     if (memory != null) {
-      block.read(batch, memory);
+      block.read(batch, memory, pieces);
     } else {
-      block.await(batch);
+      block.await(batch, pieces);
       batch.addWaiting(block);
       context.receive().await(block, block.blockBytes(), nowNs);
     }
@@ -457,7 +466,7 @@ final class ReadConnection extends RdmaConnection {
   void onMemory(BlockRead block, ReadBatch batch, FetchedBlock memory) {
     batch.removeWaiting(block);
     if (memory != null) {
-      block.read(batch, memory);
+      block.readWaiting(memory);
       if (!unposted.contains(batch)) {
         unposted.add(batch);
       }
@@ -488,14 +497,15 @@ final class ReadConnection extends RdmaConnection {
     sends.lock();
     try {
       while (hasWindow && !unposted.isEmpty() && sends.room() > MESSAGE_ENTRIES) {
-        ReadBatch.Read read = unposted.peek().nextRead();
-        if (read == null) {
+        ReadBatch batch = unposted.peek();
+        int read = batch.nextRead();
+        if (read < 0) {
           unposted.poll();
         } else if (!sends.canGather()) {
           break;
-        } else if (context.window().tryTake(this, read.lengthBytes(), first)) {
-          sends.read(read, nowNs);
-          read.batch().onPosted(nowNs);
+        } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
+          sends.read(batch, read, nowNs);
+          batch.onPosted(nowNs);
           posted++;
         } else {
           hasWindow = false;
@@ -516,12 +526,12 @@ final class ReadConnection extends RdmaConnection {
   @Override
   protected void onRetired(Object owner, long nowNs) {
     lastUsedNs = nowNs;
-    if (owner instanceof ReadBatch.Read read) {
-      context.window().release(read.lengthBytes());
-      if (read.batch().onReadDone()) {
-        context.counters().readLatency().record(nowNs - read.batch().postedNs());
+    if (owner instanceof ReadBatch batch) {
+      context.window().release(batch.onReadDone());
+      if (batch.readsDone() == 1) {
+        context.counters().readLatency().record(nowNs - batch.postedNs());
       }
-      passOn(read.batch(), nowNs);
+      passOn(batch, nowNs);
       if (!unposted.isEmpty() && !waitsForWindow) {
         postReads(false);
       }

@@ -102,14 +102,15 @@ final class SendQueue {
     post();
   }
 
-  /** Adds a READ, which {@link #post} posts; there must be room. */
-  void read(ReadBatch.Read read, long nowNs) {
-    WorkRequest request = next(read, nowNs).read(id(), read.address(), read.key());
-    request.local(
-        read.chunk().region(), read.chunk().regionOffset() + read.offset(), read.lengthBytes());
+  /** Adds a READ of a batch, which {@link #post} posts; there must be room. */
+  void read(ReadBatch batch, int read, long nowNs) {
+    RegisteredChunk chunk = batch.chunk(read);
+    int lengthBytes = batch.lengthBytes(read);
+    WorkRequest request = next(batch, nowNs).read(id(), batch.address(read), batch.key(read));
+    request.local(chunk.region(), chunk.regionOffset() + batch.offset(read), lengthBytes);
     added++;
     unsignalled++;
-    unsignalledBytes += read.lengthBytes();
+    unsignalledBytes += lengthBytes;
     if (unsignalled >= depth / 4 || unsignalledBytes >= SIGNAL_BYTES) {
       request.signalled();
       unsignalled = 0;
