@@ -78,6 +78,8 @@ class DeviceFailureTest extends ScriptedExecutors {
       }
       assertAgentsIdle();
       if (failure.effect() == Effect.STOPS_UNLESS_TRUSTED) {
+        assertThat(reader.outOfService() + " " + server.outOfService())
+            .contains("does not change the access");
         requireStartOnATrustedFabricOnly(blocks);
       }
       return;
