@@ -4,9 +4,22 @@ package org.sparkrdma.verbs.engine;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** The kernel's RDMA devices and their device nodes, below a root that differs in tests only. */
 public final class RdmaNodes {
+  private static final String NETWORK_CLASS = "0x02";
+
+  /** Modules of the drivers of cards with RDMA, by the PCI ids of their vendors. */
+  private static final Map<String, String> MODULES =
+      Map.of(
+          "0x15b3", "mlx5_ib (ConnectX-3: mlx4_ib)",
+          "0x14e4", "bnxt_re",
+          "0x1425", "iw_cxgb4",
+          "0x1077", "qedr",
+          "0x1ded", "erdma",
+          "0x8086", "irdma (E810 and X722 only)");
+
   private RdmaNodes() {}
 
   /** Names of the devices in the kernel, sorted. */
@@ -18,8 +31,8 @@ public final class RdmaNodes {
   public static String whyUnusable(Path root) {
     Path nodes = root.resolve("dev/infiniband");
     if (devices(root).isEmpty()) {
-      return "no RDMA device: the kernel lists none in /sys/class/infiniband, so there is no card,"
-          + " or its driver is not loaded";
+      return "no RDMA device: the kernel lists none in /sys/class/infiniband, and "
+          + remedy(root.resolve("sys/bus/pci/devices"));
     }
     List<String> verbs =
         SystemGid.children(nodes).stream().filter(node -> node.startsWith("uverbs")).toList();
@@ -36,6 +49,17 @@ public final class RdmaNodes {
           + " container with --device=/dev/infiniband/rdma_cm";
     }
     return mayUse(manager) ? null : noPermission("rdma_cm");
+  }
+
+  private static String remedy(Path pci) {
+    for (String card : SystemGid.children(pci)) {
+      String module = MODULES.get(SystemGid.read(pci.resolve(card).resolve("vendor")));
+      if (module != null
+          && SystemGid.read(pci.resolve(card).resolve("class")).startsWith(NETWORK_CLASS)) {
+        return "the driver of a network card is not loaded: run modprobe " + module;
+      }
+    }
+    return "the PCI bus has no network card of a vendor with RDMA";
   }
 
   private static boolean mayUse(Path node) {

@@ -25,9 +25,13 @@ class MachineTest {
   @TempDir private Path root;
 
   private void create(String file) throws IOException {
+    create(file, "");
+  }
+
+  private void create(String file, String text) throws IOException {
     Path path = root.resolve(file);
     Files.createDirectories(path.getParent());
-    Files.writeString(path, "");
+    Files.writeString(path, text);
   }
 
   private void assertReason(String part) {
@@ -39,6 +43,17 @@ class MachineTest {
   @Test
   void shouldReportThatThereIsNoDevice() {
     assertReason("no RDMA device");
+    assertReason("the PCI bus has no network card of a vendor with RDMA");
+  }
+
+  @Test
+  void shouldReportACardWithoutItsDriver() throws Exception {
+    create("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n");
+    create("sys/bus/pci/devices/0000:00:01.0/class", "0x060000\n");
+    create("sys/bus/pci/devices/0000:3b:00.0/vendor", "0x15b3\n");
+    create("sys/bus/pci/devices/0000:3b:00.0/class", "0x020000\n");
+
+    assertReason("the driver of a network card is not loaded: run modprobe mlx5_ib");
   }
 
   @Test

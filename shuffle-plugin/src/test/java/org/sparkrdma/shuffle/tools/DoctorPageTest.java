@@ -23,8 +23,8 @@ class DoctorPageTest {
             .memlock("unlimited", "unlimited")
             .variable("SPARK_LOCAL_DIRS", "/tmp")
             .reason(
-                "ibverbs: no RDMA device: the kernel lists none in /sys/class/infiniband, so there"
-                    + " is no card, or its driver is not loaded");
+                "ibverbs: no RDMA device: the kernel lists none in /sys/class/infiniband, and the"
+                    + " PCI bus has no network card of a vendor with RDMA");
     String output = DoctorCommand.text(machine.report(), false) + "\n";
     GeneratedPage.partShouldBe(
         PAGE,

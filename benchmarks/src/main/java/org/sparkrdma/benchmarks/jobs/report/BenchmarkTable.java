@@ -35,8 +35,8 @@ public final class BenchmarkTable {
       text.append(
           "%s %s: median (quartiles) of %d round%s%n"
               .formatted(report.plan().job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
-      int lastColumn = values(each).get(0).size() - 1;
-      text.append(TextTable.of(values(each), column -> column == 0 || column == lastColumn))
+      int lastColumn = values(each, rounds).get(0).size() - 1;
+      text.append(TextTable.of(values(each, rounds), column -> column == 0 || column == lastColumn))
           .append('\n');
       if (each.summaries().size() > 1 && rounds >= MIN_ROUNDS_FOR_RATIOS) {
         text.append(TextTable.of(ratios(each), column -> column == 0)).append('\n');
@@ -58,30 +58,41 @@ public final class BenchmarkTable {
     return text.toString().stripTrailing();
   }
 
-  /** The shuffles with median and quartiles of each metric, the headings first. */
-  static List<List<String>> values(CaseReport report) {
+  /**
+   * The shuffles with median and quartiles of each metric, the headings first; of one round the time
+   * only.
+   */
+  static List<List<String>> values(CaseReport report, int rounds) {
+    List<Metric> metrics = rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values());
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("shuffle"));
-    for (Metric metric : Metric.values()) {
+    for (Metric metric : metrics) {
       headings.add(metric.heading());
     }
-    headings.addAll(List.of("by READ", "by TCP", "local", "remote blocks", "fallbacks"));
+    headings.addAll(List.of("by READ", "by TCP"));
+    if (rounds > 1) {
+      headings.addAll(List.of("local", "remote blocks"));
+    }
+    headings.add("fallbacks");
     rows.add(headings);
-    report.summaries().forEach(summary -> rows.add(values(report, summary)));
+    report.summaries().forEach(summary -> rows.add(values(report, summary, metrics, rounds)));
     return rows;
   }
 
-  private static List<String> values(CaseReport report, CaseReport.Summary summary) {
+  private static List<String> values(
+      CaseReport report, CaseReport.Summary summary, List<Metric> metrics, int rounds) {
     List<RunResult> runs = report.runs(summary.mode());
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
-    for (Metric metric : Metric.values()) {
+    for (Metric metric : metrics) {
       row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
     }
     row.add(bytes(runs, run -> run.bytes().read()));
     row.add(bytes(runs, run -> run.bytes().tcp()));
-    row.add(bytes(runs, run -> run.bytes().local()));
-    long blocks = median(runs, run -> run.blocks().read() + run.blocks().tcp());
-    row.add(String.format(Locale.ROOT, "%,d", blocks));
+    if (rounds > 1) {
+      row.add(bytes(runs, run -> run.bytes().local()));
+      long blocks = median(runs, run -> run.blocks().read() + run.blocks().tcp());
+      row.add(String.format(Locale.ROOT, "%,d", blocks));
+    }
     row.add(counts(sum(runs)));
     return row;
   }
