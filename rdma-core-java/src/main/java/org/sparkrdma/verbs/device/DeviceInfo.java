@@ -13,7 +13,7 @@ import java.util.Set;
  * @param name name in the system, such as {@code mlx5_0}
  * @param engine name of its engine
  * @param transport transport of its packets
- * @param nodeGuid its 64-bit identifier
+ * @param nodeGuid its 64-bit identifier; 0 where unknown
  * @param limits its limits
  * @param capabilities its optional features
  * @param ports its ports, by number
@@ -54,7 +54,7 @@ public record DeviceInfo(
    * @param name name in the system
    * @param engine name of its engine
    * @param transport transport of its packets
-   * @param nodeGuid its 64-bit identifier
+   * @param nodeGuid its 64-bit identifier; 0 where unknown
    * @param limits its limits
    * @param capabilities its optional features
    * @param ports its ports, by number

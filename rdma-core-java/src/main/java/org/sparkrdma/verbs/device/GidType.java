@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.device;
 
-/** The kind of an entry in a port's GID table, see ibv_query_gid_table(3). */
+/** The kind of an entry in a port's GID table, see sysfs-class-infiniband in the kernel's ABI. */
 public enum GidType {
   /** A GID of an InfiniBand port. */
   INFINIBAND,

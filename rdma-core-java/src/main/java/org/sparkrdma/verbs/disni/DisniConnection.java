@@ -99,6 +99,7 @@ final class DisniConnection extends EngineConnection {
       id.connect(convert(parameters));
     } catch (IOException e) {
       // DiSNI gives no errno: with iWARP, this can also mean that the peer refused.
+      answerPending = false;
       end(
           ConnectionEvent.Type.CONNECT_ERROR,
           Failures.message("rdma_connect", e, "remote=" + remoteAddress()));
@@ -111,6 +112,7 @@ final class DisniConnection extends EngineConnection {
     try {
       id.accept(convert(parameters));
     } catch (IOException e) {
+      answerPending = false;
       throw Failures.of("rdma_accept", e, "remote=" + remoteAddress());
     }
   }

@@ -105,7 +105,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
         offerRequest(DisniConnection.requested(device, this, id), listener, NO_DATA);
         return;
       }
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       // Of this request only: its peer may have ended.
       LOG.warn("Request was not taken", e);
     }

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.impl.NatIbvContext;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
@@ -22,6 +23,7 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.ParkingChannel;
+import org.sparkrdma.verbs.engine.RdmaNodes;
 
 /**
  * An open device of DiSNI. Safe for any thread.
@@ -41,7 +43,10 @@ final class DisniDevice extends EngineDevice {
   private final RdmaCmId id;
   private final IbvContext context;
 
-  DisniDevice(DeviceInfo info, Consumer<Device> onClosed) throws VerbsException {
+  /**
+   * @param root of the file system with /sys and /proc
+   */
+  DisniDevice(Path root, DeviceInfo info, Consumer<Device> onClosed) throws VerbsException {
     // DiSNI cannot query the vendor.
     super(info, Driver.ofUnknownVendor(info.transport()), FLUSH_TIMEOUT_NS, onClosed);
     InetAddress address =
@@ -60,6 +65,10 @@ final class DisniDevice extends EngineDevice {
       id = channel.createId(RdmaCm.RDMA_PS_TCP);
       id.bindAddr(new InetSocketAddress(address, 0));
       context = id.getVerbs();
+      if (context == null || !RdmaNodes.deviceOf(root, context.getCmd_fd()).equals(info.name())) {
+        // Devices on one network interface have the same addresses.
+        throw new IOException("the address belongs to another device");
+      }
     } catch (IOException e) {
       closeDevice();
       throw Failures.of("ibv_open_device", e, "device=" + info.name() + " address=" + address);

@@ -64,7 +64,7 @@ final class DisniEngine extends EngineBase {
       throws VerbsException {
     for (DeviceInfo device : devices()) {
       if (device.name().equals(deviceName)) {
-        return new DisniDevice(device, onClosed);
+        return new DisniDevice(links.root(), device, onClosed);
       }
     }
     throw noSuchDevice(deviceName);

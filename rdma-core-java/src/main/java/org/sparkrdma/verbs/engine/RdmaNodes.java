@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.engine;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,6 +26,16 @@ public final class RdmaNodes {
   /** Names of the devices in the kernel, sorted. */
   public static List<String> devices(Path root) {
     return SystemGid.children(root.resolve("sys/class/infiniband"));
+  }
+
+  /** The device whose node this descriptor of the process is; "" when it is none. */
+  public static String deviceOf(Path root, int descriptor) {
+    try {
+      Path node = Files.readSymbolicLink(root.resolve("proc/self/fd/" + descriptor)).getFileName();
+      return SystemGid.read(root.resolve("sys/class/infiniband_verbs/" + node + "/ibdev"));
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   /** The reason why this process cannot open them, as one sentence; null when there is none. */

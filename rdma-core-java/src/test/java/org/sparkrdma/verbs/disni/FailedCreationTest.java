@@ -54,6 +54,14 @@ class FailedCreationTest {
   }
 
   @Test
+  void shouldRefuseADeviceWhoseAddressBelongsToAnother() {
+    assertThatThrownBy(() -> disni.device(FakeDisni.ROOT, "fake1"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("the address belongs to another device");
+    assertThat(disni.calls()).endsWith("destroy id", "destroy event channel");
+  }
+
+  @Test
   void shouldDestroyQueueAndChannelWhenThePollCannotBePrepared() {
     disni.fail("prepare poll");
     assertThatThrownBy(this::createQueue).hasMessageContaining("cannot prepare poll");

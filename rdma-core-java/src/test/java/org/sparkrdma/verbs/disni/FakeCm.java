@@ -21,6 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /** The connection manager's calls of {@link FakeDisni}. */
 final class FakeCm extends RdmaCm {
+  /** The descriptor of that device. */
+  static final int DESCRIPTOR = 3;
+
   /** The address of the device that each identifier is bound to. */
   private static final long DEVICE = 3;
 
@@ -60,7 +63,13 @@ final class FakeCm extends RdmaCm {
   /** An identifier that is bound to the device. */
   static RdmaCmId newId(RdmaEventChannel channel) throws IOException {
     var id = new NatCmaIdPrivate(1, channel, null);
-    id.setVerbs(new NatIbvContext(DEVICE, null));
+    id.setVerbs(
+        new NatIbvContext(DEVICE, null) {
+          @Override
+          public int getCmd_fd() {
+            return DESCRIPTOR;
+          }
+        });
     return id;
   }
 

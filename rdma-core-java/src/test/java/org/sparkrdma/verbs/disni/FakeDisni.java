@@ -9,6 +9,8 @@ import com.ibm.disni.verbs.RdmaVerbs;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -27,6 +29,9 @@ import org.sparkrdma.verbs.device.Transport;
  * thread, and to a watcher that waits for events, which the test adds.
  */
 final class FakeDisni extends RdmaProvider implements AutoCloseable {
+  /** Folder of the system's files. */
+  static final Path ROOT = Path.of("target", "fake-disni").toAbsolutePath();
+
   /** Calls since the start or the last {@link #clear}. */
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
@@ -42,8 +47,21 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     return fake;
   }
 
-  /** Opens a device. */
+  /** Opens a device whose descriptor belongs to it. */
   DisniDevice device() throws IOException, VerbsException {
+    Path descriptor = ROOT.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
+    if (!Files.isSymbolicLink(descriptor)) {
+      Files.createDirectories(descriptor.getParent());
+      Files.createSymbolicLink(descriptor, Path.of("/dev/infiniband/uverbs0"));
+      Path name = ROOT.resolve("sys/class/infiniband_verbs/uverbs0/ibdev");
+      Files.createDirectories(name.getParent());
+      Files.writeString(name, "fake0\n");
+    }
+    return device(ROOT, "fake0");
+  }
+
+  /** The same with another name. */
+  DisniDevice device(Path root, String device) throws IOException, VerbsException {
     var port =
         new PortInfo(
             1,
@@ -53,8 +71,9 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
             List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
     var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 1);
     return new DisniDevice(
+        root,
         new DeviceInfo(
-            "fake0", DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),
+            device, DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),
         closed -> calls.add("closed"));
   }
 

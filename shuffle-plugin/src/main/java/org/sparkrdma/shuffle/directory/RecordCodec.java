@@ -18,14 +18,14 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  *   record    [format, executor id, publisher, epoch, [address, ...], engine, protocol, incarnation,
  *              token of 32 bytes]
  *   or        [format, executor id, publisher, epoch, [reason, ...]]
- *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int, Boolean: is a GID]
+ *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
  *
  * <p>Another format number is that of another version of this plug-in: the driver refuses such a
  * record, and executors ignore it.
  */
 final class RecordCodec {
-  static final int FORMAT = 2;
+  static final int FORMAT = 3;
 
   private static final int AVAILABLE_FIELDS = 9;
   private static final int UNAVAILABLE_FIELDS = 5;

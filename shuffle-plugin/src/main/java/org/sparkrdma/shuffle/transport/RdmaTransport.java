@@ -56,6 +56,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   public static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
   private static final int MIN_CHECKS_FOR_HANG = 5;
+
+  /** An address may be missing for a moment, as while its interface is configured again. */
+  private static final int MISSED_CHECKS = 2;
+
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
   private static final String STOPS = "the executor stops";
 
@@ -95,6 +99,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Reason for which no block is fetched any more; null while RDMA is in use. */
   private volatile String unusable;
 
+  private int missedChecks;
   private long seenTurns;
   private int unchangedChecks;
   private int closedSteps;
@@ -403,7 +408,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
       lose("the transport agent hangs in a call of the device");
     }
-    if (unusable == null && !self.addresses().stream().allMatch(RdmaTransport::isOfThisHost)) {
+    boolean present = self.addresses().stream().allMatch(RdmaTransport::isOfThisHost);
+    missedChecks = present ? 0 : missedChecks + 1;
+    if (unusable == null && missedChecks == MISSED_CHECKS) {
       lose("an address of the listeners was removed: device=" + context.device().name());
     }
   }

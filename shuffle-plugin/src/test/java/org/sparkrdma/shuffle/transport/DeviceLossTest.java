@@ -159,6 +159,9 @@ class DeviceLossTest extends ScriptedExecutors {
 
     usual.transport().check();
     executor.transport().check();
+    assertThat(executor.outOfService()).as("missing for a moment").isEmpty();
+    usual.transport().check();
+    executor.transport().check();
 
     assertThat(usual.outOfService()).isEmpty();
     assertThat(executor.outOfService())

@@ -38,6 +38,9 @@ public final class JffiLibrary {
       }
       Native.tryCalls();
       return null;
+    } catch (UnsupportedOperationException e) {
+      return "this JVM forbids access to memory by Unsafe: start it with"
+          + " --sun-misc-unsafe-memory-access=allow, or with -Djffi.unsafe.disabled=true";
     } catch (LinkageError e) {
       return "jffi, which calls the RDMA libraries, cannot be used; another version of it may be on"
           + " the class path before ours, or ours is missing: "

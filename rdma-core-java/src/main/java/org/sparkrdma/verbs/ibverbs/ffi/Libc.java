@@ -69,7 +69,7 @@ public final class Libc {
   /**
    * Maps zeroed memory, present, and not to be copied into child processes. It asks for huge pages,
    * so that a device needs few entries to translate its addresses; a kernel without them gives
-   * small ones.
+   * small ones, one before 6.7 also at both ends.
    *
    * @return its address, or -1
    */

@@ -26,7 +26,7 @@ import java.util.Arrays;
  * other calls are made for each operation and each wait. They allocate nothing and keep no errno.
  *
  * <p>Memory is accessed by jffi's {@link MemoryIO}: it uses Unsafe, which the JIT compiler turns
- * into plain loads and stores, and JNI where Unsafe is missing.
+ * into plain loads and stores, and JNI with -Djffi.unsafe.disabled=true.
  */
 public final class Native {
   private static final Invoker INVOKER = Invoker.getInstance();
@@ -43,7 +43,7 @@ public final class Native {
 
   private Native() {}
 
-  /** Tries every kind of call once, so that an unusable jffi shows here. */
+  /** Tries every kind of call and memory once, so that an unusable jffi shows here. */
   static void tryCalls() {
     long function = Symbols.ofC().get("getpagesize");
     for (int i = 0; i <= MAX_ARGUMENTS; i++) {
@@ -52,6 +52,10 @@ public final class Native {
     callThree(function, 0, 0, 0);
     ppoll(function, 0, 0, 0);
     errno();
+    try (NativeArena arena = new NativeArena()) {
+      long at = arena.allocate(Long.BYTES);
+      putLong(at, getLong(at));
+    }
   }
 
   private static CallContext[] contexts() {

@@ -39,7 +39,7 @@ class PeerCheckTest {
   @AfterEach
   void close() {
     own.close();
-    // Before Java 22 its memory is unmapped when nothing refers to it.
+    // Its memory is unmapped when nothing refers to it.
     own = null;
   }
 
