@@ -59,8 +59,8 @@ public final class BenchmarkTable {
   }
 
   /**
-   * The shuffles with median and quartiles of each metric, the headings first; of one round the time
-   * only.
+   * The shuffles with median and quartiles of each metric, the headings first; of one round the
+   * time only.
    */
   static List<List<String>> values(CaseReport report, int rounds) {
     List<Metric> metrics = rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values());
