@@ -345,14 +345,16 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldLimitUnprovenConnectionsAndAcceptANewPeerWhenTheyEnd() throws Exception {
-    // Longer than ten set-ups take on emulated processors: none of them ends meanwhile.
+    // Longer than ten connects take on emulated processors: none of them ends meanwhile.
     startServer(new Options(2).maxConnections(32).connectTimeout(Duration.ofSeconds(4)));
     List<BarePeer> flood = new ArrayList<>();
     try {
-      int accepted = 0;
       for (int i = 0; i < 10; i++) {
         flood.add(new BarePeer(100 + i));
-        accepted += flood.get(i).connect(server.endpoint()) ? 1 : 0;
+      }
+      int accepted = 0;
+      for (BarePeer each : flood) {
+        accepted += each.connect(server.endpoint()) ? 1 : 0;
       }
       assertThat(accepted).isBetween(1, 8);
       assertThat(peer.connect(server.endpoint())).isFalse();
