@@ -35,9 +35,9 @@ public final class BenchmarkTable {
       text.append(
           "%s %s: median (quartiles) of %d round%s%n"
               .formatted(report.plan().job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
-      int lastColumn = values(each, rounds).get(0).size() - 1;
-      text.append(TextTable.of(values(each, rounds), column -> column == 0 || column == lastColumn))
-          .append('\n');
+      List<List<String>> rows = values(each, rounds);
+      int lastColumn = rows.get(0).size() - 1;
+      text.append(TextTable.of(rows, column -> column == 0 || column == lastColumn)).append('\n');
       if (each.summaries().size() > 1 && rounds >= MIN_ROUNDS_FOR_RATIOS) {
         text.append(TextTable.of(ratios(each), column -> column == 0)).append('\n');
       }
