@@ -63,7 +63,7 @@ class SubmittedBenchmarkIT {
                 "vanilla,rdma"));
 
     assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
-    assertThat(outcome.output()).contains("fetch wait s");
+    assertThat(outcome.output()).contains("wall s");
     assertThat(data.resolve("tpch-0.001-2/lineitem")).isDirectory();
     JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
     assertThat(runs.get(0).at("/answer/rows").asLong()).isPositive();

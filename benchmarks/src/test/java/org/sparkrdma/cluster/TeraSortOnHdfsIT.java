@@ -54,7 +54,7 @@ class TeraSortOnHdfsIT {
                   "vanilla,rdma"));
 
       assertThat(outcome.exitCode()).as(outcome.output() + outcome.errors()).isZero();
-      assertThat(outcome.output()).contains("fetch wait s");
+      assertThat(outcome.output()).contains("wall s");
       JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
       assertThat(runs).hasSize(2);
       assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
