@@ -25,7 +25,9 @@ public final class CloseFailures {
 
   /** Closes each of these objects; they may leave the collection meanwhile. */
   public <T> void closeEach(Iterable<T> objects, Consumer<? super T> close) {
-    objects.forEach(object -> run(() -> close.accept(object)));
+    for (T object : objects) {
+      run(() -> close.accept(object));
+    }
   }
 
   /** Throws the first failure of the steps so far, if there was one. */

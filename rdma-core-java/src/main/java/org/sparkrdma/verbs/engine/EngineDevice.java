@@ -208,14 +208,15 @@ public abstract class EngineDevice implements Device {
   /** Closes all objects; an object that fails keeps its channel and the device open. */
   private void closeObjects() {
     var failures = new CloseFailures();
-    failures.closeEach(all(EngineConnectionManager.class), EngineObject::close);
+    Consumer<EngineObject> close = EngineObject::close;
+    failures.closeEach(all(EngineConnectionManager.class), close);
     // Queue pairs went with their connections, so nothing completes in these any more.
-    failures.closeEach(all(EngineCompletionQueue.class), EngineObject::close);
-    failures.closeEach(all(EngineRegion.class), EngineObject::close);
+    failures.closeEach(all(EngineCompletionQueue.class), close);
+    failures.closeEach(all(EngineRegion.class), close);
     failures.closeEach(all(EngineProtectionDomain.class), EngineProtectionDomain::closeWhenDone);
     failures.closeEach(all(EngineMemory.class), EngineMemory::closeWithDevice);
     failures.throwFirst();
-    failures.closeEach(all(EngineChannel.class), EngineObject::close);
+    failures.closeEach(all(EngineChannel.class), close);
     failures.throwFirst();
   }
 

@@ -132,7 +132,7 @@ final class SoftConnection extends EngineConnection {
 
   @Override
   protected void disconnectIdentifier() {
-    device.loop.call(endpoint::close);
+    destroyIdentifier();
   }
 
   @Override

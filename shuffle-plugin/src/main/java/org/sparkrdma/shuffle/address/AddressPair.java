@@ -65,10 +65,12 @@ public record AddressPair(
   public static List<AddressPair> all(List<NetworkAddress> own, List<ListenerAddress> peer) {
     List<AddressPair> pairs = new ArrayList<>();
     for (ListenerAddress theirs : peer) {
-      own.stream()
-          .filter(ours -> ours.isOnSubnetOf(theirs.network()))
-          .findFirst()
-          .ifPresent(ours -> pairs.add(inOneSubnet(ours, theirs)));
+      for (NetworkAddress ours : own) {
+        if (ours.isOnSubnetOf(theirs.network())) {
+          pairs.add(inOneSubnet(ours, theirs));
+          break;
+        }
+      }
     }
     if (pairs.isEmpty()) {
       for (ListenerAddress theirs : peer) {

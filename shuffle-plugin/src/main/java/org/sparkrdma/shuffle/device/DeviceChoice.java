@@ -4,11 +4,13 @@ package org.sparkrdma.shuffle.device;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
@@ -63,20 +65,17 @@ public record DeviceChoice(
       throws VerbsException {
     List<Candidate> found = PortCandidates.of(devices, selector, networks);
     List<Candidate> candidates = selector.fabricTrusted() ? found : safe(found);
-    Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
-    List<Candidate> joined =
-        candidates.stream()
-            .filter(candidate -> candidate.isJoinedWith(best, selector.routed()))
-            .toList();
-    List<String> names = devicesOf(joined);
+    Candidate best = Collections.min(candidates, DeviceChoice::compare);
+    Map<String, Candidate> joined = new LinkedHashMap<>();
+    for (Candidate candidate : candidates) {
+      if (candidate.isJoinedWith(best, selector.routed())) {
+        joined.merge(candidate.device().name(), candidate, DeviceChoice::better);
+      }
+    }
+    List<String> names = List.copyOf(joined.keySet());
     List<DeviceChoice> choices = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
-      String name = names.get(Math.floorMod(selector.spread() + i, names.size()));
-      Candidate chosen =
-          joined.stream()
-              .filter(candidate -> candidate.device().name().equals(name))
-              .min(DeviceChoice::compare)
-              .orElseThrow();
+      Candidate chosen = joined.get(names.get(Math.floorMod(selector.spread() + i, names.size())));
       choices.add(
           new DeviceChoice(
               chosen.device(),
@@ -108,36 +107,41 @@ public record DeviceChoice(
         : Arrays.compareUnsigned(one.network().subnet(), other.network().subnet());
   }
 
-  private static List<String> devicesOf(List<Candidate> candidates) {
-    return candidates.stream().map(candidate -> candidate.device().name()).distinct().toList();
+  private static Candidate better(Candidate one, Candidate other) {
+    return compare(one, other) <= 0 ? one : other;
   }
 
   /** The chosen address, then all others of its port that peers may use, best first. */
   private static List<NetworkAddress> addresses(Candidate chosen, List<Candidate> candidates) {
     List<NetworkAddress> addresses = new ArrayList<>(List.of(chosen.network()));
-    candidates.stream()
-        .filter(chosen::isOnPortOf)
-        .sorted(Comparator.comparing(Candidate::reach))
-        .map(Candidate::network)
-        .filter(network -> !network.equals(chosen.network()))
-        .forEach(addresses::add);
+    for (Reach reach : Reach.values()) {
+      for (Candidate other : candidates) {
+        if (other.reach() == reach
+            && chosen.isOnPortOf(other)
+            && !other.network().equals(chosen.network())) {
+          addresses.add(other.network());
+        }
+      }
+    }
     return addresses;
   }
 
   /** Text for the log about devices that other executors use, or none. */
   private static String explain(List<String> used, List<Candidate> all, Transport transport) {
-    String unused =
-        all.stream()
-            .filter(candidate -> candidate.device().transport() == transport)
-            .map(candidate -> candidate.device().name())
-            .distinct()
-            .filter(name -> !used.contains(name))
-            .collect(Collectors.joining(" "));
+    List<String> unused = new ArrayList<>();
+    for (Candidate candidate : all) {
+      String name = candidate.device().name();
+      if (candidate.device().transport() == transport
+          && !used.contains(name)
+          && !unused.contains(name)) {
+        unused.add(name);
+      }
+    }
     return (used.size() > 1 ? ", one of " + String.join(" ", used) : "")
         + (unused.isEmpty()
             ? ""
             : "; not used, because they are in another subnet: "
-                + unused
+                + String.join(" ", unused)
                 + " (where a router joins the subnets,"
                 + " spark.shuffle.rdma.rails.routed=true uses them)");
   }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -103,28 +102,30 @@ final class PortCandidates {
     if (port.state() != PortState.ACTIVE) {
       return List.of();
     }
-    List<Gid> gids = gids(port, selector);
-    List<InetAddress> usable =
-        port.addresses().stream()
-            .filter(allowed)
-            .filter(at -> gids.stream().anyMatch(gid -> hasAddress(gid, at)) || !hasGid(selector))
-            .toList();
-    boolean onLink = usable.stream().allMatch(InetAddress::isLinkLocalAddress);
-    return usable.stream()
-        .filter(address -> onLink || !address.isLinkLocalAddress())
-        .map(
-            address ->
+    List<Candidate> usable = new ArrayList<>();
+    List<Candidate> onLink = new ArrayList<>();
+    for (InetAddress address : port.addresses()) {
+      if (allowed.test(address) && hasSelectedGid(port, address, selector)) {
+        (address.isLinkLocalAddress() ? onLink : usable)
+            .add(
                 new Candidate(
-                    device, port, networks.apply(address), reach(address, selector.sparkHost())))
-        .toList();
+                    device, port, networks.apply(address), reach(address, selector.sparkHost())));
+      }
+    }
+    return usable.isEmpty() ? onLink : usable;
   }
 
-  /** The GIDs of a port that the selector allows, in the order of its table. */
+  /** Whether the selected GID has this address, or no GID is selected. */
+  private static boolean hasSelectedGid(
+      PortInfo port, InetAddress address, DeviceSelector selector) {
+    return !hasGid(selector)
+        || gids(port, selector).stream().anyMatch(gid -> hasAddress(gid, address));
+  }
+
+  /** The selected GID of a port; empty when it has none of that index. */
   private static List<Gid> gids(PortInfo port, DeviceSelector selector) {
-    return port.gids().stream()
-        .filter(gid -> !hasGid(selector) || selector.gid().getAsInt() == gid.index())
-        .sorted(Comparator.comparingInt(Gid::index))
-        .toList();
+    int index = selector.gid().getAsInt();
+    return port.gids().stream().filter(gid -> gid.index() == index).toList();
   }
 
   private static boolean hasGid(DeviceSelector selector) {
@@ -137,7 +138,7 @@ final class PortCandidates {
     if (port.state() != PortState.ACTIVE) {
       return "is not active: state=" + port.state();
     }
-    if (gids(port, selector).isEmpty() && hasGid(selector)) {
+    if (hasGid(selector) && gids(port, selector).isEmpty()) {
       return "has no GID with index=" + selector.gid().getAsInt();
     }
     if (!addresses.isEmpty() && addresses.stream().allMatch(InetAddress::isLinkLocalAddress)) {

@@ -110,9 +110,10 @@ final class EndpointCache implements EndpointLookup {
     } catch (Exception e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
     }
-    asked.forEach(
-        (executorId, answer) ->
-            answer.complete(known.computeIfAbsent(executorId, missing -> Optional.empty())));
+    for (var waiting : asked.entrySet()) {
+      known.putIfAbsent(waiting.getKey(), Optional.empty());
+      waiting.getValue().complete(known.get(waiting.getKey()));
+    }
   }
 
   private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {

@@ -33,22 +33,23 @@ record ExecutorReport(String executorId, Map<String, Object> values) {
   List<Object> encode() {
     List<Object> encoded = new ArrayList<>();
     encoded.add(executorId);
-    values.forEach(
-        (name, value) -> {
-          encoded.add(name);
-          encoded.add(encoded(name, value));
-        });
+    for (Map.Entry<String, Object> value : values.entrySet()) {
+      encoded.add(value.getKey());
+      encoded.add(encoded(value.getKey(), value.getValue()));
+    }
     return encoded;
   }
 
-  private static Object encoded(String name, Object value) {
-    if (value instanceof List<?> list) {
+  private static Object encoded(String name, Object content) {
+    if (content instanceof List<?> list) {
       int most = name.equals(Figure.FINDINGS) ? MAX_FINDINGS : MAX_NUMBERS;
-      List<Object> copy = new ArrayList<>(list.subList(0, Math.min(most, list.size())));
-      copy.replaceAll(ExecutorReport::shortened);
+      List<Object> copy = new ArrayList<>();
+      for (Object value : list.subList(0, Math.min(most, list.size()))) {
+        copy.add(shortened(value));
+      }
       return copy;
     }
-    return shortened(value);
+    return shortened(content);
   }
 
   private static Object shortened(Object value) {

@@ -69,13 +69,14 @@ public final class ShuffleCounters {
   /** All counters by label, and {@code fallback.<reason>} for each reason that occurred. */
   public Map<String, Long> snapshot() {
     Map<String, Long> all = new TreeMap<>();
-    counters.forEach((counter, adder) -> all.put(counter.label(), adder.sum()));
-    fallbacks.forEach(
-        (reason, adder) -> {
-          if (adder.sum() > 0) {
-            all.put("fallback." + reason.label(), adder.sum());
-          }
-        });
+    for (Counter counter : Counter.values()) {
+      all.put(counter.label(), value(counter));
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      if (value(reason) > 0) {
+        all.put("fallback." + reason.label(), value(reason));
+      }
+    }
     return all;
   }
 }

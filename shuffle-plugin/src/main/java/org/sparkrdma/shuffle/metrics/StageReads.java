@@ -71,10 +71,10 @@ public final class StageReads {
    */
   public synchronized List<Long> list() {
     List<Long> list = new ArrayList<>();
-    stages.forEach(
-        (stageId, bytes) ->
-            list.addAll(
-                List.of(bytes.number, (long) stageId, bytes.read, bytes.copied, bytes.tcp)));
+    for (var stage : stages.entrySet()) {
+      Bytes of = stage.getValue();
+      list.addAll(List.of(of.number, (long) stage.getKey(), of.read, of.copied, of.tcp));
+    }
     return list;
   }
 }

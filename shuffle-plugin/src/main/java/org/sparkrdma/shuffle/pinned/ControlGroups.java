@@ -28,12 +28,12 @@ final class ControlGroups {
         addLimits(values, files.root().resolve(VERSION_1), fields[2]);
       }
     }
+    long least = Long.MAX_VALUE;
+    for (String value : values) {
+      least = Math.min(least, SystemFiles.number(value).orElse(least));
+    }
     // Without a limit, version 2 has "max" and version 1 a number near 2^63.
-    return values.stream()
-        .map(SystemFiles::number)
-        .flatMapToLong(OptionalLong::stream)
-        .filter(limit -> limit < Long.MAX_VALUE / 2)
-        .min();
+    return least < Long.MAX_VALUE / 2 ? OptionalLong.of(least) : OptionalLong.empty();
   }
 
   /** Adds the lines with limits of a group and of all groups above it, in one of both versions. */
@@ -47,9 +47,11 @@ final class ControlGroups {
       values.addAll(SystemFiles.lines(group.resolve("memory.max")));
       values.addAll(SystemFiles.lines(group.resolve("memory.limit_in_bytes")));
       // Version 1 also reports the minimum of groups outside this namespace.
-      SystemFiles.lines(group.resolve("memory.stat")).stream()
-          .filter(line -> line.startsWith("hierarchical_memory_limit"))
-          .forEach(values::add);
+      for (String line : SystemFiles.lines(group.resolve("memory.stat"))) {
+        if (line.startsWith("hierarchical_memory_limit")) {
+          values.add(line);
+        }
+      }
       group = group.getParent();
     }
   }

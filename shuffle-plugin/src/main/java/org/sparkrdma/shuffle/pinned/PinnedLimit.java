@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.stream.Collectors;
+import java.util.StringJoiner;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
 /**
@@ -83,11 +83,11 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
       return new PinnedLimit(set.get(), derivation, set.get(), List.copyOf(warnings));
     }
     lockable.ifPresent(bytes -> bounds.add(new Bound("RLIMIT_MEMLOCK", bytes)));
-    String derivation =
-        bounds.stream()
-            .map(Bound::toString)
-            .collect(Collectors.joining(", ", "the minimum of: ", ""));
-    return new PinnedLimit(lowest(bounds), derivation, needed, List.of());
+    StringJoiner derivation = new StringJoiner(", ", "the minimum of: ", "");
+    for (Bound bound : bounds) {
+      derivation.add(bound.toString());
+    }
+    return new PinnedLimit(lowest(bounds), derivation.toString(), needed, List.of());
   }
 
   private static long lowest(List<Bound> bounds) {

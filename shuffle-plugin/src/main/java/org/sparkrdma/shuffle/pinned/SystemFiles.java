@@ -36,11 +36,12 @@ public record SystemFiles(Path root) {
 
   /** The rest of the first line that begins with a name, trimmed; empty without such a line. */
   String value(String file, String name) {
-    return lines(file).stream()
-        .filter(line -> line.startsWith(name))
-        .map(line -> line.substring(name.length()).trim())
-        .findFirst()
-        .orElse("");
+    for (String line : lines(file)) {
+      if (line.startsWith(name)) {
+        return line.substring(name.length()).trim();
+      }
+    }
+    return "";
   }
 
   /** Names in a directory, sorted; empty when there is no such directory. */

@@ -161,7 +161,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.start = start;
     this.directory = directory;
     this.control = control;
-    this.figures = new RuntimeFigures(directory, executorId, status::get, counters);
+    this.figures = new RuntimeFigures(directory, executorId, status, counters);
     this.tcp = new TcpFallback(directory::recheck);
     FetchContext context =
         new FetchContext(
@@ -429,11 +429,11 @@ public final class RdmaRuntime implements AutoCloseable {
     Optional<PinnedBudget> pinned = pinned();
     if (!status.getAndUpdate(RuntimeStatus::stopped).is(State.STOPPED)) {
       Map<String, Long> used = counters.snapshot();
-      used.values().removeIf(value -> value == 0);
+      used.values().removeAll(List.of(0L));
       LOG.info(
           "Shuffle of this executor: {} highestPinnedBytes={}",
           used,
-          pinned.map(PinnedBudget::highestBytes).orElse(0L));
+          pinned.isPresent() ? pinned.get().highestBytes() : 0);
     }
     published.countDown();
   }

@@ -53,15 +53,15 @@ record RunningParts(
    * @param unregisterShuffle deregisters the files of a shuffle soon; does not block
    * @param check called each second by the runtime's thread: looks for a transport that hangs,
    *     which it reports as a loss
-   * @param close answers open blocks with STOPPED, ends all connections, releases everything; goes
-   *     on where an earlier call has thrown
+   * @param closing its close answers open blocks with STOPPED, ends all connections, releases
+   *     everything; goes on where an earlier call has thrown
    */
   record Transport(
       BlockTransport fetches,
       Endpoint endpoint,
       IntConsumer unregisterShuffle,
       Runnable check,
-      Runnable close) {}
+      AutoCloseable closing) {}
 
   /** Starts the transport of an executor: {@link #rdmaTransports}, or a double in tests. */
   @FunctionalInterface
@@ -155,7 +155,7 @@ record RunningParts(
           transport.endpoint(),
           transport::unregisterShuffle,
           transport::check,
-          transport::close);
+          transport);
     };
   }
 
@@ -210,18 +210,18 @@ record RunningParts(
    * @return whether the device is no longer used
    */
   boolean close() {
-    if (!tryClose("transport", transport.close())) {
+    if (!tryClose("transport", transport.closing())) {
       return false;
     }
     LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
-    return tryClose("device", device::close) && tryClose("engine", engine::close);
+    return tryClose("device", device) && tryClose("engine", engine);
   }
 
-  private static boolean tryClose(String name, Runnable close) {
+  private static boolean tryClose(String name, AutoCloseable part) {
     try {
-      close.run();
+      part.close();
       return true;
-    } catch (RuntimeException e) {
+    } catch (Exception e) {
       LOG.warn("Cannot close RDMA part={}; RDMA stays off until it is closed", name, e);
       return false;
     }

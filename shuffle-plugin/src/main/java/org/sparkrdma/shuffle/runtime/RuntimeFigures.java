@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
@@ -24,14 +24,14 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 final class RuntimeFigures {
   private final DirectoryClient directory;
   private final String executorId;
-  private final Supplier<RuntimeStatus> status;
+  private final AtomicReference<RuntimeStatus> status;
   private final ShuffleCounters counters;
   private final AtomicInteger openReads = new AtomicInteger();
 
   RuntimeFigures(
       DirectoryClient directory,
       String executorId,
-      Supplier<RuntimeStatus> status,
+      AtomicReference<RuntimeStatus> status,
       ShuffleCounters counters) {
     this.directory = directory;
     this.executorId = executorId;

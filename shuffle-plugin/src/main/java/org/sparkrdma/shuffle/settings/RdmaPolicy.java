@@ -30,8 +30,7 @@ public final class RdmaPolicy {
    * @param isTrue whether a key of Spark, false by default, is true
    */
   public static List<String> warnings(Predicate<String> isTrue, ShuffleSettings settings) {
-    List<String> warnings = new ArrayList<>();
-    oldFetchProtocol(isTrue).ifPresent(warnings::add);
+    List<String> warnings = new ArrayList<>(oldFetchProtocol(isTrue).stream().toList());
     warnings.addAll(encryption(isTrue, settings));
     return warnings;
   }

@@ -42,7 +42,8 @@ final class SettingValues {
   }
 
   Optional<String> textOrDerived(ShuffleSetting setting) {
-    return Optional.of(text(setting)).filter(text -> !text.equals(ValueType.DERIVED));
+    String text = text(setting);
+    return text.equals(ValueType.DERIVED) ? Optional.empty() : Optional.of(text);
   }
 
   int number(ShuffleSetting setting) {
@@ -63,6 +64,7 @@ final class SettingValues {
   }
 
   Optional<Long> bytesOrDerived(ShuffleSetting setting) {
-    return ((Optional<?>) values.get(setting)).map(Long.class::cast);
+    Optional<?> value = (Optional<?>) values.get(setting);
+    return value.isPresent() ? Optional.of((Long) value.get()) : Optional.empty();
   }
 }

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
@@ -120,9 +121,15 @@ public final class ShuffleSettings {
     List<String> mistakes = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     SettingValues values = SettingValues.takeFrom(left, mistakes);
-    requireEngine(values.text(ShuffleSetting.ENGINE), providers, mistakes);
+    List<String> engines = new ArrayList<>(List.of(ValueType.DERIVED));
     Set<String> keysOfEngines = new TreeSet<>();
-    providers.forEach(engine -> engine.settings().forEach(one -> keysOfEngines.add(one.key())));
+    for (VerbsProvider engine : providers) {
+      engines.add(engine.name());
+      for (EngineSetting one : engine.settings()) {
+        keysOfEngines.add(one.key());
+      }
+    }
+    requireEngine(values.text(ShuffleSetting.ENGINE), engines, mistakes);
     Map<String, String> ofEngines = new TreeMap<>();
     for (Map.Entry<String, String> setting : left.entrySet()) {
       String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
@@ -153,10 +160,7 @@ public final class ShuffleSettings {
     return new ShuffleSettings(values, EngineSettings.of(ofEngines), notes, mistakes);
   }
 
-  private static void requireEngine(
-      String name, List<VerbsProvider> providers, List<String> mistakes) {
-    List<String> allowed = new ArrayList<>(List.of(ValueType.DERIVED));
-    providers.stream().map(VerbsProvider::name).forEach(allowed::add);
+  private static void requireEngine(String name, List<String> allowed, List<String> mistakes) {
     if (!allowed.contains(name)) {
       mistakes.add(
           ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + name)

@@ -266,7 +266,9 @@ final class CompletionQueues implements AutoCloseable {
 
   @Override
   public void close() {
-    queues.forEach(SharedQueue::close);
+    for (SharedQueue queue : queues) {
+      queue.close();
+    }
     queues.clear();
   }
 }

@@ -61,6 +61,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final int MISSED_CHECKS = 2;
 
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+  private static final int CLOSE_STEPS = 9;
   private static final String STOPS = "the executor stops";
 
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
@@ -240,13 +241,14 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             new CompletionQueues(
                 device, channel, env.completionVector(), env.budget(), READER_ENTRIES));
     manager = push(made, device.createConnectionManager(channel));
-    settings.packets().trafficClass().ifPresent(manager::setTrafficClass);
-    if (settings.packets().trafficClass().isPresent()
-        && !device.info().can(Capability.TRAFFIC_CLASS)) {
-      LOG.warn(
-          "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
-          device.info().engine(),
-          device.info().name());
+    if (settings.packets().trafficClass().isPresent()) {
+      manager.setTrafficClass(settings.packets().trafficClass().getAsInt());
+      if (!device.info().can(Capability.TRAFFIC_CLASS)) {
+        LOG.warn(
+            "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
+            device.info().engine(),
+            device.info().name());
+      }
     }
     int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
     slab = push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
@@ -367,7 +369,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   private void failOpen(String reason) {
     unusable = reason;
-    open.forEach(request -> request.failRest(FallbackReason.STOPPED, reason));
+    for (FetchRequest request : open) {
+      request.failRest(FallbackReason.STOPPED, reason);
+    }
   }
 
   /** RDMA is lost: every block uses TCP, before queue pairs are destroyed, which takes seconds. */
@@ -436,20 +440,18 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   /** The same with another limit of the wait for the agent, and of that for the disks. */
   synchronized void close(Duration limit) {
-    List<Runnable> steps =
-        List.of(
-            () -> endAgent(limit),
-            agent::destroyAll,
-            () -> endServer(limit),
-            manager::close,
-            completions::close,
-            channel::close,
-            slab::close,
-            this::closeReceiveMemory,
-            this::closeDomain);
-    while (closedSteps < steps.size()) {
-      steps.get(closedSteps).run();
-      closedSteps++;
+    for (; closedSteps < CLOSE_STEPS; closedSteps++) {
+      switch (closedSteps) {
+        case 0 -> endAgent(limit);
+        case 1 -> agent.destroyAll();
+        case 2 -> endServer(limit);
+        case 3 -> manager.close();
+        case 4 -> completions.close();
+        case 5 -> channel.close();
+        case 6 -> slab.close();
+        case 7 -> closeReceiveMemory();
+        default -> closeDomain();
+      }
     }
   }
 

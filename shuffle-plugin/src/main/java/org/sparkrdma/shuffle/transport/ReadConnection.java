@@ -744,7 +744,9 @@ final class ReadConnection extends RdmaConnection {
     for (ReadBatch batch : batches) {
       context.window().release(batch.bytesInFlight());
     }
-    abandoned.forEach(BlockRead::releaseMemory);
+    for (BlockRead block : abandoned) {
+      block.releaseMemory();
+    }
     abandoned.clear();
     batches.clear();
     context.agent().peers().onEnded(this);

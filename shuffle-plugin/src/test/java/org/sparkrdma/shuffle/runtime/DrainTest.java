@@ -214,7 +214,7 @@ class DrainTest {
                     engine.transport().endpoint(),
                     shuffleId -> {},
                     () -> {},
-                    closeOfTransport),
+                    closeOfTransport::run),
             List.of()),
         new RdmaRuntime.Limits(WAIT, WAIT, Duration.ofHours(1)),
         control);

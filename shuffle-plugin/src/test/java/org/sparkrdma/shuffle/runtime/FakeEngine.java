@@ -110,6 +110,6 @@ final class FakeEngine implements VerbsEngine {
         new Endpoint("driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]),
         shuffleId -> close("shuffle " + shuffleId),
         check,
-        close);
+        close::run);
   }
 }

@@ -132,7 +132,7 @@ class HangingStartTest extends RuntimeFixture {
         started.endpoint(),
         started.unregisterShuffle(),
         started.check(),
-        started.close());
+        started.closing());
   }
 
   private void fetch(String block) {

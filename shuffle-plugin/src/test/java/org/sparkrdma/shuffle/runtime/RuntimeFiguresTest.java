@@ -9,6 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
@@ -38,23 +39,24 @@ class RuntimeFiguresTest {
       RuntimeStatus up =
           RuntimeStatus.up(
               new RunningParts(transport, budget, engine.open("fake0"), engine, "fake"));
-      Map<String, Object> figures =
-          new RuntimeFigures(null, "7", () -> up, new ShuffleCounters()).current();
+      RuntimeFigures upFigures = figures(up);
+      Map<String, Object> figures = upFigures.current();
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");
       budget.tryGrant(8_192).orElseThrow().close();
-      assertThat(new RuntimeFigures(null, "7", () -> up, new ShuffleCounters()).current())
-          .containsEntry("pinned", 0L)
-          .containsEntry("highest", 8_192L);
+      assertThat(upFigures.current()).containsEntry("pinned", 0L).containsEntry("highest", 8_192L);
       String all = figures.toString();
       assertThat(secrets(token)).noneMatch(all::contains);
     }
   }
 
+  private static RuntimeFigures figures(RuntimeStatus status) {
+    return new RuntimeFigures(null, "7", new AtomicReference<>(status), new ShuffleCounters());
+  }
+
   @Test
   void shouldNameTheReasonWhileTheFirstStartHangs() {
     RuntimeStatus hanging = RuntimeStatus.down(RuntimeStatus.State.STARTING, List.of("it hangs"));
-    RuntimeFigures figures = new RuntimeFigures(null, "7", () -> hanging, new ShuffleCounters());
-    assertThat(figures.current())
+    assertThat(figures(hanging).current())
         .containsEntry("state", "starting")
         .containsEntry("reasons", "it hangs");
   }
