@@ -33,12 +33,14 @@ final class JunitReport {
   }
 
   private static TestOutcome outcome(Element testCase, Map<String, String> skipReasons) {
+    String suiteClass = testCase.getAttribute("classname");
     String name = testCase.getAttribute("name");
     for (String tag : List.of("failure", "error")) {
       NodeList failures = testCase.getElementsByTagName(tag);
       if (failures.getLength() > 0) {
         Element failure = (Element) failures.item(0);
         return new TestOutcome(
+            suiteClass,
             name,
             TestOutcome.Kind.FAILED,
             failure.getAttribute("message") + System.lineSeparator() + failure.getTextContent());
@@ -46,9 +48,9 @@ final class JunitReport {
     }
     if (testCase.getElementsByTagName("skipped").getLength() > 0) {
       return new TestOutcome(
-          name, TestOutcome.Kind.SKIPPED, skipReasons.getOrDefault(name, NO_REASON));
+          suiteClass, name, TestOutcome.Kind.SKIPPED, skipReasons.getOrDefault(name, NO_REASON));
     }
-    return new TestOutcome(name, TestOutcome.Kind.PASSED, "");
+    return new TestOutcome(suiteClass, name, TestOutcome.Kind.PASSED, "");
   }
 
   private static Document parse(Path report) throws IOException {

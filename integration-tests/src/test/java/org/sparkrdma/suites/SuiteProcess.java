@@ -96,17 +96,23 @@ final class SuiteProcess {
 
   private List<TestOutcome> outcomes(boolean ended, Process process) throws IOException {
     List<TestOutcome> outcomes = new ArrayList<>();
-    Path report = directory.resolve("reports").resolve("TEST-" + run.suiteClass() + ".xml");
-    if (Files.exists(report)) {
-      outcomes.addAll(JunitReport.read(report, CancelReasons.read(output)));
+    for (String suiteClass : run.suiteClasses()) {
+      Path report = directory.resolve("reports").resolve("TEST-" + suiteClass + ".xml");
+      List<TestOutcome> reported =
+          Files.exists(report)
+              ? JunitReport.read(report, CancelReasons.read(output))
+              : List.<TestOutcome>of();
+      outcomes.addAll(reported);
+      if (reported.isEmpty()) {
+        outcomes.add(broken(suiteClass, "it reported no test"));
+      }
     }
     boolean failedTests = outcomes.stream().anyMatch(TestOutcome::failed);
+    String last = run.suiteClasses().get(run.suiteClasses().size() - 1);
     if (!ended) {
-      outcomes.add(broken("the run exceeded its limit of " + run.limit().toSeconds() + " s"));
+      outcomes.add(broken(last, "the run exceeded its limit of " + run.limit().toSeconds() + " s"));
     } else if (process.exitValue() != 0 && !failedTests) {
-      outcomes.add(broken("the run ended with exit code " + process.exitValue()));
-    } else if (outcomes.isEmpty()) {
-      outcomes.add(broken("the run reported no test"));
+      outcomes.add(broken(last, "the run ended with exit code " + process.exitValue()));
     }
     return outcomes;
   }
@@ -128,7 +134,8 @@ final class SuiteProcess {
 
   private TestOutcome verdict(String should, List<String> objections) {
     return new TestOutcome(
-        run.suite() + " " + should,
+        run.suiteClasses().get(0),
+        String.join(" ", run.suites()) + " " + should,
         objections.isEmpty() ? TestOutcome.Kind.PASSED : TestOutcome.Kind.FAILED,
         String.join(System.lineSeparator(), objections));
   }
@@ -143,9 +150,10 @@ final class SuiteProcess {
     return directory.resolve("leaks");
   }
 
-  private TestOutcome broken(String what) throws IOException {
+  private TestOutcome broken(String suiteClass, String what) throws IOException {
     return new TestOutcome(
-        run.suite() + " should run to its end",
+        suiteClass,
+        run.label(suiteClass) + " should run to its end",
         TestOutcome.Kind.FAILED,
         what + "; end of " + output + ":" + System.lineSeparator() + tail());
   }
@@ -223,7 +231,7 @@ final class SuiteProcess {
     command.add("org.scalatest.tools.Runner");
     command.addAll(List.of("-R", workbench.jobsJar().toString(), "-oDFW"));
     command.addAll(List.of("-u", directory.resolve("reports").toString()));
-    command.addAll(List.of("-s", run.suiteClass()));
+    run.suiteClasses().forEach(suiteClass -> command.addAll(List.of("-s", suiteClass)));
     run.filters().forEach(filter -> command.addAll(List.of("-z", filter)));
     if (!Boolean.getBoolean("it.nightly")) {
       command.addAll(List.of("-l", "nightly"));

@@ -3,11 +3,12 @@ package org.sparkrdma.suites;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /**
- * One suite under one setting.
+ * Suites under one setting, in one JVM.
  *
- * @param suiteClass the ScalaTest class
+ * @param suiteClasses the ScalaTest classes, in their order; several save starts of a JVM
  * @param setting of the shuffle
  * @param filters parts of the names of the tests to run; empty for all
  * @param limit time after which the JVM is killed and the run fails
@@ -15,50 +16,68 @@ import java.util.List;
  * @param smallDisk whether it runs with a {@link SmallDisk}, where that is allowed
  */
 record SuiteRun(
-    String suiteClass,
+    List<String> suiteClasses,
     Setting setting,
     List<String> filters,
     Duration limit,
     boolean readsRemote,
     boolean smallDisk) {
 
-  private static final Duration USUAL_LIMIT = Duration.ofMinutes(15);
+  private static final Duration USUAL_LIMIT = Duration.ofMinutes(30);
 
   SuiteRun {
+    suiteClasses = List.copyOf(suiteClasses);
     filters = List.copyOf(filters);
   }
 
   static SuiteRun of(String suiteClass, Setting setting) {
-    return new SuiteRun(suiteClass, setting, List.of(), USUAL_LIMIT, true, false);
+    return of(List.of(suiteClass), setting);
+  }
+
+  static SuiteRun of(List<String> suiteClasses, Setting setting) {
+    return new SuiteRun(suiteClasses, setting, List.of(), USUAL_LIMIT, true, false);
   }
 
   /** Selects the tests whose name contains one of these texts. */
   SuiteRun only(String... nameContains) {
-    return new SuiteRun(suiteClass, setting, List.of(nameContains), limit, readsRemote, smallDisk);
+    return new SuiteRun(
+        suiteClasses, setting, List.of(nameContains), limit, readsRemote, smallDisk);
   }
 
-  SuiteRun within(Duration newLimit) {
-    return new SuiteRun(suiteClass, setting, filters, newLimit, readsRemote, smallDisk);
+  /** The same with those of its suites that have one of these names. */
+  SuiteRun withSuites(Set<String> names) {
+    List<String> selected =
+        suiteClasses.stream().filter(suiteClass -> names.contains(nameOf(suiteClass))).toList();
+    return new SuiteRun(selected, setting, filters, limit, readsRemote, smallDisk);
   }
 
   /** Declares that no test fetches a block of another executor, which the run verifies. */
   SuiteRun withoutRemoteBlocks() {
-    return new SuiteRun(suiteClass, setting, filters, limit, false, smallDisk);
+    return new SuiteRun(suiteClasses, setting, filters, limit, false, smallDisk);
   }
 
   /** Gives its processes a small file system, which its tests may fill. */
   SuiteRun withSmallDisk() {
-    return new SuiteRun(suiteClass, setting, filters, limit, readsRemote, true);
+    return new SuiteRun(suiteClasses, setting, filters, limit, readsRemote, true);
   }
 
-  /** The class's simple name, without the prefix of this project's subclasses. */
-  String suite() {
+  /** The simple names of its classes, without the prefix of this project's subclasses. */
+  List<String> suites() {
+    return suiteClasses.stream().map(SuiteRun::nameOf).toList();
+  }
+
+  private static String nameOf(String suiteClass) {
     String simple = suiteClass.substring(suiteClass.lastIndexOf('.') + 1);
     return simple.startsWith("Rdma") ? simple.substring("Rdma".length()) : simple;
   }
 
   /** A unique name, also used for the run's directory. */
   String label() {
-    return suite() + "-" + setting.label();
+    return label(suiteClasses.get(0));
+  }
+
+  /** The name of one of its suites. */
+  String label(String suiteClass) {
+    return nameOf(suiteClass) + "-" + setting.label();
   }
 }

@@ -28,10 +28,14 @@ final class SuiteSelection {
    * @throws IllegalArgumentException when a name is unknown or no run matches
    */
   List<SuiteRun> from(List<SuiteRun> all) {
-    requireKnown("it.suites", suites, all.stream().map(SuiteRun::suite).toList());
+    requireKnown("it.suites", suites, all.stream().flatMap(run -> run.suites().stream()).toList());
     requireKnown(
         "it.settings", settings, Arrays.stream(Setting.values()).map(Setting::label).toList());
-    List<SuiteRun> runs = all.stream().filter(this::wanted).toList();
+    List<SuiteRun> runs =
+        all.stream()
+            .filter(this::wanted)
+            .map(run -> suites.isEmpty() ? run : run.withSuites(suites))
+            .toList();
     if (runs.isEmpty()) {
       throw new IllegalArgumentException(
           "no run has both: it.suites="
@@ -45,18 +49,21 @@ final class SuiteSelection {
   /** Labels of the named suites, or of all suites. */
   private Set<String> labels(List<SuiteRun> all) {
     return all.stream()
-        .filter(run -> suites.isEmpty() || suites.contains(run.suite()))
+        .filter(this::hasWantedSuite)
         .map(SuiteRun::label)
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
+  private boolean hasWantedSuite(SuiteRun run) {
+    return suites.isEmpty() || run.suites().stream().anyMatch(suites::contains);
+  }
+
   private boolean wanted(SuiteRun run) {
-    boolean suiteWanted = suites.isEmpty() || suites.contains(run.suite());
     boolean settingWanted =
         settings.isEmpty()
             ? run.setting() != Setting.VANILLA
             : settings.contains(run.setting().label());
-    return suiteWanted && settingWanted;
+    return hasWantedSuite(run) && settingWanted;
   }
 
   private static void requireKnown(String key, Set<String> given, List<String> known) {

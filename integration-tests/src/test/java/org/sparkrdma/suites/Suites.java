@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.suites;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,32 +10,20 @@ final class Suites {
   private static final String SQL = "org.apache.spark.sql.execution.adaptive.";
   private static final String OURS = "org.sparkrdma.suites.";
   private static final String SCENARIOS = "org.sparkrdma.scenarios.";
-  private static final List<String> SCENARIO_SUITES =
+
+  /**
+   * Those of a line share a driver's JVM, whose start and first job take longer than most tests.
+   */
+  private static final List<List<String>> SCENARIO_SUITES =
       List.of(
-          "BlockSizesSuite",
-          "OperatorsSuite",
-          "VerifiedReadsSuite",
-          "ConcurrentJobsSuite",
-          "SchedulingSuite",
-          "ServingSuite",
-          "faults.FailingDiskSuite",
-          "faults.MemoryLimitSuite",
-          "ExecutorLossSuite",
-          "TerminationSuite",
-          "LifetimeSuite",
-          "DriverRestartSuite",
-          "UpgradeSuite",
-          "ShuffleServiceSuite",
-          "DecommissionSuite",
-          "PushMergeSuite",
-          "DynamicAllocationSuite",
-          "ResourceProfileSuite",
-          "FallbackSuite",
-          "DoctorSuite",
-          "RequiredRdmaSuite",
-          "TabSuite",
-          "HistorySuite",
-          "DeliverySuite");
+          List.of("OperatorsSuite", "ConcurrentJobsSuite", "BlockSizesSuite"),
+          List.of("TerminationSuite", "DriverRestartSuite", "UpgradeSuite"),
+          List.of("DoctorSuite", "TabSuite", "HistorySuite"),
+          List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
+          List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
+          List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
+          List.of("DynamicAllocationSuite", "ResourceProfileSuite"),
+          List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite"));
 
   private Suites() {}
 
@@ -60,17 +47,20 @@ final class Suites {
         continue;
       }
       runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
-      runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
-      runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting).withoutRemoteBlocks());
+      // The second reads map outputs on the reader's host, which Spark reads itself.
+      runs.add(
+          SuiteRun.of(
+                  List.of(
+                      OURS + "RdmaPairRDDFunctionsSuite",
+                      CORE + "shuffle.HostLocalShuffleReadingSuite"),
+                  setting)
+              .withoutRemoteBlocks());
       runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
       if (nightly) {
+        runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
       }
-      // Reads map outputs on the reader's host, which Spark reads itself.
-      runs.add(
-          SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting)
-              .withoutRemoteBlocks());
       // Its other tests are those of ShuffleSuite; only these fetch from the service.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
@@ -78,13 +68,14 @@ final class Suites {
               .withoutRemoteBlocks());
     }
     runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
-    SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
+    for (List<String> suites : SCENARIO_SUITES) {
+      runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
+    }
     return runs;
   }
 
   private static SuiteRun adaptiveExecution(Setting setting, boolean whole) {
-    SuiteRun run =
-        SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(30));
+    SuiteRun run = SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting);
     return whole ? run : run.only("local shuffle");
   }
 }

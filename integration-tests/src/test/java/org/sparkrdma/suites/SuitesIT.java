@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} select some;
  * {@code -Pnightly} runs the long ones as a whole. {@code -Dit.parallel=1} runs one suite at a time
- * instead of two, which wait for time-outs most of their time. Every run has its own time limit,
- * JVMs and directory; its whole output is kept under {@code target/suites}.
+ * instead of two. Every run has its own time limit, JVMs and directory; its whole output is kept
+ * under {@code target/suites}.
  */
 @Timeout(value = 12, unit = TimeUnit.HOURS)
 final class SuitesIT {
@@ -83,7 +83,9 @@ final class SuitesIT {
       case PASSED -> {}
       case FAILED -> fail(outcome.detail());
       case SKIPPED ->
-          abort("%s \"%s\": %s".formatted(run.label(), outcome.name(), outcome.detail()));
+          abort(
+              "%s \"%s\": %s"
+                  .formatted(run.label(outcome.suiteClass()), outcome.name(), outcome.detail()));
     }
   }
 }

@@ -10,7 +10,7 @@ import org.sparkrdma.executors.LeakLog;
  * executors that were judged by the leak check, of all that ran.
  */
 final class SummaryTable {
-  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s %8s %8s %8s%n";
+  private static final String ROW = "%-60s %-9s %6s %6s %8s %8s %8s %8s %8s%n";
 
   private final List<SuiteResult> results = new ArrayList<>();
 
@@ -38,7 +38,7 @@ final class SummaryTable {
 
   static String row(SuiteResult result) {
     return ROW.formatted(
-        result.run().suite(),
+        String.join(" ", result.run().suites()),
         result.run().setting().label(),
         result.count(TestOutcome.Kind.PASSED),
         result.count(TestOutcome.Kind.FAILED),
@@ -55,7 +55,8 @@ final class SummaryTable {
       if (outcome.kind() == TestOutcome.Kind.SKIPPED) {
         text.append(
             "skipped: %s \"%s\": %s%n"
-                .formatted(result.run().label(), outcome.name(), outcome.detail()));
+                .formatted(
+                    result.run().label(outcome.suiteClass()), outcome.name(), outcome.detail()));
       }
     }
     return text.toString();
