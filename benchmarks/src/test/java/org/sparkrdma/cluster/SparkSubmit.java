@@ -57,7 +57,7 @@ final class SparkSubmit {
     arguments.addAll(List.of("--rounds", "1", "--warm-ups", "0", "--report", report.toString()));
     CheckedExecutors executors = CheckedExecutors.in(directory);
     Path home = installation.sparkHome();
-    Outcome outcome = run(home, directory, Script.briefly(executors), arguments);
+    Outcome outcome = run(home, directory, Script.archived(executors), arguments);
     if (outcome.exitCode() != 0) {
       // It may have ended before its executors started.
       return outcome;

@@ -46,6 +46,7 @@ class MeasuringScriptsIT {
   }
 
   @Test
+  @Tag("nightly")
   void shouldMeasureTheTimeOfOneRequest() throws Exception {
     Path report = directory.resolve("latency.json");
     Outcome outcome =

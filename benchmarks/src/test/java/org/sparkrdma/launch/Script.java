@@ -69,7 +69,7 @@ public final class Script {
     boolean startsExecutors = !command.matches("bench compare\\b.*");
     Outcome outcome =
         run(
-            executors.variables(SHORT_LIVED + archive()),
+            archived(executors),
             (command + (startsExecutors ? " --keep" : "") + " --work-dir " + work).split(" "));
     int ran = executors.assertNoLeaks().ran();
     assertThat(ran > 0).as("executors ran: %s", outcome.output()).isEqualTo(startsExecutors);
@@ -84,7 +84,12 @@ public final class Script {
     return Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED);
   }
 
-  /** The same for a run whose executors are checked. */
+  /** The same for a run of the build's Spark whose executors are checked. */
+  public static Map<String, String> archived(CheckedExecutors executors) {
+    return executors.variables(SHORT_LIVED + archive());
+  }
+
+  /** The same for a run of any Spark. */
   public static Map<String, String> briefly(CheckedExecutors executors) {
     return executors.variables(SHORT_LIVED);
   }

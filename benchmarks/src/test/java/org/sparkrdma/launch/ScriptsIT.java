@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,6 +145,7 @@ class ScriptsIT {
   }
 
   @Test
+  @Tag("nightly")
   void shouldSoakForSomeSeconds() throws Exception {
     Outcome outcome = run("dev/soak --minutes 0.2");
     Script.assertSucceeded(outcome, "Every answer was right");

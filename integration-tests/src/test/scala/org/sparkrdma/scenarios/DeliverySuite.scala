@@ -15,34 +15,30 @@ final class DeliverySuite extends ScenarioSuite {
     assertOneWarningEach(submitted)
   }
 
-  test("should read by RDMA with --jars") {
-    val submitted = Submission.run(
-      "jars-soft",
-      Seq("--jars", Plugin) ++ conf("spark.shuffle.rdma.engine" -> "soft"): _*
+  test("should read by RDMA with --jars", Nightly) {
+    assertByRdma("jars-soft", Seq("--jars", Plugin))
+  }
+
+  test("should read by RDMA with --packages of a local Maven repository") {
+    val settings = Submission.ivySettings(Path.of(sys.props("it.repository")))
+    assertByRdma(
+      "packages",
+      Seq("--packages", Version),
+      "spark.jars.ivySettings" -> settings.toString,
+      "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString
     )
+  }
+
+  private def assertByRdma(name: String, jars: Seq[String], settings: (String, String)*): Unit = {
+    val soft =
+      Seq("spark.shuffle.rdma.engine" -> "soft", "spark.shuffle.readHostLocalDisk" -> "false")
+    val conf = (settings ++ soft).flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
+    val submitted = Submission.run(name, jars ++ conf: _*)
     val (rdma, tcp, remote) = submitted.delivered
     assert(rdma > 0)
     assert(tcp === 0)
     assert(rdma === remote)
     assert(submitted.warnings.isEmpty)
-  }
-
-  test("should run from --packages of a local Maven repository") {
-    val settings = Submission.ivySettings(Path.of(sys.props("it.repository")))
-    val submitted = Submission.run(
-      "packages",
-      Seq("--packages", Version) ++ conf(
-        "spark.jars.ivySettings" -> settings.toString,
-        "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString
-      ): _*
-    )
-    assert(submitted.delivered._1 === 0)
-    assertOneWarningEach(submitted)
-  }
-
-  private def conf(settings: (String, String)*): Seq[String] = {
-    val remote = "spark.shuffle.readHostLocalDisk" -> "false"
-    (settings :+ remote).flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
   }
 
   /** One WARN with the reasons in each process. */

@@ -51,12 +51,6 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
     assert(report.contains("gave no result: they did not end within 10 s."), report)
   }
 
-  test("should check nothing unless it is set") {
-    val length = Files.size(log)
-    SparkCluster.run(Clusters.soft())(cluster => Jobs.groupBy(cluster.spark))
-    assert(reportsAfter(length).isEmpty)
-  }
-
   /** The reports of an application on two hosts. */
   private def reportsOf(conf: org.apache.spark.SparkConf, hosts: Int): Seq[String] = {
     val length = Files.size(log)

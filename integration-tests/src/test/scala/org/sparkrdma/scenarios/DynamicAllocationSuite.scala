@@ -18,13 +18,14 @@ import org.apache.spark.scheduler.SparkListenerExecutorAdded
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
 /** Executors that start and exit with the load. */
 final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(60, Seconds), interval = Span(1, Seconds))
+    PatienceConfig(timeout = Span(60, Seconds), interval = Span(200, Millis))
 
   /** Long enough that no executor exits between the start of the cluster and the first job. */
   private val Idle = "4s"

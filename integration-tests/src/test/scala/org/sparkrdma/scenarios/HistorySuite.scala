@@ -111,7 +111,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     assertTabs(Seq(sys.props("it.plugin.jar")), noted = Set(laterId))
   }
 
-  test("should be replayed with a jar of a later version, without a WARN") {
+  test("should be replayed with a jar of a later version, without a WARN", Nightly) {
     assertTabs(Seq(NewerJar.make().toString), noted = Set(laterId))
   }
 

@@ -38,6 +38,12 @@ final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
       assertNothingRetried(cluster)
     }
   }
+
+  test("its executors should check nothing, because spark.shuffle.rdma.doctor is not set") {
+    val log = Files.readString(Path.of(sys.env("IT_LOG")))
+    assert(log.contains("RDMA is up"))
+    assert(!log.contains("Checks of executor "))
+  }
 }
 
 private object OperatorsSuite {

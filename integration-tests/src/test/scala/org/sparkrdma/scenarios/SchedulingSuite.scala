@@ -15,7 +15,7 @@ import org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted
 final class SchedulingSuite extends ScenarioSuite {
   private val Pause = 1_000_000L
 
-  test("should return vanilla Spark's result in a barrier stage, by READ") {
+  test("should return vanilla Spark's result in a barrier stage, by READ", Nightly) {
     val expected =
       VanillaAnswers.of("barrier-stage")(c => barrierStage(c.sc))
     SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>

@@ -18,7 +18,7 @@ final class ServingSuite extends ScenarioSuite {
     }
   }
 
-  test("should read from unpinned windows where the device supports on-demand paging") {
+  test("should read from unpinned windows where the device supports on-demand paging", Nightly) {
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "odp")) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
       assert(result === expected)

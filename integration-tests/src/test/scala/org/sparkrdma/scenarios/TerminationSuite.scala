@@ -40,8 +40,10 @@ final class TerminationSuite extends ScenarioSuite {
   /** A string, because its superclass is private to Spark in Scala. */
   private val SortManager = "org.sparkrdma.scenarios.HeldSortManager"
 
+  private val Steps = Seq(HeldEnd.JvmHook -> Nil, HeldEnd.ManagerStop -> Seq(Nightly))
+
   for {
-    (step, tags) <- Seq(HeldEnd.JvmHook -> Nil, HeldEnd.ManagerStop -> Seq(Nightly))
+    (step, tags) <- Steps
     (reads, faults) <- Seq("" -> "", " and its READs hang" -> HangingReads)
   } test(
     s"should fail no fetch from a healthy executor while one waits after its $step$reads",
@@ -51,8 +53,11 @@ final class TerminationSuite extends ScenarioSuite {
   }
 
   /** Spark would count a refused reader as a failure of the task. */
-  for (step <- Seq(HeldEnd.JvmHook, HeldEnd.ManagerStop))
-    test(s"should refuse no reader in mode required while an executor waits after its $step") {
+  for ((step, tags) <- Steps)
+    test(
+      s"should refuse no reader in mode required while an executor waits after its $step",
+      tags: _*
+    ) {
       compare(step, partitions = 2, "spark.shuffle.rdma.mode" -> "required")
     }
 

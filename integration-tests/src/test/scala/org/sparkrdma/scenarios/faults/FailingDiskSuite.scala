@@ -63,6 +63,8 @@ final class FailingDiskSuite extends ScenarioSuite {
     val conf = Clusters
       .soft(coresEach = 2)
       .set("spark.shuffle.rdma.serve", serve)
+      // Spark's client need not find three times that TCP cannot read them either.
+      .set("spark.shuffle.io.maxRetries", "1")
       .set("spark.shuffle.io.retryWait", "1s")
       // The outputs are recomputed when a quarantine of the first faults is over.
       .set("spark.shuffle.rdma.quarantine.max", "100ms")

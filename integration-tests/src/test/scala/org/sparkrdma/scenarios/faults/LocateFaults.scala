@@ -27,7 +27,7 @@ private[faults] object LocateFaults {
       untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE),
       garbled("a LOCATED is garbled", Step.LOCATED_RECEIVED),
       inPiece("an address far from the window", "ADDRESS:44"),
-      inPiece("the key of no window", "KEY:20"),
+      inPiece("the key of no window", "KEY:20").copy(nightly = true),
       FaultPoint(
         "a LOCATED has another address of the same window",
         Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "ADDRESS:3", chance = 0.3)),
@@ -36,9 +36,11 @@ private[faults] object LocateFaults {
         mayAlso = FaultPoint.ConnectionEnds
       ),
       garbled("a LOCATED has another length of a piece", Step.LOCATED_RECEIVED, "LENGTH:3"),
-      garbled("a LOCATED has another offset of a piece", Step.LOCATED_RECEIVED, "OFFSET:3"),
+      garbled("a LOCATED has another offset of a piece", Step.LOCATED_RECEIVED, "OFFSET:3")
+        .copy(nightly = true),
       // All blocks are 16 to 32 KiB long.
-      garbled("a LOCATED has a shorter block", Step.LOCATED_RECEIVED, "BLOCK_LENGTH:14"),
+      garbled("a LOCATED has a shorter block", Step.LOCATED_RECEIVED, "BLOCK_LENGTH:14")
+        .copy(nightly = true),
       FaultPoint(
         "a LOCATED has a longer block",
         Seq(rule(Step.LOCATED_RECEIVED, Act.GARBLE, "BLOCK_LENGTH:20", chance = 0.3)),

@@ -12,9 +12,8 @@ import org.sparkrdma.verbs.WorkStatus
 /** Faults of READs. */
 private[faults] object ReadFaults {
 
-  /** Errors of a wrong key and of a silent peer. The other errors end the connection the same way.
-    */
-  private val Daily = Set(WorkStatus.REMOTE_ACCESS_ERROR, WorkStatus.RETRY_EXCEEDED)
+  /** The error of a wrong key. The other errors end the connection the same way. */
+  private val Daily = WorkStatus.REMOTE_ACCESS_ERROR
 
   val all: Seq[FaultPoint] = seeded(
     WorkStatus.values.toSeq.filterNot(Set(WorkStatus.SUCCESS, WorkStatus.FLUSH_ERROR)).map {
@@ -24,7 +23,7 @@ private[faults] object ReadFaults {
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
           claims = Claim.byTcp("read-error") +: FaultPoint.Replaced,
           mayAlso = FaultPoint.ConnectionEnds,
-          nightly = !Daily(status)
+          nightly = status != Daily
         )
     } ++ Seq(
       FaultPoint(

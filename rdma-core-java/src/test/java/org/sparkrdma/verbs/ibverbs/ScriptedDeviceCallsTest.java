@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Calls of the device that fail or are slow. A failure names the call and its error number. */
+@Tag("slow")
 class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
   private static final int EIO = 5;
   private static final int EBUSY = 16;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** The device, its ports and its addresses fail, move or are removed while they are used. */
+@Tag("slow")
 class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int EIO = 5;
   private static final int ENOMEM = 12;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,6 +16,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Events of the connection manager that are lost, late, or report failures. */
+@Tag("slow")
 class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int SLOW_MS = 1_000;
 

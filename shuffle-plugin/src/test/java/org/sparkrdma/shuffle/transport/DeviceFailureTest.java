@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -23,6 +24,7 @@ import org.sparkrdma.verbs.VerbsException;
  * blocks are read again, unless RDMA has stopped; agents are idle then, also where RDMA has
  * stopped; nothing is left.
  */
+@Tag("slow")
 class DeviceFailureTest extends ScriptedExecutors {
   private static final int BYTES = 100_000;
 
