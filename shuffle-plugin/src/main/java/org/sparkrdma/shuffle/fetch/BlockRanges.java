@@ -12,6 +12,9 @@ import java.util.RandomAccess;
  * asked for. Filled by one thread, then not changed any more.
  */
 public final class BlockRanges extends AbstractList<BlockRange> implements RandomAccess {
+  private static final String PREFIX = "shuffle_";
+  private static final int MAX_DIGITS = 18;
+
   private long[] mapIds;
 
   /** Shuffle, first partition and end of the partitions of each block. */
@@ -37,6 +40,55 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
       ranges.add(block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId());
     }
     return ranges;
+  }
+
+  /**
+   * Adds the block of a name of Spark: {@code shuffle_S_M_R} for one, {@code shuffle_S_M_R0_R1} for
+   * a batch.
+   *
+   * @return false for every other kind of block, which is not added
+   */
+  public boolean tryAdd(String name) {
+    if (!name.startsWith(PREFIX)) {
+      return false;
+    }
+    int shuffleEnd = end(name, PREFIX.length());
+    int mapEnd = end(name, shuffleEnd + 1);
+    int startEnd = end(name, mapEnd + 1);
+    long shuffleId = number(name, PREFIX.length(), shuffleEnd);
+    long mapId = number(name, shuffleEnd + 1, mapEnd);
+    long start = number(name, mapEnd + 1, startEnd);
+    long end = startEnd == name.length() ? start + 1 : number(name, startEnd + 1, name.length());
+    if (shuffleId < 0 || mapId < 0 || start < 0 || start >= end) {
+      return false;
+    }
+    if (shuffleId > Integer.MAX_VALUE || end > Integer.MAX_VALUE) {
+      return false;
+    }
+    add((int) shuffleId, mapId, (int) start, (int) end);
+    return true;
+  }
+
+  /** Index of the end of the field that begins at {@code from}. */
+  private static int end(String name, int from) {
+    int end = name.indexOf('_', from);
+    return end < 0 ? name.length() : end;
+  }
+
+  /** The digits between two indexes as a number; -1 when there is none or another character. */
+  private static long number(String name, int from, int to) {
+    if (from >= to || to - from > MAX_DIGITS) {
+      return -1;
+    }
+    long number = 0;
+    for (int i = from; i < to; i++) {
+      int digit = name.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return -1;
+      }
+      number = 10 * number + digit;
+    }
+    return number;
   }
 
   /** Adds a block; see {@link BlockRange}. */

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.BlockVerifier.Verdict;
+import org.sparkrdma.shuffle.fetch.PartitionChecksums.Verdict;
 
 /**
  * A block in registered memory: target of READs, then the buffer that Spark reads;
@@ -43,7 +43,6 @@ public final class FetchedBlock extends ManagedBuffer {
   private List<Segment> more;
 
   private long copiedBytes;
-  private int checksumKind;
 
   /** Null for none. */
   private PartitionChecksums sums;
@@ -129,14 +128,16 @@ public final class FetchedBlock extends ManagedBuffer {
   }
 
   /**
-   * Sets what the block is verified with.
+   * Adds a checksum of its bytes, which follow those of the checksum before.
    *
    * @param kind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its companions
-   * @param ofPartitions null with that one only
+   * @param end offset in the block of the end of these bytes
    */
-  public void checksums(int kind, PartitionChecksums ofPartitions) {
-    checksumKind = kind;
-    sums = ofPartitions;
+  public void addSum(int kind, long end, long sum) {
+    if (sums == null) {
+      sums = new PartitionChecksums(kind);
+    }
+    sums.add(end, sum);
   }
 
   /** The block is fetched, and the next access verifies it for this request. */
@@ -188,11 +189,10 @@ public final class FetchedBlock extends ManagedBuffer {
 
   /** Compares all bytes with its checksums. */
   Verdict verdict() {
-    BlockVerifier verifier = new BlockVerifier(checksumKind, sums);
-    for (int i = 0; i < count(); i++) {
-      verifier.feed(view(i));
+    if (sums == null) {
+      return chunk == null ? Verdict.MATCH : Verdict.NO_SUMS;
     }
-    return verifier.verdict();
+    return sums.verify(this);
   }
 
   /** CRC32C of all bytes. */

@@ -34,15 +34,15 @@ public final class ReceivePool {
   private int position;
 
   /** A block that waits for memory. It waits once at a time. */
-  public abstract static class Waiter {
-    private long bytes;
-    private long sinceNs;
+  public interface Waiter {
+    /** Length of the memory for which it waits. */
+    long blockBytes();
 
-    /** It gets memory, which it must release. */
-    protected abstract void onMemory(FetchedBlock memory);
+    /** Time since which it waits. */
+    long sinceNs();
 
-    /** Its wait has ended without memory. */
-    protected abstract void onTimeout();
+    /** It gets memory, which it must release, or null, and waits no longer. */
+    void onMemory(FetchedBlock memory);
   }
 
   /** Takes chunks of the pool, which its creator closes. */
@@ -95,9 +95,7 @@ public final class ReceivePool {
   }
 
   /** The block waits until it has memory, or its time is over. */
-  public void await(Waiter waiter, long lengthBytes, long nowNs) {
-    waiter.bytes = lengthBytes;
-    waiter.sinceNs = nowNs;
+  public void await(Waiter waiter) {
     waiting.add(waiter);
   }
 
@@ -123,21 +121,16 @@ public final class ReceivePool {
     boolean enough = true;
     while (enough && !waiting.isEmpty()) {
       Waiter first = waiting.peek();
-      FetchedBlock memory = take(first.bytes);
+      FetchedBlock memory = take(first.blockBytes());
       if (memory == null) {
         // Blocks hold what they use of it.
         closeOpenChunk();
       }
-      boolean over = memory == null && nowNs - first.sinceNs >= maxWaitNs();
-      enough = memory != null || over;
+      enough = memory != null || nowNs - first.sinceNs() >= maxWaitNs();
       if (enough) {
         waiting.poll();
         counters.increment(Counter.MEMORY_WAITS);
-      }
-      if (memory != null) {
         first.onMemory(memory);
-      } else if (over) {
-        first.onTimeout();
       }
     }
   }

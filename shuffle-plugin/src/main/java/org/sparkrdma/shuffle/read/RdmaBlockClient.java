@@ -95,7 +95,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     BlockRanges ranges = new BlockRanges(names.length);
     List<String> others = new ArrayList<>(0);
     for (String blockId : names) {
-      if (!BlockNames.parse(blockId, ranges)) {
+      if (!ranges.tryAdd(blockId)) {
         others.add(blockId);
       }
     }

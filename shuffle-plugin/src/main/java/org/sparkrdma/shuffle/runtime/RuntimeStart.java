@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
-import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -143,7 +143,7 @@ class RuntimeStart {
               + free,
           null);
     }
-    new SecureRandom().nextBytes(ProofKey.of(new byte[1], new byte[1]));
+    new SecureRandom().nextBytes(Hmac.proofKey(new byte[1], new byte[1]));
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */

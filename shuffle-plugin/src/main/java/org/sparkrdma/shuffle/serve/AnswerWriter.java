@@ -102,7 +102,7 @@ final class AnswerWriter {
     piecesFromSlots = 0;
     bytesFromSlots = 0;
     sentToTcp = 0;
-    answer.begin(locate.call().answer(), locate.request().requestId(), checksumKind);
+    answer.begin(locate.answer(), locate.request().requestId(), checksumKind);
   }
 
   /** Ends the answer that was written last, and counts it; returns its length in bytes. */

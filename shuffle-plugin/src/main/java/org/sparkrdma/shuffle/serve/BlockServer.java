@@ -190,32 +190,30 @@ public final class BlockServer implements AutoCloseable {
    * @param arrivedNs time at which it was received
    * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
    */
-  public void locate(LocateCall call, long arrivedNs) {
-    if (call.answer().capacity() < MIN_ANSWER_BYTES) {
+  public void locate(OpenLocate locate, long arrivedNs) {
+    if (locate.answer().capacity() < MIN_ANSWER_BYTES) {
       throw new IllegalArgumentException(
-          "answer buffer too short: lengthBytes=" + call.answer().capacity());
+          "answer buffer too short: lengthBytes=" + locate.answer().capacity());
     }
     long nowNs = nanoClock.getAsLong();
-    Locate request;
     try {
-      request = Locate.decode(call.request());
+      Locate request = locate.decode();
       for (int i = 0; i < request.leaseCount(); i++) {
-        if (!leases.release(call.peer(), request.leaseId(i), nowNs)) {
+        if (!leases.release(locate.peer(), request.leaseId(i), nowNs)) {
           throw new MalformedMessageException("release of another peer's lease: lease=" + i);
         }
       }
+      locate.setDeadline(arrivedNs + request.timeoutMs() * NS_PER_MS / 2);
     } catch (MalformedMessageException e) {
       counters.increment(Counter.PROTOCOL_ERRORS);
-      call.malformed(e.getMessage());
+      locate.malformed(e.getMessage());
       return;
     }
-    OpenLocate locate =
-        new OpenLocate(call, request, arrivedNs + request.timeoutMs() * NS_PER_MS / 2);
-    if (stopped || leases.isFull(call.peer())) {
+    if (stopped || leases.isFull(locate.peer())) {
       if (!stopped) {
         counters.increment(Counter.PEERS_LIMITED);
       }
-      locate.begin(new Lease(call.peer()));
+      locate.begin();
       writer.refuseAll(locate, Located.Kind.BUSY, nowNs);
       answer(locate, nowNs);
       return;
@@ -229,9 +227,9 @@ public final class BlockServer implements AutoCloseable {
 
   /** Writes the answer, and sends it unless something loads; releases what it has held before. */
   private void write(OpenLocate locate, boolean mayLoad, long nowNs) {
-    OpenLocate.Held before = locate.begin(new Lease(locate.call().peer()));
+    locate.begin();
     writer.write(locate, mayLoad, nowNs);
-    before.release(nowNs);
+    locate.releaseEarlier(nowNs);
     if (locate.loading() == 0) {
       answer(locate, nowNs);
     }
@@ -250,7 +248,7 @@ public final class BlockServer implements AutoCloseable {
           writer.finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
     }
     locate.endWait(nowNs);
-    locate.call().answered(lengthBytes);
+    locate.answered(lengthBytes);
   }
 
   /** A thread of a disk has loaded an entry: its LOCATEs may go on. */
@@ -290,7 +288,7 @@ public final class BlockServer implements AutoCloseable {
     Iterator<OpenLocate> all = waiting.iterator();
     while (all.hasNext()) {
       OpenLocate locate = all.next();
-      if (locate.call().peer() == peer) {
+      if (locate.peer() == peer) {
         all.remove();
         locate.drop(nowNs);
         counters.increment(Counter.LOCATES_DROPPED);

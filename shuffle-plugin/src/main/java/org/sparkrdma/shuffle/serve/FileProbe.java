@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,8 +66,12 @@ public final class FileProbe {
    */
   public static void tryIn(ProtectionDomain domain, Path directory, Set<AccessFlag> access)
       throws IOException, VerbsException {
-    try (ProbeFile file = ProbeFile.create(directory, PROBE_BYTES)) {
-      domain.registerFile(file.path(), 0, PROBE_BYTES, access).close();
+    Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
+    try {
+      Files.write(file, new byte[PROBE_BYTES]);
+      domain.registerFile(file, 0, PROBE_BYTES, access).close();
+    } finally {
+      Files.deleteIfExists(file);
     }
   }
 }

@@ -1,78 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
- * A LOCATE that is being answered, and what it holds until then: the lease of its answer, and the
- * entries that load. Confined to the agent.
+ * A LOCATE that the {@link BlockServer} is answering, and what it holds until then: the lease of
+ * its answer, and the entries that load. The server calls exactly one of {@link #answered} and
+ * {@link #malformed}, and neither after {@link BlockServer#onPeerGone}. Confined to the agent.
  */
-final class OpenLocate {
-  private final LocateCall call;
-  private final Locate request;
-  private final long deadlineNs;
+public abstract class OpenLocate {
+  private final long peer;
+  private final ByteBuffer message;
+  private ByteBuffer answer;
+  private Locate request;
+  private long deadlineNs;
   private Lease lease;
   private List<CacheEntry> awaited = List.of();
   private int loading;
 
+  /** What it has held when the answer was written before; until it is written again. */
+  private Lease earlierLease;
+
+  private List<CacheEntry> earlierAwaited = List.of();
+
   /**
-   * @param request a view of the call's message
-   * @param deadlineNs time at which it is answered with what there is
+   * @param peer number of its connection, which owns its leases
+   * @param message that was received; not used again before the answer
    */
-  OpenLocate(LocateCall call, Locate request, long deadlineNs) {
-    this.call = call;
-    this.request = request;
-    this.deadlineNs = deadlineNs;
+  protected OpenLocate(long peer, ByteBuffer message) {
+    this.peer = peer;
+    this.message = message;
   }
 
-  LocateCall call() {
-    return call;
+  /** Sets the buffer for the answer, from index 0 on; before the server gets this. */
+  protected final void setAnswer(ByteBuffer buffer) {
+    answer = buffer;
   }
 
-  Locate request() {
+  /** The answer is written. */
+  protected abstract void answered(int lengthBytes);
+
+  /** The request breaks the protocol, for the reason given. */
+  protected abstract void malformed(String reason);
+
+  final long peer() {
+    return peer;
+  }
+
+  /** The message that was received. */
+  public final ByteBuffer message() {
+    return message;
+  }
+
+  /** The buffer for the answer. */
+  protected final ByteBuffer answer() {
+    return answer;
+  }
+
+  /** Decodes the message, which must be done first. */
+  final Locate decode() {
+    request = Locate.decode(message);
     return request;
   }
 
-  long deadlineNs() {
+  final Locate request() {
+    return request;
+  }
+
+  /** Sets the time at which it is answered with what there is. */
+  final void setDeadline(long newDeadlineNs) {
+    deadlineNs = newDeadlineNs;
+  }
+
+  final long deadlineNs() {
     return deadlineNs;
   }
 
   /** Holds the ranges of the answer that is being written. */
-  Lease lease() {
+  final Lease lease() {
     return lease;
   }
 
   /** Number of entries that it waits for. */
-  int loading() {
+  final int loading() {
     return loading;
   }
 
-  /** Begins to write the answer, perhaps again: what it held before is released at the end. */
-  Held begin(Lease newLease) {
-    Held before = new Held(this, lease, awaited);
-    lease = newLease;
+  /** Begins to write the answer, perhaps again. */
+  final void begin() {
+    earlierLease = lease;
+    earlierAwaited = awaited;
+    lease = new Lease(peer);
     awaited = List.of();
     loading = 0;
-    return before;
   }
 
-  /** Entries that an earlier walk has held. */
-  record Held(OpenLocate locate, Lease lease, List<CacheEntry> awaited) {
-    void release(long nowNs) {
-      if (lease != null) {
-        lease.end(nowNs);
-      }
-      for (CacheEntry entry : awaited) {
-        entry.removeWaiter(locate);
-        entry.release(nowNs);
-      }
+  /** The answer is written: what it has held before is released now, so that it stays cached. */
+  final void releaseEarlier(long nowNs) {
+    if (earlierLease != null) {
+      earlierLease.end(nowNs);
+      earlierLease = null;
+    }
+    release(earlierAwaited, nowNs);
+    earlierAwaited = List.of();
+  }
+
+  private void release(List<CacheEntry> entries, long nowNs) {
+    for (CacheEntry entry : entries) {
+      entry.removeWaiter(this);
+      entry.release(nowNs);
     }
   }
 
   /** Keeps an entry that is not ready until the answer: also a failed one is not loaded again. */
-  void await(CacheEntry entry) {
+  final void await(CacheEntry entry) {
     if (awaited.isEmpty()) {
       awaited = new ArrayList<>();
     }
@@ -86,19 +130,20 @@ final class OpenLocate {
   }
 
   /** An entry has loaded; returns whether it was the last one. */
-  boolean onLoaded() {
+  final boolean onLoaded() {
     loading--;
     return loading == 0;
   }
 
   /** It is answered: only its lease remains. */
-  void endWait(long nowNs) {
-    new Held(this, null, awaited).release(nowNs);
+  final void endWait(long nowNs) {
+    release(awaited, nowNs);
     awaited = List.of();
   }
 
   /** Its connection has ended: it holds nothing any more. */
-  void drop(long nowNs) {
-    begin(null).release(nowNs);
+  final void drop(long nowNs) {
+    begin();
+    releaseEarlier(nowNs);
   }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.Arrays;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.PartitionChecksums;
 import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
@@ -15,13 +13,14 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <pre>
  *  WANTED ──LOCATE──► LOCATING ──LOCATED──► READING ──READs done──► SETTLED
- *    ▲                  │ left out            │  ▲ memory
- *    ├──────────────────┘                     ▼  │
- *    └───────── rest of a long block ───── WAITING (for memory)
+ *    ▲ ▲ ▲              │    │                │
+ *    │ │ └── left out ──┘    │ no memory      │
+ *    │ └────── memory ─── WAITING             │
+ *    └───────── rest of a long block ─────────┘
  *  any state ──fault or time-out──► SETTLED (by TCP)
  * </pre>
  */
-final class BlockRead extends ReceivePool.Waiter {
+final class BlockRead implements ReceivePool.Waiter {
   private enum State {
     WANTED,
     LOCATING,
@@ -30,52 +29,7 @@ final class BlockRead extends ReceivePool.Waiter {
     SETTLED
   }
 
-  /** Located pieces of one block: their addresses, keys and lengths. */
-  static final class Pieces {
-    private static final int FIELDS = 3;
-
-    private long[] fields;
-    private int count;
-
-    Pieces(int room) {
-      fields = new long[FIELDS * room];
-    }
-
-    private void add(long address, long key, int lengthBytes) {
-      int at = FIELDS * count;
-      if (at == fields.length) {
-        fields = Arrays.copyOf(fields, 2 * at);
-      }
-      fields[at] = address;
-      fields[at + 1] = key;
-      fields[at + 2] = lengthBytes;
-      count++;
-    }
-
-    private long address(int i) {
-      return fields[FIELDS * i];
-    }
-
-    private long key(int i) {
-      return fields[FIELDS * i + 1];
-    }
-
-    private int lengthBytes(int i) {
-      return (int) fields[FIELDS * i + 2];
-    }
-
-    private Pieces copy() {
-      Pieces copy = new Pieces(count);
-      System.arraycopy(fields, 0, copy.fields, 0, FIELDS * count);
-      copy.count = count;
-      return copy;
-    }
-
-    void clear() {
-      count = 0;
-    }
-  }
-
+  private final ReadConnection connection;
   private final FetchRequest request;
   private final int index;
   private State state = State.WANTED;
@@ -85,30 +39,20 @@ final class BlockRead extends ReceivePool.Waiter {
   /** Bytes from the block's beginning that were located. */
   private long locatedBytes;
 
-  private long copiedBytes;
-  private int checksumKind = Located.NO_CHECKSUM;
-
-  /** Null without checksums. */
-  private PartitionChecksums sums;
-
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
 
-  private ReadBatch batch;
-
-  /** Index in the batch of its last READ. */
+  /** Index of its last READ in the batch of its last answer. */
   private int lastRead;
 
-  /** Time since which it is wanted. */
+  /** Time since which it is wanted, or waits for memory. */
   private long sinceNs;
-
-  /** The pieces that wait for memory; null without. */
-  private Pieces waitingPieces;
 
   /**
    * @param index in its request
    */
-  BlockRead(FetchRequest request, int index) {
+  BlockRead(ReadConnection connection, FetchRequest request, int index) {
+    this.connection = connection;
     this.request = request;
     this.index = index;
   }
@@ -145,13 +89,14 @@ final class BlockRead extends ReceivePool.Waiter {
     return nowNs - firstAskedNs;
   }
 
-  /** Time since which it is wanted. */
-  long sinceNs() {
+  @Override
+  public long sinceNs() {
     return sinceNs;
   }
 
   /** Length of the whole block; negative before a piece was located. */
-  long blockBytes() {
+  @Override
+  public long blockBytes() {
     return blockBytes;
   }
 
@@ -164,63 +109,39 @@ final class BlockRead extends ReceivePool.Waiter {
     return locatedBytes == blockBytes;
   }
 
-  /** The first piece says how long it is. */
-  void setLength(long bytes) {
-    blockBytes = bytes;
-  }
-
-  /**
-   * Takes the piece at which an answer stands.
-   *
-   * @param pieces of this block in that answer, which gets it too
-   */
-  void add(Located.Decoder located, Pieces pieces) {
-    int length = located.lengthBytes();
-    pieces.add(located.address(), located.remoteKey(), length);
-    locatedBytes += length;
-    copiedBytes += located.isCopied() ? length : 0;
-    for (int i = 0; i < located.sumCount(); i++) {
-      if (sums == null) {
-        checksumKind = located.checksumKind();
-        sums = new PartitionChecksums();
-      }
-      sums.add(located.sumEnd(i), located.sum(i));
-    }
-  }
-
   /** Memory of its bytes; null without. */
   FetchedBlock memory() {
     return memory;
   }
 
-  /** It has memory for all of its bytes: adds READs of its new pieces to a batch. */
-  void read(ReadBatch ofAnswer, FetchedBlock in, Pieces pieces) {
-    memory = in;
-    batch = ofAnswer;
+  /** The first piece says how long it is, and it has memory for all of its bytes. */
+  void setMemory(FetchedBlock forAll, long bytes) {
+    memory = forAll;
+    blockBytes = bytes;
+  }
+
+  /** Adds READs of the piece at which an answer stands to the batch of the answer. */
+  void read(Located.Decoder piece, ReadBatch batch) {
     state = State.READING;
-    long offset = locatedBytes;
-    for (int i = 0; i < pieces.count; i++) {
-      offset -= pieces.lengthBytes(i);
+    int length = piece.lengthBytes();
+    batch.read(memory, piece.address(), piece.remoteKey(), locatedBytes, length);
+    locatedBytes += length;
+    memory.addCopied(piece.isCopied() ? length : 0);
+    for (int i = 0; i < piece.sumCount(); i++) {
+      memory.addSum(piece.checksumKind(), piece.sumEnd(i), piece.sum(i));
     }
-    for (int i = 0; i < pieces.count; i++) {
-      int length = pieces.lengthBytes(i);
-      batch.read(in, pieces.address(i), pieces.key(i), offset, length);
-      offset += length;
-    }
+  }
+
+  /** No more pieces of it are in the answer of a batch, to which all of its READs were added. */
+  void endAnswer(ReadBatch batch) {
     lastRead = batch.add(this);
   }
 
-  /** It waits for memory with its pieces, which belong to a batch. */
-  void await(ReadBatch ofAnswer, Pieces pieces) {
-    batch = ofAnswer;
-    waitingPieces = pieces.copy();
+  /** It waits until it has memory: it is located again then. */
+  void await(long bytes, long nowNs) {
+    blockBytes = bytes;
+    sinceNs = nowNs;
     state = State.WAITING;
-  }
-
-  /** It has the memory for which it waited. */
-  void readWaiting(FetchedBlock in) {
-    read(batch, in, waitingPieces);
-    waitingPieces = null;
   }
 
   /** Whether it waits for memory. */
@@ -229,13 +150,9 @@ final class BlockRead extends ReceivePool.Waiter {
   }
 
   @Override
-  protected void onMemory(FetchedBlock granted) {
-    batch.connection().onMemory(this, batch, granted);
-  }
-
-  @Override
-  protected void onTimeout() {
-    batch.connection().onMemory(this, batch, null);
+  public void onMemory(FetchedBlock granted) {
+    memory = granted;
+    connection.onMemory(this);
   }
 
   int lastRead() {
@@ -247,8 +164,6 @@ final class BlockRead extends ReceivePool.Waiter {
     FetchedBlock whole = memory;
     memory = null;
     state = State.SETTLED;
-    whole.checksums(checksumKind, sums);
-    whole.addCopied(copiedBytes);
     request.onFetched(index, whole);
   }
 

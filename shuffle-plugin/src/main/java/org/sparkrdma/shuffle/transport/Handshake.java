@@ -6,10 +6,10 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
-import org.sparkrdma.shuffle.wire.ProofKey;
 
 /**
  * The mutual proof of the ends of one connection, by the first three messages on its queue pair,
@@ -41,7 +41,7 @@ final class Handshake {
   private byte[] answer;
 
   private Handshake(Endpoint callee, byte[] secret, long callerIncarnation) {
-    this.calleeKey = ProofKey.of(callee.token(), secret);
+    this.calleeKey = Hmac.proofKey(callee.token(), secret);
     this.calleeIncarnation = callee.incarnation();
     this.callerIncarnation = callerIncarnation;
   }

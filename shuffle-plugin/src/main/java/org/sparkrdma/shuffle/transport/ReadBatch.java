@@ -13,7 +13,6 @@ import org.sparkrdma.shuffle.fetch.FetchedBlock;
  * by one READ. Confined to the agent.
  */
 final class ReadBatch {
-  private final ReadConnection connection;
   private final long leaseId;
   private final long deadlineNs;
 
@@ -32,9 +31,6 @@ final class ReadBatch {
   /** Number of {@link #blocks} that are delivered or wanted again. */
   private int passedOn;
 
-  /** Blocks that wait for memory. */
-  private List<BlockRead> waiting = List.of();
-
   private int posted;
   private long postedNs;
   private int done;
@@ -42,20 +38,15 @@ final class ReadBatch {
   /**
    * @param expected number of blocks
    */
-  ReadBatch(ReadConnection connection, long leaseId, long deadlineNs, int expected) {
+  ReadBatch(long leaseId, long deadlineNs, int expected) {
     addresses = new long[expected];
     keys = new long[expected];
     chunks = new RegisteredChunk[expected];
     offsets = new int[expected];
     lengths = new int[expected];
     this.blocks = new ArrayList<>(expected);
-    this.connection = connection;
     this.leaseId = leaseId;
     this.deadlineNs = deadlineNs;
-  }
-
-  ReadConnection connection() {
-    return connection;
   }
 
   long leaseId() {
@@ -110,18 +101,6 @@ final class ReadBatch {
   int add(BlockRead block) {
     blocks.add(block);
     return reads - 1;
-  }
-
-  /** A block waits for memory. */
-  void addWaiting(BlockRead block) {
-    if (waiting.isEmpty()) {
-      waiting = new ArrayList<>();
-    }
-    waiting.add(block);
-  }
-
-  void removeWaiting(BlockRead block) {
-    waiting.remove(block);
   }
 
   /** Number of the next READ to post; negative without one. */
@@ -179,15 +158,14 @@ final class ReadBatch {
     return null;
   }
 
-  /** Whether all of its READs are done and no block waits. */
+  /** Whether all of its READs are done. */
   boolean isDone() {
-    return waiting.isEmpty() && done == reads && passedOn == blocks.size();
+    return done == reads && passedOn == blocks.size();
   }
 
   /** Adds the blocks whose READs are not done to a list. */
   void addUnfinished(List<BlockRead> to) {
     to.addAll(blocks.subList(passedOn, blocks.size()));
-    to.addAll(waiting);
   }
 
   /** Bytes of READs that are posted and not done. */

@@ -78,9 +78,6 @@ final class ReadConnection extends RdmaConnection {
   private final Locate.Encoder locate = new Locate.Encoder();
   private final Located.Decoder located = new Located.Decoder();
 
-  /** Pieces of one block in the answer that is being taken. */
-  private final BlockRead.Pieces pieces = new BlockRead.Pieces(4);
-
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private final List<ReadBatch> batches = new ArrayList<>();
 
@@ -88,6 +85,9 @@ final class ReadConnection extends RdmaConnection {
   private final ArrayDeque<ReadBatch> unposted = new ArrayDeque<>();
 
   private final List<BlockRead> leftOut = new ArrayList<>();
+
+  /** Blocks that wait for memory. */
+  private final List<BlockRead> waiting = new ArrayList<>();
 
   /** Blocks whose memory is released when the queue pair is destroyed. */
   private final List<BlockRead> abandoned = new ArrayList<>();
@@ -212,7 +212,7 @@ final class ReadConnection extends RdmaConnection {
       int count = Math.min(MAX_BLOCKS, request.ranges().size());
       begin(slot, count);
       for (int i = 0; i < count; i++) {
-        add(slot, i, new BlockRead(request, i), nowNs);
+        add(slot, i, new BlockRead(this, request, i), nowNs);
       }
       post(slot, locate.finish(), nowNs);
       return count;
@@ -225,7 +225,7 @@ final class ReadConnection extends RdmaConnection {
   void fetch(FetchRequest request, int from, long nowNs) {
     assert context.owner().holds();
     for (int i = from; i < request.ranges().size(); i++) {
-      BlockRead block = new BlockRead(request, i);
+      BlockRead block = new BlockRead(this, request, i);
       block.onWanted(nowNs);
       wanted.add(block);
     }
@@ -312,7 +312,7 @@ final class ReadConnection extends RdmaConnection {
     located.begin(message);
     Slot slot = slotOf(located.requestId());
     BlockRead[] asked = slot.blocks;
-    ReadBatch batch = new ReadBatch(this, located.leaseId(), nowNs + timeoutNs, asked.length);
+    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs, asked.length);
     batches.add(batch);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
@@ -358,13 +358,13 @@ final class ReadConnection extends RdmaConnection {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
       }
       if (next > current) {
-        endPieces(asked, current, batch, nowNs);
+        endBlock(asked, current, batch);
         leaveOut(asked, current + 1, next, nowNs);
         current = next;
       }
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
-        takePiece(asked[next]);
+        takePiece(asked[next], batch, nowNs);
       } else {
         sendToTcp(asked[next], located.kind());
       }
@@ -372,9 +372,16 @@ final class ReadConnection extends RdmaConnection {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no piece");
     }
-    endPieces(asked, current, batch, nowNs);
+    endBlock(asked, current, batch);
     leaveOut(asked, current + 1, asked.length, nowNs);
     wantLeftOut();
+  }
+
+  /** All pieces of a block in this answer are known. */
+  private static void endBlock(BlockRead[] asked, int index, ReadBatch batch) {
+    if (index >= 0 && !asked[index].waitsForMemory()) {
+      asked[index].endAnswer(batch);
+    }
   }
 
   private void wantLeftOut() {
@@ -402,29 +409,29 @@ final class ReadConnection extends RdmaConnection {
     }
   }
 
-  private static void sendToTcp(BlockRead block, Located.Kind kind) {
+  private void sendToTcp(BlockRead block, Located.Kind kind) {
     FallbackReason reason =
         switch (kind) {
           case BUSY -> FallbackReason.PEER_BUSY;
           case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
+    if (waiting.remove(block)) {
+      context.receive().cancel(block);
+    }
     block.fail(reason, "peer answered " + kind);
   }
 
-  private void takePiece(BlockRead block) {
-    if (block.isSettled()) {
+  /** Reads the piece at which the answer stands, unless its block is settled or has no memory. */
+  private void takePiece(BlockRead block, ReadBatch batch, long nowNs) {
+    if (block.isSettled() || block.waitsForMemory()) {
       return;
     }
     if (located.leaseId() == 0 && located.lengthBytes() > 0) {
       throw new MalformedMessageException("bad LOCATED: piece without a lease");
     }
-    if (block.blockBytes() < 0) {
-      if (!context.receive().canFit(located.blockBytes())) {
-        block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
-        return;
-      }
-      block.setLength(located.blockBytes());
+    if (block.memory() == null && !tryTakeMemory(block, nowNs)) {
+      return;
     }
     int length = located.lengthBytes();
     if (located.blockBytes() != block.blockBytes()
@@ -432,51 +439,38 @@ final class ReadConnection extends RdmaConnection {
         || (length == 0 && block.blockBytes() != 0)) {
       throw new MalformedMessageException("bad LOCATED: piece out of order");
     }
-    block.add(located, pieces);
+    block.read(located, batch);
   }
 
-  /** All pieces of a block in this answer are known: reads them, or waits for memory. */
-  private void endPieces(BlockRead[] asked, int index, ReadBatch batch, long nowNs) {
-    if (index < 0) {
-      return;
+  /** Takes memory for a block of which a piece is located first, or lets it wait, or use TCP. */
+  private boolean tryTakeMemory(BlockRead block, long nowNs) {
+    long bytes = located.blockBytes();
+    if (!context.receive().canFit(bytes)) {
+      block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
+      return false;
     }
-    BlockRead block = asked[index];
-    if (block.isSettled()) {
-      // READs of earlier answers are done.
-      block.releaseMemory();
-    } else {
-      readOrWait(block, batch, nowNs);
+    FetchedBlock memory = context.receive().tryTake(bytes);
+    if (memory == null) {
+      block.await(bytes, nowNs);
+      waiting.add(block);
+      context.receive().await(block);
+      return false;
     }
-    pieces.clear();
+    block.setMemory(memory, bytes);
+    return true;
   }
 
-  private void readOrWait(BlockRead block, ReadBatch batch, long nowNs) {
-    FetchedBlock memory =
-        block.memory() == null ? context.receive().tryTake(block.blockBytes()) : block.memory();
-    if (memory != null) {
-      block.read(batch, memory, pieces);
-    } else {
-      block.await(batch, pieces);
-      batch.addWaiting(block);
-      context.receive().await(block, block.blockBytes(), nowNs);
-    }
-  }
-
-  /** A block that waited for memory has it, or has waited too long: then it is null. */
-  void onMemory(BlockRead block, ReadBatch batch, FetchedBlock memory) {
-    batch.removeWaiting(block);
-    if (memory != null) {
-      block.readWaiting(memory);
-      if (!unposted.contains(batch)) {
-        unposted.add(batch);
-      }
-      if (!waitsForWindow) {
-        postReads(false);
-      }
-    } else {
+  /** A block that waited for memory has it, or has waited too long. */
+  void onMemory(BlockRead block) {
+    waiting.remove(block);
+    if (block.memory() == null) {
       block.fail(FallbackReason.POOL_EMPTY, "no receive memory in time");
+    } else {
+      long nowNs = context.agent().nowNs();
+      block.onWanted(nowNs);
+      wanted.add(block);
+      locateWanted(nowNs);
     }
-    passOn(batch, context.agent().nowNs());
   }
 
   // READ.
@@ -651,7 +645,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private boolean isWorking() {
-    if (!wanted.isEmpty() || !batches.isEmpty()) {
+    if (!wanted.isEmpty() || !waiting.isEmpty() || !batches.isEmpty()) {
       return true;
     }
     sends.lock();
@@ -726,13 +720,13 @@ final class ReadConnection extends RdmaConnection {
     }
     abandoned.addAll(wanted);
     abandoned.addAll(leftOut);
+    abandoned.addAll(waiting);
+    waiting.forEach(context.receive()::cancel);
     wanted.clear();
     leftOut.clear();
+    waiting.clear();
     FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
     for (BlockRead block : abandoned) {
-      if (block.waitsForMemory()) {
-        context.receive().cancel(block);
-      }
       block.fail(of, detail);
     }
     context.agent().peers().onBroken(this, unused ? null : reason, detail);

@@ -9,7 +9,7 @@ import java.util.Set;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.serve.LocateCall;
+import org.sparkrdma.shuffle.serve.OpenLocate;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -42,9 +42,8 @@ final class ServeConnection extends RdmaConnection {
   /** Buffers of answers: being written, or sent and not completed. */
   private final List<RegisteredChunk> answers = new ArrayList<>(RECEIVES);
 
-  private record Deferred(int buffer, int lengthBytes) {}
-
-  private final ArrayDeque<Deferred> deferred = new ArrayDeque<>();
+  /** Messages that wait, in order. */
+  private final ArrayDeque<Call> deferred = new ArrayDeque<>();
 
   /**
    * Buffer of the ANSWER or the REFUSAL until it is sent, else null. It is none of the slab's
@@ -106,7 +105,7 @@ final class ServeConnection extends RdmaConnection {
       if (type == Messages.RELEASE) {
         Messages.checkRelease(message);
       }
-      deferred.add(new Deferred(buffer, message.remaining()));
+      deferred.add(new Call(buffer, message));
       takeDeferred(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
@@ -159,14 +158,14 @@ final class ServeConnection extends RdmaConnection {
         context.agent().addShortOfBuffers(this);
         return;
       }
-      Deferred next = deferred.poll();
-      ByteBuffer message = buffer(next.buffer()).slice(0, next.lengthBytes());
-      if (Messages.type(message) == Messages.LOCATE) {
-        leases = Math.max(0, leases - Locate.releasedLeases(message));
+      Call next = deferred.poll();
+      if (Messages.type(next.message()) == Messages.LOCATE) {
+        leases = Math.max(0, leases - Locate.releasedLeases(next.message()));
         openCalls++;
-        context.server().locate(new Call(next.buffer(), message, answer), nowNs);
+        next.answerIn(answer);
+        context.server().locate(next, nowNs);
       } else {
-        onRelease(next.buffer(), message, answer, nowNs);
+        onRelease(next.buffer, next.message(), answer, nowNs);
       }
     }
   }
@@ -230,48 +229,34 @@ final class ServeConnection extends RdmaConnection {
     }
   }
 
-  /** A LOCATE at the server, with its buffers until the answer. */
-  private final class Call implements LocateCall {
+  /** A LOCATE or RELEASE with its buffers until the answer. */
+  private final class Call extends OpenLocate {
     private final int buffer;
-    private final ByteBuffer message;
-    private final RegisteredChunk answer;
-    private final ByteBuffer answerBytes;
+    private RegisteredChunk answerChunk;
 
-    Call(int buffer, ByteBuffer message, RegisteredChunk answer) {
+    Call(int buffer, ByteBuffer message) {
+      super(number, message);
       this.buffer = buffer;
-      this.message = message;
-      this.answer = answer;
-      this.answerBytes = answer.slice(0, answer.lengthBytes());
+    }
+
+    void answerIn(RegisteredChunk chunk) {
+      answerChunk = chunk;
+      setAnswer(chunk.slice(0, chunk.lengthBytes()));
     }
 
     @Override
-    public long peer() {
-      return number;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return message;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answerBytes;
-    }
-
-    @Override
-    public void answered(int lengthBytes) {
+    protected void answered(int lengthBytes) {
       if (hasEnded()) {
         return;
       }
       openCalls--;
-      leases += Located.hasLease(answerBytes) ? 1 : 0;
+      leases += Located.hasLease(answer()) ? 1 : 0;
       postReceive(buffer);
-      send(answer, lengthBytes, context.agent().nowNs());
+      send(answerChunk, lengthBytes, context.agent().nowNs());
     }
 
     @Override
-    public void malformed(String reason) {
+    protected void malformed(String reason) {
       // The server has counted it.
       markBroken(FallbackReason.PROTOCOL_ERROR, reason);
     }

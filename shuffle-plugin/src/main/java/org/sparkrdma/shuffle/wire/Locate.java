@@ -201,11 +201,6 @@ public final class Locate {
       blocks++;
     }
 
-    /** Number of blocks so far. */
-    public int blockCount() {
-      return blocks;
-    }
-
     /** Ends the message; returns its length in bytes. */
     public int finish() {
       out.putShort(LEASES_AT, (short) leases).putShort(4, (short) blocks);

@@ -279,11 +279,6 @@ public final class Located {
       out.putLong(0).putLong(0).putLong(0).putLong(0).putInt(0);
     }
 
-    /** Number of pieces so far. */
-    public int pieceCount() {
-      return pieces;
-    }
-
     private void piece(int blockIndex, Kind kind, int sums) {
       piece = out.position();
       out.putShort((short) blockIndex).put(kind.code).put((byte) 0).putInt(sums);

@@ -154,10 +154,8 @@ class FetchRequestTest {
       block.soughtChunk().slice(block.soughtOffset(), step).put(content, placed, step);
       placed += step;
     }
-    PartitionChecksums sums = new PartitionChecksums();
-    sums.add(HALF, sum(0, HALF));
-    sums.add(LENGTH, sum(HALF, LENGTH) + sumOffset);
-    block.checksums(CRC32C_KIND, sums);
+    block.addSum(CRC32C_KIND, HALF, sum(0, HALF));
+    block.addSum(CRC32C_KIND, LENGTH, sum(HALF, LENGTH) + sumOffset);
     FetchContext context =
         new FetchContext(
             spark,

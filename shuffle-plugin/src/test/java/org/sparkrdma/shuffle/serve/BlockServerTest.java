@@ -110,10 +110,7 @@ class BlockServerTest {
     }
   }
 
-  private final class Call implements LocateCall {
-    private final long peer;
-    private final ByteBuffer request = ByteBuffer.allocate(16 << 10);
-    private final ByteBuffer answer = ByteBuffer.allocate(16 << 10);
+  private final class Call extends OpenLocate {
     private final List<Kind> kinds = new ArrayList<>();
     private final List<byte[]> bytes = new ArrayList<>();
     private final List<Long> sums = new ArrayList<>();
@@ -121,8 +118,9 @@ class BlockServerTest {
     private boolean copied;
     private boolean answered;
 
-    Call(long peer, List<Long> released, Wanted... blocks) {
-      this.peer = peer;
+    Call(long peer, ByteBuffer request, List<Long> released, Wanted... blocks) {
+      super(peer, request);
+      setAnswer(ByteBuffer.allocate(16 << 10));
       Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS);
       released.forEach(encoder::lease);
       for (Wanted block : blocks) {
@@ -133,25 +131,10 @@ class BlockServerTest {
     }
 
     @Override
-    public long peer() {
-      return peer;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return request;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answer;
-    }
-
-    @Override
-    public void answered(int lengthBytes) {
+    protected void answered(int lengthBytes) {
       assertThat(answered).isFalse();
       answered = true;
-      Located.Decoder in = new Located.Decoder().begin(answer.slice(0, lengthBytes));
+      Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
       leaseId = in.leaseId();
       while (in.nextPiece()) {
         kinds.add(in.kind());
@@ -166,7 +149,7 @@ class BlockServerTest {
     }
 
     @Override
-    public void malformed(String reason) {
+    protected void malformed(String reason) {
       throw new AssertionError(reason);
     }
   }
@@ -184,7 +167,7 @@ class BlockServerTest {
   }
 
   private Call locate(long peer, List<Long> released, Wanted... blocks) {
-    Call call = new Call(peer, released, blocks);
+    Call call = new Call(peer, ByteBuffer.allocate(16 << 10), released, blocks);
     server.locate(call, nowNs);
     return call;
   }
@@ -535,11 +518,11 @@ class BlockServerTest {
       open.add(call);
       if (open.size() > random.nextInt(8)) {
         Call released = open.remove(random.nextInt(open.size()));
-        server.release(released.peer, released.leaseId);
+        server.release(released.peer(), released.leaseId);
       }
       if (random.nextInt(100) == 0) {
         server.onPeerGone(peer);
-        open.removeIf(of -> of.peer == peer);
+        open.removeIf(of -> of.peer() == peer);
       }
     }
     assertThat(located).isGreaterThan(1_000);

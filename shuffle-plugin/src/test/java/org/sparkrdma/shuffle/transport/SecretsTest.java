@@ -29,7 +29,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -176,7 +176,7 @@ class SecretsTest {
   private void look() throws Exception {
     for (TestExecutor executor : executors) {
       byte[] key =
-          ProofKey.of(executor.endpoint().token(), SECRET.getBytes(StandardCharsets.UTF_8));
+          Hmac.proofKey(executor.endpoint().token(), SECRET.getBytes(StandardCharsets.UTF_8));
       secrets.add(executor.endpoint().token());
       secrets.add(key);
       Collection<Object> all = new ObjectWalk().from(executor.transport());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.read;
+package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,15 +9,13 @@ import org.apache.spark.storage.ShuffleBlockId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.BlockRanges;
 
-class BlockNamesTest {
+class BlockRangesTest {
   @Test
   void shouldParseSparksBlockNames() {
     BlockRanges ranges = new BlockRanges(0);
-    assertThat(BlockNames.parse(new ShuffleBlockId(1, 5_000_000_000L, 3).name(), ranges)).isTrue();
-    assertThat(BlockNames.parse(new ShuffleBlockBatchId(1, 2, 3, 30).name(), ranges)).isTrue();
+    assertThat(ranges.tryAdd(new ShuffleBlockId(1, 5_000_000_000L, 3).name())).isTrue();
+    assertThat(ranges.tryAdd(new ShuffleBlockBatchId(1, 2, 3, 30).name())).isTrue();
     assertThat(ranges)
         .containsExactly(new BlockRange(1, 5_000_000_000L, 3, 4), new BlockRange(1, 2, 3, 30));
     assertThatThrownBy(() -> ranges.get(2)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -44,7 +42,7 @@ class BlockNamesTest {
       })
   void shouldIgnoreOtherNames(String name) {
     BlockRanges ranges = new BlockRanges(1);
-    assertThat(BlockNames.parse(name, ranges)).isFalse();
+    assertThat(ranges.tryAdd(name)).isFalse();
     assertThat(ranges).isEmpty();
   }
 }
