@@ -3,7 +3,6 @@ package org.sparkrdma.card;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -61,18 +60,15 @@ public final class CardCommand implements Callable<Integer> {
   /** The main class of the archive: runs the command on this host. */
   public static void main(String[] arguments) {
     var command = new CardCommand(CardDevice::list, new HostFacts(Path.of("/")), new Programs());
-    var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
-    var errors = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    System.exit(run(command, out, errors, arguments));
+    System.exit(command.line().execute(arguments));
   }
 
-  /** Runs a command and returns the exit code. */
-  static int run(CardCommand command, PrintWriter out, PrintWriter errors, String... arguments) {
-    return new CommandLine(command)
-        .setOut(out)
-        .setErr(errors)
+  /** Runs the command; prints each error as one sentence. */
+  CommandLine line() {
+    return new CommandLine(this)
         .setParameterExceptionHandler(
             (wrong, given) -> {
+              PrintWriter errors = wrong.getCommandLine().getErr();
               errors.println("card: " + wrong.getMessage() + " (see ./card --help)");
               return CommandLine.ExitCode.USAGE;
             })
@@ -81,10 +77,9 @@ public final class CardCommand implements Callable<Integer> {
               if (!(failure instanceof NotUsableException)) {
                 throw failure;
               }
-              errors.println("card: " + failure.getMessage());
+              line.getErr().println("card: " + failure.getMessage());
               return CommandLine.ExitCode.USAGE;
-            })
-        .execute(arguments);
+            });
   }
 
   @Override
@@ -92,7 +87,8 @@ public final class CardCommand implements Callable<Integer> {
     List<String> tests =
         cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
     if (!(minutes >= 1 && minutes <= MAX_MINUTES)) {
-      throw wrong("--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
+      throw new ParameterException(
+          spec.commandLine(), "--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
     PrintWriter out = spec.commandLine().getOut();
     Instant end = Instant.now().plusSeconds(Math.round(minutes * 60));
@@ -108,6 +104,9 @@ public final class CardCommand implements Callable<Integer> {
     CardReport result = new CardReport(card, host, programs.pluginJar(), cases, suite, loop);
     Files.writeString(file, result.json());
     out.println("The report is " + file + "; it has no addresses, keys or host names.");
+    if (cases.isEmpty()) {
+      out.println("Row for docs/data/status.csv: " + result.statusRow());
+    }
     out.println(result.passed() ? "Everything passed." : "Not everything passed.");
     return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
@@ -120,11 +119,7 @@ public final class CardCommand implements Callable<Integer> {
       Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
       return file;
     } catch (IOException | InvalidPathException e) {
-      throw wrong("--report cannot be written: " + name);
+      throw new ParameterException(spec.commandLine(), "--report cannot be written: " + name);
     }
-  }
-
-  private ParameterException wrong(String sentence) {
-    return new ParameterException(spec.commandLine(), sentence);
   }
 }

@@ -3,6 +3,7 @@ package org.sparkrdma.card;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,10 +44,8 @@ final class ChildProcess implements AutoCloseable {
 
   private void read(Consumer<String> lines) {
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
-      for (String line = output.readLine(); line != null; line = output.readLine()) {
-        lines.accept(line);
-      }
-    } catch (IOException e) {
+      output.lines().forEach(lines);
+    } catch (IOException | UncheckedIOException e) {
       // The process was killed.
       lines.accept("");
     }

@@ -40,11 +40,11 @@ class CardCommandTest {
   private final FakePrograms programs = FakePrograms.passing();
 
   private int run(Supplier<List<DeviceInfo>> devices, Programs started, String... arguments) {
-    return CardCommand.run(
-        new CardCommand(devices, new HostFacts(root), started),
-        new PrintWriter(out, true),
-        new PrintWriter(errors, true),
-        arguments);
+    return new CardCommand(devices, new HostFacts(root), started)
+        .line()
+        .setOut(new PrintWriter(out, true))
+        .setErr(new PrintWriter(errors, true))
+        .execute(arguments);
   }
 
   private int runOn(List<DeviceInfo> devices, String... arguments) {
@@ -121,10 +121,12 @@ class CardCommandTest {
     assertThat(out.toString())
         .contains("1/2 passed  A#Reads.shouldRead() 3 ms\n")
         .contains("READ throughput divided by TCP throughput: 3.0, 2.5\n")
+        .containsPattern(
+            "Row for docs/data/status.csv: none,none,\\d+,ibverbs,\\w+ \\(unknown\\),"
+                + "Linux [^,]+,none \\(`./card`\\),1,passed,\\d{4}-\\d\\d-\\d\\d\n")
         .endsWith("Everything passed.\n");
     JsonNode report = readReport();
     assertThat(report.at("/passed").asBoolean()).isTrue();
-    assertThat(report.at("/evidence").asText()).isEqualTo("card");
     assertThat(report.at("/suite/complete").asBoolean()).isTrue();
     assertThat(report.at("/cases/0/name").asText()).isEqualTo("Reads.shouldRead()");
     assertThat(report.at("/cases/0/ms").asInt()).isEqualTo(3);
@@ -139,6 +141,7 @@ class CardCommandTest {
     String suite = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
     assertThat(programs.tests)
         .containsExactly(List.of(suite + "/Reads", suite + "/Sends#shouldSendBothWaysAtOnce"));
+    assertThat(out.toString()).doesNotContain("status.csv");
     JsonNode report = readReport();
     assertThat(report.at("/suite/complete").asBoolean()).isFalse();
     assertThat(report.at("/suite/selected/1").asText()).isEqualTo("Sends#shouldSendBothWaysAtOnce");
@@ -173,7 +176,7 @@ class CardCommandTest {
             "echo tests: 3; echo 'passed  A#Reads.shouldRead() 3 ms'; sleep 600 & echo $! >"
                 + root.resolve("pid")
                 + "; wait",
-            "exit 3");
+            "sleep 600");
     List<String> lines = Collections.synchronizedList(new ArrayList<>());
     SuiteRun run = new SuiteRun(lines::add);
     Instant end = Instant.now().plusSeconds(5);
