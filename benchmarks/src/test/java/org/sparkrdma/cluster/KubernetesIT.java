@@ -29,8 +29,9 @@ import org.sparkrdma.cluster.job.JobResult;
 /**
  * The plug-in under Spark's scheduler for Kubernetes, on the loopback engine, with the templates of
  * conf/. The API server is simulated and the pods are processes of this machine. Each application
- * has two executors, on two nodes.
+ * has two executors, on two nodes. {@link YarnIT} has a cluster manager every day.
  */
+@Tag("nightly")
 @Execution(ExecutionMode.SAME_THREAD)
 @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
 class KubernetesIT {
@@ -112,7 +113,6 @@ class KubernetesIT {
 
   /** The limit is in force. */
   @Test
-  @Tag("nightly")
   void shouldEndTheApplicationWhenMorePodsFailThanTheLimit() throws Exception {
     Application application =
         run(LOOPBACK, "limit", "spark.executor.memory=512m", "spark.executor.maxNumFailures=0");
@@ -123,7 +123,6 @@ class KubernetesIT {
   }
 
   @Test
-  @Tag("nightly")
   void shouldGiveTheRightAnswerWhenAPodIsDeleted() throws Exception {
     Application application = run(LOOPBACK, "deletion", "spark.executor.memory=512m");
     JobResult result = application.result();
