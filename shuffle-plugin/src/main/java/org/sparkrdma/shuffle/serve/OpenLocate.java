@@ -21,7 +21,7 @@ public abstract class OpenLocate {
   private List<CacheEntry> awaited = List.of();
   private int loading;
 
-  /** What it has held when the answer was written before; until it is written again. */
+  /** The lease of the answer that was written before, until the answer is written again. */
   private Lease earlierLease;
 
   private List<CacheEntry> earlierAwaited = List.of();
