@@ -55,8 +55,8 @@ final class Suites {
                       CORE + "shuffle.HostLocalShuffleReadingSuite"),
                   setting)
               .withoutRemoteBlocks());
-      runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
       if (nightly) {
+        runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
@@ -72,10 +72,5 @@ final class Suites {
       runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
     }
     return runs;
-  }
-
-  private static SuiteRun adaptiveExecution(Setting setting, boolean whole) {
-    SuiteRun run = SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting);
-    return whole ? run : run.only("local shuffle");
   }
 }
