@@ -173,14 +173,16 @@ is_built() {
 # Prints the class path of the benchmarks module's commands; prints nothing before the first build.
 class_path() {
   local target=$project/benchmarks/target benchmarks plugin
-  benchmarks=$(module_jar benchmarks) && plugin=$(module_jar shuffle-plugin) || return 0
+  benchmarks=$(find_jar benchmarks benchmarks) || return 0
+  plugin=$(find_jar shuffle-plugin spark-rdma-shuffle) || return 0
   echo "$benchmarks:$plugin:$target/job-jars/*:$target/spark-home/jars/*"
 }
 
-# Prints the path of a module's jar as users get it; fails when there is none.
-module_jar() {
+# Prints the path of the jar NAME of a module as users get it; fails when there is none.
+#   find_jar MODULE NAME
+find_jar() {
   local jar
-  for jar in "$project/$1/target/$1.jar" "$project/$1/target/$1"-*.jar; do
+  for jar in "$project/$1/target/$2.jar" "$project/$1/target/$2"-*.jar; do
     [[ -f $jar && $jar != *-tests.jar && $jar != *-sources.jar && $jar != *-javadoc.jar ]] || continue
     echo "$jar"
     return

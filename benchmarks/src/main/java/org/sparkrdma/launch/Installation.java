@@ -17,7 +17,7 @@ public record Installation(Path project) {
 
   /** The plug-in's jar, as users get it. */
   public Path plugIn() throws IOException, LaunchException {
-    return onlyJar("shuffle-plugin/target", "shuffle-plugin.jar");
+    return onlyJar("shuffle-plugin/target", "spark-rdma-shuffle.jar");
   }
 
   /** The jar with the jobs. */

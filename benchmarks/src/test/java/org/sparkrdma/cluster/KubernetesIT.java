@@ -169,7 +169,8 @@ class KubernetesIT {
         .replace("k8s://https://HOST:6443", master)
         .replace("/path/to/kubernetes", CONF.resolve("kubernetes").toString())
         .replace(
-            "/opt/spark/rdma/shuffle-plugin.jar", SparkSubmit.installation().plugIn().toString())
+            "/opt/spark/rdma/spark-rdma-shuffle.jar",
+            SparkSubmit.installation().plugIn().toString())
         .replace("/opt/spark/rdma/java", System.getProperty("java.home"));
   }
 

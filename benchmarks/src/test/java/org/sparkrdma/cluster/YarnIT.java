@@ -71,7 +71,7 @@ class YarnIT {
         sparkConf.resolve("spark-defaults.conf"),
         Files.readString(Path.of("../conf/yarn.conf.template"))
             .replace(
-                "/path/to/shuffle-plugin.jar", SparkSubmit.installation().plugIn().toString()));
+                "/path/to/spark-rdma-shuffle.jar", SparkSubmit.installation().plugIn().toString()));
   }
 
   @AfterAll

@@ -34,7 +34,7 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
     Verbs.Choice choice = Verbs.choose(ENGINE, EngineSettings.none());
     if (choice.engine() == null) {
       throw new NotUsableException(
-          "RDMA cannot be used on this host: %s; what to do says: java -jar shuffle-plugin.jar doctor"
+          "RDMA cannot be used on this host: %s; what to do says: java -jar spark-rdma-shuffle.jar doctor"
               .formatted(String.join("; ", choice.reasons())));
     }
     try (VerbsEngine engine = choice.engine()) {

@@ -25,7 +25,7 @@ class DocumentedCommandsTest {
   /** The words after a script or the jar, up to a comment, a back-quote or another command. */
   private static final Pattern COMMAND =
       Pattern.compile(
-          "(?:(?<![\\w./])\\./(?!mvnw)[\\w/-]+|-jar \\S*shuffle-plugin\\.jar)((?: (?!--? |#)[^` \\n]+)*)");
+          "(?:(?<![\\w./])\\./(?!mvnw)[\\w/-]+|-jar \\S*spark-rdma-shuffle\\.jar)((?: (?!--? |#)[^` \\n]+)*)");
 
   private static final Pattern OPTION = Pattern.compile("(?<= )--[a-z][a-z-]*");
   private static final Pattern CLASS =

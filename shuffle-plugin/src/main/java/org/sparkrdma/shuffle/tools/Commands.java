@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 
 /** All commands: parses the arguments, runs one and returns its exit code. */
 @Command(
-    name = "java -jar shuffle-plugin.jar",
+    name = "java -jar spark-rdma-shuffle.jar",
     description = "Reports whether RDMA will be used for Spark's shuffle on this machine, and why.",
     subcommands = {DoctorCommand.class, DevicesCommand.class, PerfCommand.class},
     mixinStandardHelpOptions = true,
@@ -33,7 +33,7 @@ public final class Commands implements Callable<Integer> {
   static final int SCHEMA = 1;
 
   /** Advice that follows a reason against RDMA on this host. */
-  static final String RUN_DOCTOR = "; run here: java -jar shuffle-plugin.jar doctor";
+  static final String RUN_DOCTOR = "; run here: java -jar spark-rdma-shuffle.jar doctor";
 
   /** Version in the jar's manifest. */
   static final class Version implements IVersionProvider {

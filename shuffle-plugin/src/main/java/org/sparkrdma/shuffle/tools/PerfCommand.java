@@ -100,7 +100,7 @@ final class PerfCommand implements Callable<Integer> {
               : String.format(
                   Locale.ROOT,
                   "Listening at TCP port %d, by RDMA at %s, for %d s. On another host: java -jar"
-                      + " shuffle-plugin.jar doctor --peer %s, or perf client %s",
+                      + " spark-rdma-shuffle.jar doctor --peer %s, or perf client %s",
                   listener.port(),
                   listener.addresses(),
                   seconds,
@@ -195,7 +195,7 @@ final class PerfCommand implements Callable<Integer> {
                 + peer
                 + " is not reached by RDMA: "
                 + e.getMessage()
-                + "; what to do says: java -jar shuffle-plugin.jar doctor --peer "
+                + "; what to do says: java -jar spark-rdma-shuffle.jar doctor --peer "
                 + at.text());
       } catch (IOException e) {
         return fail(
@@ -204,7 +204,7 @@ final class PerfCommand implements Callable<Integer> {
                 + peer
                 + " "
                 + e.getMessage()
-                + "; start there, with the same jar: java -jar shuffle-plugin.jar perf server,"
+                + "; start there, with the same jar: java -jar spark-rdma-shuffle.jar perf server,"
                 + " and let a firewall pass its port");
       }
     }

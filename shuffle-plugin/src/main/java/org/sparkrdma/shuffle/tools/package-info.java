@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The commands of the plug-in's jar: {@code java -jar shuffle-plugin.jar COMMAND}. Entry class
+ * The commands of the plug-in's jar: {@code java -jar spark-rdma-shuffle.jar COMMAND}. Entry class
  * {@link org.sparkrdma.shuffle.tools.Main}. They run without Spark, so nothing here uses a class of
  * Spark or Scala, and no other package uses this one. One thread.
  */

@@ -87,7 +87,7 @@ class PerfCommandTest {
     assertThat(output.toString())
         .startsWith("Listening at TCP port ")
         .contains(
-            ", for 1 s. On another host: java -jar shuffle-plugin.jar doctor --peer 127.0.0.1:",
+            ", for 1 s. On another host: java -jar spark-rdma-shuffle.jar doctor --peer 127.0.0.1:",
             ", or perf client 127.0.0.1:");
 
     output.getBuffer().setLength(0);

@@ -23,7 +23,7 @@ public final class PeerCheck {
   private static final int READS_AT_ONCE = 16;
   private static final long MEASURE_NS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final String START_THERE =
-      "start there, with the same jar: java -jar shuffle-plugin.jar doctor --listen, and let a"
+      "start there, with the same jar: java -jar spark-rdma-shuffle.jar doctor --listen, and let a"
           + " firewall pass its port";
 
   private final String host;
