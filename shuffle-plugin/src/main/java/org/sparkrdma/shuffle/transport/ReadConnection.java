@@ -468,7 +468,8 @@ final class ReadConnection extends RdmaConnection {
     } else {
       long nowNs = context.agent().nowNs();
       block.onWanted(nowNs);
-      wanted.add(block);
+      // It holds memory for which other blocks wait.
+      wanted.addFirst(block);
       locateWanted(nowNs);
     }
   }
