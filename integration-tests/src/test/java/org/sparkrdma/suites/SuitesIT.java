@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Runs the suites and reports each of their tests as a separate test.
  *
- * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} select some;
+ * <p>{@code -Dit.suites=ShuffleSuite,UpgradeSuite} and {@code -Dit.settings=soft} select some;
  * {@code -Pnightly} runs the long ones as a whole. {@code -Dit.parallel=1} runs one suite at a time
  * instead of two. Every run has its own time limit, JVMs and directory; its whole output is kept
  * under {@code target/suites}.
