@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -12,8 +11,6 @@ import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import scala.PartialFunction;
 import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
@@ -24,43 +21,26 @@ import scala.runtime.BoxedUnit;
  * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
  */
 public final class DriverDirectory implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
-
   private final RpcEnv rpcEnv;
   private final DirectoryService service;
   private final RpcEndpointRef ref;
 
-  private DriverDirectory(RpcEnv rpcEnv, String name, DirectoryService service) {
-    this.rpcEnv = rpcEnv;
-    this.service = service;
-    this.ref = rpcEnv.setupEndpoint(name, new DirectoryRpcEndpoint(rpcEnv, service));
-  }
-
   /**
-   * Opens the endpoint under its {@link DirectoryName}; empty when this RPC environment has it
-   * already.
+   * Opens the endpoint under its {@link DirectoryName}.
    *
    * @param consequence for users when an executor does not use RDMA
    * @param reports receives the values that an executor reports, by its id, on Spark's dispatcher;
    *     must not block; returns whether they are taken, else the executor sends them again
    */
-  public static Optional<DriverDirectory> open(
+  public DriverDirectory(
       SparkConf conf,
       RpcEnv rpcEnv,
       String consequence,
       BiPredicate<String, Map<String, Object>> reports) {
-    try {
-      return Optional.of(
-          new DriverDirectory(
-              rpcEnv, DirectoryName.of(conf), new DirectoryService(consequence, reports)));
-    } catch (IllegalArgumentException e) {
-      LOG.warn(
-          "Another shuffle manager of this driver has opened the RDMA directory; this one opens none:"
-              + " name={}",
-          DirectoryName.of(conf),
-          e);
-      return Optional.empty();
-    }
+    this.rpcEnv = rpcEnv;
+    this.service = new DirectoryService(consequence, reports);
+    this.ref =
+        rpcEnv.setupEndpoint(DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service));
   }
 
   /** Removes executors from now on when Spark removes them. */

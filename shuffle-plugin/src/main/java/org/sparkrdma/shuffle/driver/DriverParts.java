@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.driver;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.function.BiConsumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
@@ -18,8 +20,8 @@ import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ExecutorHosts;
 import org.sparkrdma.shuffle.ui.ApplicationMonitor;
+import scala.collection.Iterator;
 
 /**
  * The parts of the plug-in that run on the driver: the directory, the table of the doctor's
@@ -60,9 +62,8 @@ public final class DriverParts implements AutoCloseable {
   public synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory =
-          DriverDirectory.open(
-                  conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport)
-              .orElse(null);
+          new DriverDirectory(
+              conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport);
     }
   }
 
@@ -98,7 +99,7 @@ public final class DriverParts implements AutoCloseable {
     Optional<ApplicationMonitor> monitor =
         ApplicationMonitor.start(
             context,
-            ExecutorHosts::ofDriver,
+            DriverParts::hosts,
             notesForUi(context),
             directory == null ? Duration.ZERO : LAST_REPORTS);
     if (directory != null) {
@@ -120,15 +121,29 @@ public final class DriverParts implements AutoCloseable {
 
   /** Closes what is open; a second close does nothing. */
   @Override
-  public void close() {
-    DriverDirectory open;
-    synchronized (this) {
-      closed = true;
-      open = directory;
+  public synchronized void close() {
+    closed = true;
+    if (directory != null) {
+      directory.close();
       directory = null;
     }
-    if (open != null) {
-      open.close();
+  }
+
+  /**
+   * Hosts of executors by id, as Spark names them; empty in local mode. From the block managers,
+   * because Spark's list of executors has no hosts. An executor whose block manager is not
+   * registered yet is missing.
+   */
+  private static Map<String, String> hosts() {
+    Map<String, String> hosts = new LinkedHashMap<>();
+    Iterator<BlockManagerId> all =
+        SparkEnv.get().blockManager().master().getMemoryStatus().keysIterator();
+    while (all.hasNext()) {
+      BlockManagerId manager = all.next();
+      if (!manager.isDriver()) {
+        hosts.put(manager.executorId(), manager.host());
+      }
     }
+    return hosts;
   }
 }

@@ -51,7 +51,11 @@ public final class LogLimit {
    */
   public synchronized Optional<String> next(Object subject) {
     long now = nanoClock.getAsLong();
-    Object key = keyOf(subject, now);
+    if (lastLines.size() >= MAX_SUBJECTS) {
+      lastLines.values().removeIf(last -> !isRecent(last, now));
+    }
+    boolean known = lastLines.containsKey(subject) || lastLines.size() < MAX_SUBJECTS;
+    Object key = known ? subject : OTHER_SUBJECTS;
     Last last = lastLines.get(key);
     if (last != null && isRecent(last, now)) {
       last.omitted++;
@@ -62,15 +66,6 @@ public final class LogLimit {
         last == null || last.omitted == 0
             ? ""
             : "; lines like this that were omitted before: " + last.omitted);
-  }
-
-  private Object keyOf(Object subject, long now) {
-    if (lastLines.size() >= MAX_SUBJECTS) {
-      lastLines.values().removeIf(last -> !isRecent(last, now));
-    }
-    return lastLines.containsKey(subject) || lastLines.size() < MAX_SUBJECTS
-        ? subject
-        : OTHER_SUBJECTS;
   }
 
   private static boolean isRecent(Last last, long now) {

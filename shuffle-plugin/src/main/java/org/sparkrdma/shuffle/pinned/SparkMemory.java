@@ -2,11 +2,8 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.util.Locale;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
@@ -17,16 +14,9 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; 1 where no setting names them
- * @param localExecutors number of executors of the master local-cluster, all of them on one host
  */
 public record SparkMemory(
-    OptionalLong overheadBytes,
-    long offHeapBytes,
-    long totalBytes,
-    long cores,
-    OptionalInt localExecutors) {
-  private static final Pattern LOCAL_CLUSTER =
-      Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,.*");
+    OptionalLong overheadBytes, long offHeapBytes, long totalBytes, long cores) {
   private static final long MIB = 1L << 20;
 
   /**
@@ -47,13 +37,11 @@ public record SparkMemory(
     long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
-    Matcher local = LOCAL_CLUSTER.matcher(master);
     return new SparkMemory(
         held ? OptionalLong.of(overhead) : OptionalLong.empty(),
         offHeap,
         heap + offHeap + overhead,
-        Long.parseLong(or(setting, "spark.executor.cores", "1")),
-        local.matches() ? OptionalInt.of(Integer.parseInt(local.group(1))) : OptionalInt.empty());
+        Long.parseLong(or(setting, "spark.executor.cores", "1")));
   }
 
   /** The heap of an executor by {@code spark.executor.memory}. */
@@ -87,6 +75,6 @@ public record SparkMemory(
     }
     long byCores = machine.processors() / Math.max(1, cores);
     long byMemory = machine.bytes() / Math.max(1, totalBytes);
-    return localExecutors.orElse((int) Math.max(1, Math.min(byCores, byMemory)));
+    return (int) Math.max(1, Math.min(byCores, byMemory));
   }
 }

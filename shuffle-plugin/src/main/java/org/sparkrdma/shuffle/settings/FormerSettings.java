@@ -2,41 +2,15 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * SparkRDMA's keys, and those of earlier versions, which a user may still have, and what became of
- * each. Stateless.
- */
+/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
 final class FormerSettings {
   private static final String SPARKS_WRITERS = "not needed: Spark's own writers write the files";
   private static final String COMPUTED = "not needed: computed, or found by the plug-in itself";
   private static final String POOLED = "not needed: receive memory is pooled";
   private static final String METRICS = "not needed: see the metrics source rdma";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
-
-  /** Keys of earlier versions of this plug-in. */
-  private static final Set<String> REMOVED =
-      Set.of(
-          "ack.retry.max",
-          "attempts.max",
-          "chunk.size",
-          "copy.slot.size",
-          "copy.slots.max",
-          "delivery.threads",
-          "device.port",
-          "gid.type",
-          "index.cache.max",
-          "lease.timeout",
-          "locates.max",
-          "message.size",
-          "peer.leases.max",
-          "peer.timeout",
-          "quarantine.min",
-          "reads.max",
-          "spin.timeout",
-          "window.size");
 
   static {
     REPLACEMENTS.put("recvQueueDepth", COMPUTED);
@@ -76,12 +50,7 @@ final class FormerSettings {
     return "replaced by " + ShuffleSetting.PREFIX + name;
   }
 
-  /** Replacement of a former key, which is given without its prefix; null for any other key. */
-  static String replacement(String name) {
-    return REPLACEMENTS.getOrDefault(name, REMOVED.contains(name) ? COMPUTED : null);
-  }
-
-  /** All keys of SparkRDMA by name. */
+  /** The replacement of each key, which is given without its prefix. */
   static Map<String, String> all() {
     return REPLACEMENTS;
   }

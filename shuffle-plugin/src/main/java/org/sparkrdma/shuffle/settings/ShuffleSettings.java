@@ -4,10 +4,12 @@ package org.sparkrdma.shuffle.settings;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -54,20 +56,52 @@ public final class ShuffleSettings {
   /** A lease lasts longer than the request for which it is given, by at least this time. */
   private static final Duration LEASE_MARGIN = Duration.ofSeconds(2);
 
-  private final SettingValues values;
-  private final EngineSettings engineSettings;
-  private final List<String> notes;
-  private final List<String> mistakes;
+  /**
+   * The value of every setting, set or default; {@value ValueType#DERIVED} is empty where that is
+   * allowed. The caller knows the type of each.
+   */
+  private final Map<ShuffleSetting, Object> values = new EnumMap<>(ShuffleSetting.class);
 
-  private ShuffleSettings(
-      SettingValues values,
-      EngineSettings engineSettings,
-      List<String> notes,
-      List<String> mistakes) {
-    this.values = values;
-    this.engineSettings = engineSettings;
-    this.notes = List.copyOf(notes);
-    this.mistakes = List.copyOf(mistakes);
+  private final EngineSettings engineSettings;
+  private final List<String> notes = new ArrayList<>();
+  private final List<String> mistakes = new ArrayList<>();
+
+  /** Keys of an engine are passed to it without the prefix, such as {@code soft.latency}. */
+  private ShuffleSettings(Map<String, String> spark, List<VerbsProvider> providers) {
+    Map<String, String> left = new TreeMap<>(spark);
+    left.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
+    for (ShuffleSetting setting : ShuffleSetting.values()) {
+      takeValue(setting, left.remove(setting.key()));
+    }
+    List<String> engines = new ArrayList<>(List.of(ValueType.DERIVED));
+    Set<String> keysOfEngines = new TreeSet<>();
+    for (VerbsProvider engine : providers) {
+      engines.add(engine.name());
+      for (EngineSetting one : engine.settings()) {
+        keysOfEngines.add(one.key());
+      }
+    }
+    requireEngine(engines);
+    Map<String, String> ofEngines = new TreeMap<>();
+    for (Map.Entry<String, String> setting : left.entrySet()) {
+      String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
+      if (keysOfEngines.contains(name)) {
+        ofEngines.put(name, setting.getValue());
+      } else if (FormerSettings.all().containsKey(name)) {
+        notes.add(setting.getKey() + " has no effect: " + FormerSettings.all().get(name));
+      } else {
+        mistakes.add(
+            ("unknown setting: key=" + setting.getKey() + " value=" + setting.getValue())
+                + " allowed=the keys of docs/configuration.md");
+      }
+    }
+    try {
+      providers.forEach(provider -> provider.validate(EngineSettings.of(ofEngines)));
+    } catch (IllegalArgumentException e) {
+      mistakes.add("bad setting: engine reports: " + e.getMessage());
+      ofEngines.clear();
+    }
+    engineSettings = EngineSettings.of(ofEngines);
   }
 
   /** Nothing set. */
@@ -98,7 +132,7 @@ public final class ShuffleSettings {
   }
 
   static ShuffleSettings of(Map<String, String> spark, List<VerbsProvider> providers) {
-    ShuffleSettings settings = read(spark, providers);
+    ShuffleSettings settings = new ShuffleSettings(spark, providers);
     if (!settings.mistakes.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", settings.mistakes));
     }
@@ -111,56 +145,54 @@ public final class ShuffleSettings {
    * @param spark Spark's settings; those of others are ignored
    */
   public static ShuffleSettings read(Map<String, String> spark) {
-    return read(spark, Verbs.providers());
+    return new ShuffleSettings(spark, Verbs.providers());
   }
 
-  /** Keys of an engine are passed to it without the prefix, such as {@code soft.latency}. */
-  private static ShuffleSettings read(Map<String, String> spark, List<VerbsProvider> providers) {
-    Map<String, String> left = new TreeMap<>(spark);
-    left.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
-    List<String> mistakes = new ArrayList<>();
-    List<String> notes = new ArrayList<>();
-    SettingValues values = SettingValues.takeFrom(left, mistakes);
-    List<String> engines = new ArrayList<>(List.of(ValueType.DERIVED));
-    Set<String> keysOfEngines = new TreeSet<>();
-    for (VerbsProvider engine : providers) {
-      engines.add(engine.name());
-      for (EngineSetting one : engine.settings()) {
-        keysOfEngines.add(one.key());
+  /** A wrong value is a mistake, naming key, value and what is allowed. */
+  private void takeValue(ShuffleSetting setting, String text) {
+    values.put(setting, setting.parse(setting.defaultText()));
+    if (text != null) {
+      try {
+        values.put(setting, setting.parse(text));
+      } catch (IllegalArgumentException e) {
+        mistakes.add(e.getMessage());
       }
     }
-    requireEngine(values.text(ShuffleSetting.ENGINE), engines, mistakes);
-    Map<String, String> ofEngines = new TreeMap<>();
-    for (Map.Entry<String, String> setting : left.entrySet()) {
-      String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
-      if (keysOfEngines.contains(name)) {
-        ofEngines.put(name, setting.getValue());
-      } else if (FormerSettings.replacement(name) != null) {
-        notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
-      } else {
-        mistakes.add(
-            ("unknown setting: key=" + setting.getKey() + " value=" + setting.getValue())
-                + " allowed=the keys of docs/configuration.md");
-      }
-    }
-    if (values.text(ShuffleSetting.SERVE).equals("copy")
-        && values.bytesOrDerived(ShuffleSetting.PINNED_MAX).orElse(Long.MAX_VALUE)
-            < 4L * COPY_SLOT_BYTES) {
-      String key = ShuffleSetting.PINNED_MAX.key();
-      mistakes.add(
-          ("bad setting: key=" + key + " value=" + spark.get(key))
-              + (" allowed=at least 4m with " + ShuffleSetting.SERVE.key() + "=copy"));
-    }
-    try {
-      providers.forEach(provider -> provider.validate(EngineSettings.of(ofEngines)));
-    } catch (IllegalArgumentException e) {
-      mistakes.add("bad setting: engine reports: " + e.getMessage());
-      ofEngines.clear();
-    }
-    return new ShuffleSettings(values, EngineSettings.of(ofEngines), notes, mistakes);
   }
 
-  private static void requireEngine(String name, List<String> allowed, List<String> mistakes) {
+  private String text(ShuffleSetting setting) {
+    return (String) values.get(setting);
+  }
+
+  private Optional<String> textOrDerived(ShuffleSetting setting) {
+    String text = text(setting);
+    return text.equals(ValueType.DERIVED) ? Optional.empty() : Optional.of(text);
+  }
+
+  private int number(ShuffleSetting setting) {
+    return (Integer) values.get(setting);
+  }
+
+  private boolean flag(ShuffleSetting setting) {
+    return (Boolean) values.get(setting);
+  }
+
+  private Duration duration(ShuffleSetting setting) {
+    return (Duration) values.get(setting);
+  }
+
+  private OptionalInt numberOrDerived(ShuffleSetting setting) {
+    Optional<?> value = (Optional<?>) values.get(setting);
+    return value.isPresent() ? OptionalInt.of((Integer) value.get()) : OptionalInt.empty();
+  }
+
+  private Optional<Long> bytesOrDerived(ShuffleSetting setting) {
+    Optional<?> value = (Optional<?>) values.get(setting);
+    return value.isPresent() ? Optional.of((Long) value.get()) : Optional.empty();
+  }
+
+  private void requireEngine(List<String> allowed) {
+    String name = text(ShuffleSetting.ENGINE);
     if (!allowed.contains(name)) {
       mistakes.add(
           ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + name)
@@ -170,17 +202,17 @@ public final class ShuffleSettings {
 
   /** Whether RDMA is used. */
   public Mode mode() {
-    return Mode.valueOf(values.text(ShuffleSetting.MODE).toUpperCase(Locale.ROOT));
+    return Mode.valueOf(text(ShuffleSetting.MODE).toUpperCase(Locale.ROOT));
   }
 
   /** Whether executors check their machine at the start. */
   public boolean doctor() {
-    return values.flag(ShuffleSetting.DOCTOR);
+    return flag(ShuffleSetting.DOCTOR);
   }
 
   /** Name of the engine, or {@code auto}. */
   public String engine() {
-    return values.text(ShuffleSetting.ENGINE);
+    return text(ShuffleSetting.ENGINE);
   }
 
   /** The settings of the engines. */
@@ -196,12 +228,12 @@ public final class ShuffleSettings {
    */
   public DeviceSelector device(InetAddress sparkHost, int spread) {
     return new DeviceSelector(
-        values.textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
-        values.numberOrDerived(ShuffleSetting.GID_INDEX),
-        values.textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
+        textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
+        numberOrDerived(ShuffleSetting.GID_INDEX),
+        textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
-        values.flag(ShuffleSetting.RAILS_ROUTED),
-        values.flag(ShuffleSetting.FABRIC_TRUSTED),
+        flag(ShuffleSetting.RAILS_ROUTED),
+        flag(ShuffleSetting.FABRIC_TRUSTED),
         spread);
   }
 
@@ -211,22 +243,22 @@ public final class ShuffleSettings {
 
   /** Port to listen on; 0 for any. */
   public int listenPort() {
-    return values.number(ShuffleSetting.LISTEN_PORT);
+    return number(ShuffleSetting.LISTEN_PORT);
   }
 
   /** Maximum of pinned bytes; empty to be derived from the machine. */
   public Optional<Long> pinnedMaxBytes() {
-    return values.bytesOrDerived(ShuffleSetting.PINNED_MAX);
+    return bytesOrDerived(ShuffleSetting.PINNED_MAX);
   }
 
   /** Whether blocks may be readable on the fabric although Spark's network is encrypted. */
   public boolean trustedFabric() {
-    return values.flag(ShuffleSetting.FABRIC_TRUSTED);
+    return flag(ShuffleSetting.FABRIC_TRUSTED);
   }
 
   /** Longest time that a look-up of a peer may take. */
   public Duration lookupTimeout() {
-    return values.duration(ShuffleSetting.CONNECT_TIMEOUT);
+    return duration(ShuffleSetting.CONNECT_TIMEOUT);
   }
 
   /**
@@ -234,12 +266,12 @@ public final class ShuffleSettings {
    * settings of an application that has started.
    */
   public List<String> mistakes() {
-    return mistakes;
+    return List.copyOf(mistakes);
   }
 
   /** Messages to log once, about keys without effect. */
   public List<String> notes() {
-    return notes;
+    return List.copyOf(notes);
   }
 
   /**
@@ -250,54 +282,49 @@ public final class ShuffleSettings {
   public TransportSettings transport(long pinnedMaxBytes) {
     PacketSettings packets =
         PacketSettings.of(
-            values.numberOrDerived(ShuffleSetting.TOS),
-            values.duration(ShuffleSetting.ACK_TIMEOUT),
-            ACK_RETRIES);
+            numberOrDerived(ShuffleSetting.TOS), duration(ShuffleSetting.ACK_TIMEOUT), ACK_RETRIES);
     long poolBytes =
         Math.min(
-            pinnedMaxBytes,
-            values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2));
+            pinnedMaxBytes, bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2));
     long readBytes =
-        values
-            .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)
-            .orElse(TransportSettings.DEFAULT_READ_BYTES);
+        bytesOrDerived(ShuffleSetting.READS_BYTES_MAX).orElse(TransportSettings.DEFAULT_READ_BYTES);
     // At least four chunks in all, and two in the pool and in flight.
     long maxChunkBytes = Math.min(pinnedMaxBytes / 4, Math.min(poolBytes, readBytes) / 2);
-    Duration maxQuarantine = values.duration(ShuffleSetting.QUARANTINE_MAX);
+    Duration maxQuarantine = duration(ShuffleSetting.QUARANTINE_MAX);
     Duration quarantine = maxQuarantine.dividedBy(2);
     return new TransportSettings(
         readBytes,
         (int) Math.min(CHUNK_BYTES, Long.highestOneBit(maxChunkBytes)),
         poolBytes,
-        values.duration(ShuffleSetting.CONNECT_TIMEOUT),
-        values.duration(ShuffleSetting.REQUEST_TIMEOUT),
-        values.duration(ShuffleSetting.IDLE_TIMEOUT),
+        duration(ShuffleSetting.CONNECT_TIMEOUT),
+        duration(ShuffleSetting.REQUEST_TIMEOUT),
+        duration(ShuffleSetting.IDLE_TIMEOUT),
         quarantine.compareTo(QUARANTINE) < 0 ? quarantine : QUARANTINE,
         maxQuarantine,
-        values.number(ShuffleSetting.CONNECTIONS_MAX),
+        number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
         packets,
-        values.flag(ShuffleSetting.RELAXED_ORDERING));
+        flag(ShuffleSetting.RELAXED_ORDERING));
   }
 
   /** Whether blocks are verified with their checksums. */
   public boolean verify() {
-    return values.flag(ShuffleSetting.VERIFY);
+    return flag(ShuffleSetting.VERIFY);
   }
 
   /** The serving side's part. */
   public ServeSettings serve() {
-    Duration request = values.duration(ShuffleSetting.REQUEST_TIMEOUT);
+    Duration request = duration(ShuffleSetting.REQUEST_TIMEOUT);
     Duration lease = request.multipliedBy(3);
     return new ServeSettings(
-        ServeSettings.Mode.valueOf(values.text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
+        ServeSettings.Mode.valueOf(text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
         WINDOW_BYTES,
         COPY_SLOT_BYTES,
         COPY_SLOTS,
         lease.compareTo(request.plus(LEASE_MARGIN)) > 0 ? lease : request.plus(LEASE_MARGIN),
         MAX_INDEXES,
         MAX_PEER_LEASES,
-        values.duration(ShuffleSetting.IDLE_TIMEOUT),
-        values.flag(ShuffleSetting.VERIFY));
+        duration(ShuffleSetting.IDLE_TIMEOUT),
+        flag(ShuffleSetting.VERIFY));
   }
 }

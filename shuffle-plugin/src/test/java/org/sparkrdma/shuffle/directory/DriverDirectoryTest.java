@@ -39,8 +39,7 @@ class DriverDirectoryTest {
   @Test
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
     try (DriverDirectory directory =
-            DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
-                .orElseThrow();
+            new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
@@ -57,8 +56,7 @@ class DriverDirectoryTest {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
     assertThat(client.find("7").join()).isEmpty();
     try (DriverDirectory directory =
-        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
-            .orElseThrow()) {
+        new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
@@ -70,8 +68,7 @@ class DriverDirectoryTest {
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());
     try (DriverDirectory directory =
-            DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
-                .orElseThrow();
+            new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {
@@ -82,17 +79,6 @@ class DriverDirectoryTest {
       assertThat(stale.find("7").join()).isEmpty();
       assertThat(client.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
       assertThat(published).isNotDone();
-    }
-  }
-
-  @Test
-  void shouldOpenOnlyOneForADriver() {
-    try (DriverDirectory directory =
-        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
-            .orElseThrow()) {
-      assertThat(directory).isNotNull();
-      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true))
-          .isEmpty();
     }
   }
 }

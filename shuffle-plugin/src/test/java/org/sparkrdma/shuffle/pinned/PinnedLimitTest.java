@@ -99,13 +99,6 @@ class PinnedLimitTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"'local-cluster[8,1,1024]', 2048", "'local-cluster[ 2 , 1, 1024]', 8192"})
-  void shouldCountTheExecutorsOfALocalCluster(String master, long expectedMib) {
-    assertThat(PinnedLimit.of(AUTO, BARE, spark("spark.master", master), true).bytes())
-        .isEqualTo(expectedMib * MIB);
-  }
-
-  @ParameterizedTest
   @CsvSource({
     "yarn, spark.executor.memory, 1g, 64",
     "yarn, spark.executor.memory, 20g, 896",

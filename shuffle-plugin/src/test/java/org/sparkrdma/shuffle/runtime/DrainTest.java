@@ -64,9 +64,7 @@ class DrainTest {
     DirectoryName.choose(conf);
     spark = new JavaSparkContext(conf);
     SparkEnv env = SparkEnv.get();
-    directory =
-        DriverDirectory.open(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)
-            .orElseThrow();
+    directory = new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
   }
 
   @AfterEach

@@ -32,7 +32,7 @@ class DocumentedSettingsTest {
       KEY.matcher(Files.readString(page))
           .results()
           .filter(found -> !known.contains(found.group()))
-          .filter(found -> FormerSettings.replacement(found.group(1)) == null)
+          .filter(found -> !FormerSettings.all().containsKey(found.group(1)))
           .forEach(found -> wrong.add(PROJECT.relativize(page) + ": " + found.group()));
     }
     assertThat(wrong).isEmpty();

@@ -115,14 +115,6 @@ class ShuffleSettingsTest {
         .hasMessageContaining(allowed);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"attempts.max", "lease.timeout", "copy.slots.max", "gid.type"})
-  void shouldAcceptAKeyOfAnEarlierVersionWithANote(String name) {
-    assertThat(of(Map.of(P + name, "1")).notes())
-        .containsExactly(
-            P + name + " has no effect: not needed: computed, or found by the plug-in itself");
-  }
-
   @Test
   void shouldNameAllMistakesAtOnce() {
     Map<String, String> texts =
@@ -165,15 +157,6 @@ class ShuffleSettingsTest {
     assertThat(FormerSettings.all().values())
         .filteredOn(text -> text.startsWith(start))
         .allSatisfy(text -> assertThat(keys).contains(text.substring("replaced by ".length())));
-  }
-
-  @Test
-  void shouldRefuseCopySlotsThatDoNotFitIntoTheLimit() {
-    Map<String, String> texts = Map.of(P + "serve", "copy", P + "pinned.max", "3m");
-    assertThatThrownBy(() -> of(texts))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max")
-        .hasMessageContaining("allowed=at least 4m with spark.shuffle.rdma.serve=copy");
   }
 
   @Test
