@@ -33,14 +33,15 @@ record CellResult(
   /**
    * A cell whose two applications ran to their end.
    *
+   * @param bytesByRead of the second one, as for this record
+   * @param bytesByTcp of the second one, as for this record
    * @param difference of the answers, in one sentence; null when there is none
    */
-  static CellResult compared(Cell cell, MatrixResult soft, double seconds, String difference) {
-    long byRead = soft.counters().getOrDefault("rdma.bytes.read", 0L);
-    long byTcp = soft.counters().getOrDefault("tcp.bytes.read", 0L);
-    String noRead = byRead == 0 ? "no byte was read by RDMA READ: " + soft.counters() : null;
-    return of(
-        cell, difference == null, byRead, byTcp, seconds, difference != null ? difference : noRead);
+  static CellResult compared(
+      Cell cell, long bytesByRead, long bytesByTcp, double seconds, String difference) {
+    String noRead = bytesByRead == 0 ? "no byte was read by RDMA READ" : null;
+    String problem = difference != null ? difference : noRead;
+    return of(cell, difference == null, bytesByRead, bytesByTcp, seconds, problem);
   }
 
   /** A cell whose cluster or application failed. */

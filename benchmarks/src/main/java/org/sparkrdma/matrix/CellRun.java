@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
 import org.sparkrdma.cluster.ClusterException;
@@ -18,6 +20,10 @@ import org.sparkrdma.launch.MeasuringRuns;
 /** Runs the application of one cell twice on its cluster and compares. Used once, by one thread. */
 final class CellRun {
   private static final String SOFT = "soft";
+  private static final String PLUGINS = "spark.plugins";
+  private static final String PLUGIN = "org.sparkrdma.shuffle.RdmaPlugin";
+  private static final Pattern SUMMARY =
+      Pattern.compile("Shuffle of this application: readBytes=(\\d+) .*tcpBytes=(\\d+) ");
   private static final long RECORDS = 200_000;
   private static final int PARTITIONS = 8;
   private static final long ORDERS = 100_000;
@@ -36,7 +42,25 @@ final class CellRun {
     MatrixResult soft = runApplication(SOFT, false, softConf());
     double seconds = (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
     Optional<String> problem = difference(vanilla, soft);
-    return CellResult.compared(cell, soft, seconds, problem.orElse(null));
+    Matcher bytes = bytes();
+    return CellResult.compared(
+        cell,
+        Long.parseLong(bytes.group(1)),
+        Long.parseLong(bytes.group(2)),
+        seconds,
+        problem.orElse(null));
+  }
+
+  /** Bytes by READ and by TCP in the last line of the driver with the plug-in. */
+  private Matcher bytes() throws LaunchException, IOException {
+    Path log = runs.cluster().driverLog(SOFT);
+    try (Stream<String> lines = Files.lines(log)) {
+      return lines
+          .map(SUMMARY::matcher)
+          .filter(Matcher::find)
+          .findFirst()
+          .orElseThrow(() -> new LaunchException("the driver has logged no summary", log));
+    }
   }
 
   /** The first ERROR line of the driver with the plug-in. */
@@ -63,9 +87,12 @@ final class CellRun {
 
   private Map<String, String> softConf() throws LaunchException, IOException {
     Map<String, String> conf = new HashMap<>();
-    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.engine", "soft");
-    if (!cell.spark().jarsReachManager()) {
+    if (cell.spark().byPlugin()) {
+      String others = System.getProperty(PLUGINS);
+      conf.put(PLUGINS, PLUGIN + (others == null ? "" : "," + others));
+    } else {
+      conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
       String plugIn = runs.installation().plugIn().toString();
       conf.put("spark.driver.extraClassPath", plugIn);
       conf.put("spark.executor.extraClassPath", plugIn);

@@ -6,11 +6,8 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
-import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
 import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
@@ -18,8 +15,6 @@ import org.sparkrdma.benchmarks.tera.TeraValidate;
 
 /** The application to submit: one sort and one query, with two executors of one core. */
 public final class MatrixApplication {
-  private static final int TOTAL_CORES = 2;
-
   private MatrixApplication() {}
 
   /**
@@ -56,19 +51,10 @@ public final class MatrixApplication {
         output.records(),
         output.checksum(),
         input.checksum(),
-        output.disorder().isEmpty(),
-        counters(spark));
+        output.disorder().isEmpty());
   }
 
   private static void writeAnswer(MatrixPlan plan) throws IOException {
     Files.write(Path.of(plan.answer()), CustomerReport.rows(plan.orders(), plan.partitions()));
-  }
-
-  private static Map<String, Long> counters(JavaSparkContext spark) {
-    Map<String, Long> sums = new TreeMap<>();
-    for (ExecutorUsage usage : ExecutorUsage.ofAll(spark, TOTAL_CORES).values()) {
-      usage.counters().forEach((name, count) -> sums.merge(name, count, Long::sum));
-    }
-    return sums;
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.matrix;
 
-import java.util.Map;
-
 /**
  * Result of one application, as JSON.
  *
@@ -12,7 +10,6 @@ import java.util.Map;
  * @param checksum of the sorted records
  * @param inputChecksum of the records before the sort
  * @param sorted whether the output is in order
- * @param counters the plug-in's counters, summed over executors; empty without the plug-in
  */
 public record MatrixResult(
     String sparkVersion,
@@ -20,5 +17,4 @@ public record MatrixResult(
     long records,
     String checksum,
     String inputChecksum,
-    boolean sorted,
-    Map<String, Long> counters) {}
+    boolean sorted) {}

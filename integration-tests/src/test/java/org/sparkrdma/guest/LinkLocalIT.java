@@ -105,7 +105,7 @@ final class LinkLocalIT {
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
-  /** Spark's own reader, whose bytes the plug-in does not count. */
+  /** Remote bytes came by TCP. */
   private static void assertWithoutRdma(StepResult step) {
     assertThat(step.right()).as("%s", step).isTrue();
     assertThat(step.remoteBytesRead()).as("%s", step).isPositive();

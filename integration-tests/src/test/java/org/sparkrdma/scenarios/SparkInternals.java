@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios;
 import java.io.File;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.spark.ContextCleaner;
@@ -16,7 +17,8 @@ import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.status.api.v1.ExecutorSummary;
 import org.apache.spark.util.Utils$;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
-import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -27,22 +29,45 @@ public final class SparkInternals {
 
   private SparkInternals() {}
 
-  /** The plug-in's counters in this JVM; empty under another shuffle manager. */
+  /** The plug-in's counters in this JVM; empty without the plug-in. */
   public static Map<String, Long> counters() {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
-    return manager instanceof RdmaShuffleManager ours ? ours.counters() : Map.of();
+    if (manager instanceof RdmaShuffleManager ours) {
+      return ours.counters();
+    }
+    Map<String, Long> counters = new TreeMap<>();
+    if (SparkEnv.get().metricsSystem().getSourcesByName("rdma").nonEmpty()) {
+      for (Counter counter : Counter.values()) {
+        counters.put(counter.label(), gauge(counter.label().replaceFirst("^rdma\\.", "")));
+      }
+      for (FallbackReason reason : FallbackReason.values()) {
+        String name = "fallback." + reason.label();
+        counters.put(name, gauge(name));
+      }
+    }
+    return counters;
+  }
+
+  /** Name of the class of this JVM's shuffle manager. */
+  public static String shuffleManager() {
+    return SparkEnv.get().shuffleManager().getClass().getName();
   }
 
   /** Bytes that the plug-in may pin in this executor; 0 while RDMA is not up. */
   public static long pinnedLimit() {
-    return ((RdmaMetricsSource) SparkEnv.get().metricsSystem().getSourcesByName("rdma").head())
-                .metricRegistry()
-                .getGauges()
-                .get("pinned.limit")
-                .getValue()
-            instanceof Long bytes
-        ? bytes
-        : 0;
+    return gauge("pinned.limit");
+  }
+
+  private static long gauge(String name) {
+    return (Long)
+        SparkEnv.get()
+            .metricsSystem()
+            .getSourcesByName("rdma")
+            .head()
+            .metricRegistry()
+            .getGauges()
+            .get(name)
+            .getValue();
   }
 
   /** Waits until the listeners have received all events. */

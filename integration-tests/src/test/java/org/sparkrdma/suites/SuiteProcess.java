@@ -84,7 +84,7 @@ final class SuiteProcess {
     List<TestOutcome> outcomes = outcomes(ended, process);
     outcomes.add(verdict("should transfer blocks as expected", objections(transfers)));
     outcomes.add(verdict("should violate no assertion in any process", findInLogs(Violations::in)));
-    if (run.setting() == Setting.SOFT) {
+    if (run.setting().byRdma()) {
       outcomes.add(
           verdict("should use RDMA in every executor", findInLogs(Violations::withoutRdma)));
     }

@@ -22,7 +22,7 @@ final class Suites {
           List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
           List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
-          List.of("DynamicAllocationSuite", "ResourceProfileSuite"),
+          List.of("DynamicAllocationSuite", "ResourceProfileSuite", "PluginSuite"),
           List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite"));
 
   private Suites() {}
@@ -42,8 +42,15 @@ final class Suites {
     List<SuiteRun> runs = new ArrayList<>();
     // First, because it takes longest.
     runs.add(SuiteRun.of(SCENARIOS + "faults.FaultsSuite", Setting.OWN));
-    for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
-      if (!nightly && setting == Setting.FALLBACK) {
+    if (!nightly) {
+      // A few tests on clusters; all run nightly.
+      runs.add(
+          SuiteRun.of(OURS + "RdmaShuffleSuite", Setting.PLUGIN)
+              .only("zero sized blocks", "shuffle on mutable pairs"));
+    }
+    for (Setting setting :
+        List.of(Setting.SOFT, Setting.PLUGIN, Setting.FALLBACK, Setting.VANILLA)) {
+      if (!nightly && (setting == Setting.PLUGIN || setting == Setting.FALLBACK)) {
         continue;
       }
       runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));

@@ -66,7 +66,7 @@ record TransferLog(Map<String, Blocks> byApplication) {
     if (setting == Setting.FALLBACK && total().byRead() > 0) {
       objections.add("blocks came by READ without a device: " + total());
     }
-    if (setting == Setting.SOFT) {
+    if (setting.byRdma()) {
       byApplication.forEach(
           (application, blocks) -> {
             // Remote blocks that neither READ nor our client has fetched came by Spark's reader.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -19,22 +16,14 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.directory.DirectoryName;
-import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
-import org.sparkrdma.shuffle.driver.DriverParts;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.read.CountedReadMetrics;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
-import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
-import org.sparkrdma.shuffle.spark.SparkEnvironment;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -47,79 +36,47 @@ import org.sparkrdma.shuffle.spark.SparkEnvironment;
 public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
-  /** Maximum wait of a task in mode required until RDMA is up. */
-  private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
-
-  private final ShuffleSettings settings;
-  private final List<String> warnings = new ArrayList<>();
-  private final ShuffleCounters counters = new ShuffleCounters();
-
-  private final boolean isDriver;
-  private final DriverParts driver;
-
-  private RdmaRuntime runtime;
-  private ExecutorDoctor doctor;
-  private boolean stopped;
+  private final PluginParts parts;
 
   /**
    * Called by Spark.
    *
-   * @param isDriver whether settings are checked; an executor that throws here would be replaced
-   *     for ever, so it continues without RDMA
+   * @param isDriver whether settings are checked
    * @throws IllegalArgumentException on the driver, when a setting is wrong or executors cannot
    *     load this class
    */
   @SuppressWarnings("this-escape")
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
-    this.isDriver = isDriver;
-    ShuffleSettings read;
     try {
-      read = ShuffleSettings.of(conf);
       if (isDriver) {
         ExecutorClassPath.requireLoadable(conf, RdmaShuffleManager.class);
       }
+      parts = new PluginParts(conf, isDriver);
     } catch (IllegalArgumentException e) {
-      if (isDriver) {
-        LOG.error(e.getMessage());
-        throw e;
-      }
-      read = ShuffleSettings.defaults();
-      warnings.add(e.getMessage());
+      LOG.error(e.getMessage());
+      throw e;
     }
-    settings = read;
-    warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
-    driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
-      // Here, because executors receive the configuration as it is when the first of them starts.
-      DirectoryName.choose(conf);
       ExecutorStarts.register(conf);
-      settings.notes().forEach(LOG::warn);
     }
-    if (SparkEnvironment.isSetFor(conf)) {
-      begin();
-    }
-  }
-
-  /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */
-  private void begin() {
-    if (isDriver) {
-      driver.begin();
-    } else {
-      startedRuntime();
+    // Spark 4 sets its environment before it creates this, Spark 3.5 afterwards. In tests an
+    // earlier application of the same JVM may have left its own.
+    if (SparkEnv.get() != null && SparkEnv.get().conf().equals(conf)) {
+      parts.begin(shuffleBlockResolver());
     }
   }
 
   /** This process's counters by label; see {@link ShuffleCounters#snapshot()}. */
   public Map<String, Long> counters() {
-    return counters.snapshot();
+    return parts.counters().snapshot();
   }
 
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    begin();
-    driver.watch(dependency.rdd().context());
+    parts.begin(shuffleBlockResolver());
+    parts.watch(dependency.rdd().context());
     return super.registerShuffle(shuffleId, dependency);
   }
 
@@ -128,6 +85,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     awaitRuntime();
     return super.getWriter(handle, mapId, context, metrics);
+  }
+
+  private RdmaRuntime awaitRuntime() {
+    return parts.awaitRuntime(shuffleBlockResolver());
   }
 
   @Override
@@ -143,23 +104,17 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (rdma != null) {
       rdma.beginRead(context);
     }
-    boolean local = isDriver && settings.mode() != ShuffleSettings.Mode.OFF;
-    if (local || (rdma != null && rdma.mayFetch())) {
-      return new RdmaShuffleReader<>(
-          SparkEnv.get(),
-          local ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
-          RdmaShuffleManager.<K, C>dependency(handle),
-          new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
-          context,
-          metrics);
+    if (parts.mode() == ShuffleSettings.Mode.OFF) {
+      return super.getReader(
+          handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
-    ShuffleReadMetricsReporter counted = metrics;
-    if (rdma != null) {
-      counters.fellBack(FallbackReason.UNAVAILABLE);
-      counted = CountedReadMetrics.of(metrics, context, counters);
-    }
-    return super.getReader(
-        handle, startMapIndex, endMapIndex, startPartition, endPartition, context, counted);
+    return new RdmaShuffleReader<>(
+        SparkEnv.get(),
+        rdma == null ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
+        RdmaShuffleManager.<K, C>dependency(handle),
+        new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
+        context,
+        metrics);
   }
 
   /**
@@ -182,10 +137,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   @Override
   public boolean unregisterShuffle(int shuffleId) {
-    RdmaRuntime rdma;
-    synchronized (this) {
-      rdma = runtime;
-    }
+    RdmaRuntime rdma = parts.runtime();
     // Spark's part first: a late LOCATE must not register a file that is about to be deleted.
     boolean unregistered = super.unregisterShuffle(shuffleId);
     if (rdma != null) {
@@ -196,56 +148,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   @Override
   public void stop() {
-    RdmaRuntime rdma;
-    ExecutorDoctor checks;
-    synchronized (this) {
-      stopped = true;
-      checks = doctor;
-      doctor = null;
-      rdma = runtime;
-      runtime = null;
-    }
-    if (rdma != null) {
-      rdma.close();
-    }
-    if (checks != null) {
-      checks.close();
-    }
-    driver.close();
+    parts.close();
     super.stop();
-  }
-
-  /**
-   * The runtime of this executor, after a wait in the first seconds of its life until peers can
-   * find it; null when the mode is off, and in local mode, where no block is remote.
-   *
-   * @throws IllegalStateException when RDMA is required and not available; it fails the task
-   */
-  private RdmaRuntime awaitRuntime() {
-    RdmaRuntime rdma = startedRuntime();
-    if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
-      rdma.require(REQUIRED_WAIT);
-    }
-    if (rdma != null) {
-      rdma.awaitPublished();
-    }
-    return rdma;
-  }
-
-  /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
-  private synchronized RdmaRuntime startedRuntime() {
-    if (runtime == null && !isDriver && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
-      SparkEnv env = SparkEnv.get();
-      RdmaRuntime created =
-          RdmaRuntime.of(env, shuffleBlockResolver(), settings, counters, warnings);
-      env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
-      runtime = created;
-      runtime.start();
-      if (settings.doctor()) {
-        doctor = ExecutorDoctor.of(env, settings, runtime);
-        doctor.start();
-      }
-    }
-    return runtime;
   }
 }

@@ -7,7 +7,7 @@ package org.sparkrdma.shuffle.metrics;
  */
 public enum FallbackReason {
   /**
-   * This executor has no RDMA; reads of Spark's own reader count, not blocks.
+   * This executor has no RDMA.
    *
    * <p>To do: Look for its WARN; {@code doctor} on that host names each cause.
    */

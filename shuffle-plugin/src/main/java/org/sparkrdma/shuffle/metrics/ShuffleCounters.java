@@ -45,7 +45,7 @@ public final class ShuffleCounters {
     return stages;
   }
 
-  /** Counts one block that used TCP for this reason; without RDMA, one read. */
+  /** Counts one block that used TCP for this reason. */
   public void fellBack(FallbackReason reason) {
     fallbacks.get(reason).increment();
   }

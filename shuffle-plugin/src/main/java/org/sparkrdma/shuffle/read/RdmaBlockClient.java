@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -9,12 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
-import org.apache.spark.network.shuffle.checksum.Cause;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
@@ -27,43 +24,67 @@ import org.sparkrdma.shuffle.fetch.TcpAnswers;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * The block client of Spark's fetcher. One for a reader, see {@link #forReader}, fetches shuffle
- * blocks by RDMA where possible; everything else, and all blocks for others, through Spark's own
- * client.
+ * The block client of Spark's fetcher. One for a reader, see {@link #forReader} and {@link
+ * #forTasks}, fetches shuffle blocks by RDMA where possible; everything else, and all blocks for
+ * others, through Spark's own client.
  *
  * <p>Where it is known at once that blocks use TCP, the task's thread calls Spark's client, as in
- * Spark. The runtime creates one for all tasks of an executor. Safe for any thread. Closing it does
- * nothing: it does not own Spark's client.
+ * Spark. The runtime creates one for all tasks of an executor. Safe for any thread.
  */
-public final class RdmaBlockClient extends BlockStoreClient {
+public final class RdmaBlockClient extends ForwardingClient {
   private final FetchContext context;
   private final BlockTransport transport;
   private final EndpointLookup directory;
+  private final BooleanSupplier isUp;
   private final AtomicBoolean draining;
 
   /** Null for readers that cannot verify blocks when they open them. */
   private final ReaderBlocks reader;
 
-  public RdmaBlockClient(FetchContext context, BlockTransport transport, EndpointLookup directory) {
-    this(context, transport, directory, new AtomicBoolean(), null);
+  /** Whether each call fetches for a reader of its own. */
+  private final boolean forTasks;
+
+  /** Whether RDMA was up when this was created; a reader uses one way from its begin to its end. */
+  private final boolean wasUp;
+
+  /**
+   * @param isUp whether RDMA is up
+   */
+  public RdmaBlockClient(
+      FetchContext context,
+      BlockTransport transport,
+      EndpointLookup directory,
+      BooleanSupplier isUp) {
+    this(context, transport, directory, isUp, new AtomicBoolean(), null, false);
   }
 
   private RdmaBlockClient(
       FetchContext context,
       BlockTransport transport,
       EndpointLookup directory,
+      BooleanSupplier isUp,
       AtomicBoolean draining,
-      ReaderBlocks reader) {
+      ReaderBlocks reader,
+      boolean forTasks) {
+    super(context.spark());
     this.context = context;
     this.transport = transport;
     this.directory = directory;
+    this.isUp = isUp;
     this.draining = draining;
     this.reader = reader;
+    this.forTasks = forTasks;
+    this.wasUp = isUp.getAsBoolean();
   }
 
-  /** The same for one reader, which fetches by RDMA. */
+  /** The same for one reader, which fetches by RDMA if it is up. */
   public RdmaBlockClient forReader(ReaderBlocks ofReader) {
-    return new RdmaBlockClient(context, transport, directory, draining, ofReader);
+    return new RdmaBlockClient(context, transport, directory, isUp, draining, ofReader, false);
+  }
+
+  /** The same for any reader of any task. It knows no map indexes, so a failure names none. */
+  public RdmaBlockClient forTasks() {
+    return new RdmaBlockClient(context, transport, directory, isUp, draining, null, true);
   }
 
   /** The executor is stopping: new requests go to Spark's own client. Open requests continue. */
@@ -79,16 +100,22 @@ public final class RdmaBlockClient extends BlockStoreClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files) {
+    if (forTasks) {
+      forReader(new ReaderBlocks(TaskContext.get()))
+          .fetchBlocks(host, port, executorId, blockIds, listener, files);
+      return;
+    }
     PeerAddress peer = new PeerAddress(executorId, host, port);
     if (draining.get() || reader == null) {
       fetchByTcp(peer, blockIds.clone(), listener, files, false);
       return;
     }
-    if (files != null) {
+    if (files != null || !wasUp) {
+      FallbackReason reason = wasUp ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
       for (int i = 0; i < blockIds.length; i++) {
-        context.counters().fellBack(FallbackReason.DISK);
+        context.counters().fellBack(reason);
       }
-      fetchByTcp(peer, blockIds.clone(), listener, files, true);
+      fetchByTcp(peer, blockIds.clone(), listener, files, wasUp);
       return;
     }
     String[] names = blockIds.clone();
@@ -130,14 +157,11 @@ public final class RdmaBlockClient extends BlockStoreClient {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());
       return;
     }
-    if (found.isDone() && !found.isCompletedExceptionally()) {
+    if (found.isDone()) {
       begin(request, found.join(), true);
       return;
     }
-    var unused =
-        found
-            .exceptionally(failure -> Optional.empty())
-            .thenAccept(endpoint -> begin(request, endpoint, false));
+    var unused = found.thenAccept(endpoint -> begin(request, endpoint, false));
   }
 
   /**
@@ -152,40 +176,4 @@ public final class RdmaBlockClient extends BlockStoreClient {
       request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
     }
   }
-
-  @Override
-  public Cause diagnoseCorruption(
-      String host,
-      int port,
-      String executorId,
-      int shuffleId,
-      long mapId,
-      int reduceId,
-      long checksum,
-      String algorithm) {
-    return context
-        .spark()
-        .diagnoseCorruption(
-            host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
-  }
-
-  @Override
-  public void getMergedBlockMeta(
-      String host,
-      int port,
-      int shuffleId,
-      int shuffleMergeId,
-      int reduceId,
-      MergedBlocksMetaListener listener) {
-    context.spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
-  }
-
-  @Override
-  public MetricSet shuffleMetrics() {
-    return context.spark().shuffleMetrics();
-  }
-
-  /** Does nothing. */
-  @Override
-  public void close() {}
 }

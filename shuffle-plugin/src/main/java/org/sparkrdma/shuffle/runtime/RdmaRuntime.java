@@ -171,7 +171,9 @@ public final class RdmaRuntime implements AutoCloseable {
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
             new FallbackLog());
-    this.client = new RdmaBlockClient(context, request -> transport.fetch(request), directory);
+    this.client =
+        new RdmaBlockClient(
+            context, request -> transport.fetch(request), directory, this::mayFetch);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -319,7 +321,7 @@ public final class RdmaRuntime implements AutoCloseable {
     return status.get().state();
   }
 
-  /** Whether readers should use {@link #client}. */
+  /** Whether RDMA is up. */
   public boolean mayFetch() {
     return status.get().is(State.UP);
   }

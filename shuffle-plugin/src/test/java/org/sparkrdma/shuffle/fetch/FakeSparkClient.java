@@ -7,12 +7,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergeFinalizerListener;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 
@@ -117,6 +121,36 @@ public final class FakeSparkClient extends BlockStoreClient {
       int reduceId,
       MergedBlocksMetaListener listener) {
     listener.onFailure(shuffleId, shuffleMergeId, reduceId, new IllegalStateException("asked"));
+  }
+
+  @Override
+  public void getHostLocalDirs(
+      String host,
+      int port,
+      String[] executorIds,
+      CompletableFuture<Map<String, String[]>> directories) {
+    directories.complete(Map.of(executorIds[0], new String[] {host + ":" + port}));
+  }
+
+  @Override
+  public void pushBlocks(
+      String host,
+      int port,
+      String[] blockIds,
+      ManagedBuffer[] buffers,
+      BlockPushingListener listener) {
+    listener.onBlockPushSuccess(blockIds[0], buffers[0]);
+  }
+
+  @Override
+  public void finalizeShuffleMerge(
+      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
+    listener.onShuffleMergeFailure(new IllegalStateException("finalized " + shuffleId));
+  }
+
+  @Override
+  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
+    return shuffleId == 5;
   }
 
   @Override

@@ -45,6 +45,8 @@ abstract class BlockClientFixture {
     tcp.close();
   }
 
+  boolean isUp = true;
+
   void rdmaIsUp() {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
   }
@@ -54,7 +56,7 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, transport, directory::get)
+    return new RdmaBlockClient(context, transport, directory::get, () -> isUp)
         .forReader(new ReaderBlocks(null));
   }
 }

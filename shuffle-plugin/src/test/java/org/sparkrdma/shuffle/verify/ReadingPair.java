@@ -58,7 +58,8 @@ final class ReadingPair implements AutoCloseable {
                 new FetchContext(spark, tcp, reader.counters, true, 1, new FallbackLog()),
                 reader.transport,
                 executorId ->
-                    CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())))
+                    CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())),
+                () -> true)
             .forReader(new ReaderBlocks(null));
   }
 

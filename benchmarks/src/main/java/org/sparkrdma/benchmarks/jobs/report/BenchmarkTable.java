@@ -22,9 +22,6 @@ public final class BenchmarkTable {
   /** Number of runs after which the JVM compiles little. */
   private static final int ENOUGH_WARM_UPS = 4;
 
-  /** The fallback that counts reads of tasks and not blocks. */
-  private static final String WHOLE_READS = "unavailable";
-
   private BenchmarkTable() {}
 
   /** Values of each case, then ratios if there are enough rounds. */
@@ -142,13 +139,7 @@ public final class BenchmarkTable {
         ? "none"
         : new TreeMap<>(byReason)
             .entrySet().stream()
-                .map(
-                    entry ->
-                        "%d %s (%s)"
-                            .formatted(
-                                entry.getValue(),
-                                entry.getKey().equals(WHOLE_READS) ? "reads" : "blocks",
-                                entry.getKey()))
+                .map(entry -> "%d blocks (%s)".formatted(entry.getValue(), entry.getKey()))
                 .collect(Collectors.joining(", "));
   }
 }

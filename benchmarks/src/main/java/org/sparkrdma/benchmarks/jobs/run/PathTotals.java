@@ -40,7 +40,8 @@ record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, L
                   + " executors' logs have the reasons")
               .formatted(spark.remoteBytes(), fallbacks));
     }
-    // Without RDMA the reader is Spark's own, which does not count in the plug-in's counters.
+    // With RDMA switched off the reader is Spark's own, which does not count in the plug-in's
+    // counters.
     boolean plugInRead = read + tcp != 0;
     if (complete && plugInRead && !agree(read + tcp, spark.remoteBytes())) {
       throw new BenchmarkException(

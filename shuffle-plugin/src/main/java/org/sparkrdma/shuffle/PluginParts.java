@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryName;
+import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
+import org.sparkrdma.shuffle.driver.DriverParts;
+import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/**
+ * The parts of the plug-in in one process of Spark: directory and figures on the driver, runtime
+ * and doctor on an executor. Owned by the {@link RdmaShuffleManager}, or with another shuffle
+ * manager by the {@link RdmaPlugin}. Safe for any thread.
+ */
+final class PluginParts implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
+
+  /** Maximum wait of a task in mode required until RDMA is up. */
+  private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
+
+  private final ShuffleSettings settings;
+  private final List<String> warnings = new ArrayList<>();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final boolean isDriver;
+  private final DriverParts driver;
+
+  private RdmaRuntime runtime;
+  private ExecutorDoctor doctor;
+  private boolean closed;
+
+  /**
+   * Reads the settings. An executor that throws here would be replaced for ever, so it continues
+   * without RDMA.
+   *
+   * @throws IllegalArgumentException on the driver, when a setting is wrong
+   */
+  PluginParts(SparkConf conf, boolean isDriver) {
+    this.isDriver = isDriver;
+    ShuffleSettings read;
+    try {
+      read = ShuffleSettings.of(conf);
+    } catch (IllegalArgumentException e) {
+      if (isDriver) {
+        throw e;
+      }
+      read = ShuffleSettings.defaults();
+      warnings.add(e.getMessage());
+    }
+    settings = read;
+    warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
+    driver = new DriverParts(conf, settings, warnings);
+    if (isDriver) {
+      // Here, because executors receive the configuration as it is when the first of them starts.
+      DirectoryName.choose(conf);
+      settings.notes().forEach(LOG::warn);
+    }
+  }
+
+  /** Counters of this process. */
+  ShuffleCounters counters() {
+    return counters;
+  }
+
+  /** Whether RDMA is used. */
+  ShuffleSettings.Mode mode() {
+    return settings.mode();
+  }
+
+  /**
+   * Starts what needs Spark's environment; calls after the first do nothing.
+   *
+   * @param resolver finds map outputs on an executor
+   */
+  void begin(IndexShuffleBlockResolver resolver) {
+    if (isDriver) {
+      driver.begin();
+    } else {
+      startedRuntime(resolver);
+    }
+  }
+
+  /** Attaches the driver's parts to the context; calls after the first do nothing. */
+  void watch(SparkContext context) {
+    driver.watch(context);
+  }
+
+  /**
+   * The runtime of this executor, after a wait in the first seconds of its life until peers can
+   * find it; null when the mode is off, and in local mode, where no block is remote.
+   *
+   * @throws IllegalStateException when RDMA is required and not available; it fails the task
+   */
+  RdmaRuntime awaitRuntime(IndexShuffleBlockResolver resolver) {
+    RdmaRuntime rdma = startedRuntime(resolver);
+    if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
+      rdma.require(REQUIRED_WAIT);
+    }
+    if (rdma != null) {
+      rdma.awaitPublished();
+    }
+    return rdma;
+  }
+
+  /** The runtime, if it has been started and not closed; else null. */
+  synchronized RdmaRuntime runtime() {
+    return runtime;
+  }
+
+  /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
+  synchronized RdmaRuntime startedRuntime(IndexShuffleBlockResolver resolver) {
+    if (runtime == null && !isDriver && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
+      SparkEnv env = SparkEnv.get();
+      RdmaRuntime created = RdmaRuntime.of(env, resolver, settings, counters, warnings);
+      env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
+      runtime = created;
+      runtime.start();
+      if (settings.doctor()) {
+        doctor = ExecutorDoctor.of(env, settings, runtime);
+        doctor.start();
+      }
+    }
+    return runtime;
+  }
+
+  /** Closes what is open; a second close does nothing. */
+  @Override
+  public void close() {
+    RdmaRuntime rdma;
+    ExecutorDoctor checks;
+    synchronized (this) {
+      closed = true;
+      checks = doctor;
+      doctor = null;
+      rdma = runtime;
+      runtime = null;
+    }
+    if (rdma != null) {
+      rdma.close();
+    }
+    if (checks != null) {
+      checks.close();
+    }
+    driver.close();
+  }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.apache.spark.storage.BlockManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.spark.OtherManager;
+
+/**
+ * The class for {@code spark.plugins}, the only line that a user must write.
+ *
+ * <p>With Spark's own shuffle manager, on Spark 4, it sets {@link RdmaShuffleManager}. With another
+ * manager, and on Spark 3.5, where executors create the manager before plug-ins, it replaces the
+ * client through which readers of an executor fetch; the manager must keep its map outputs in
+ * Spark's own files. With {@link RdmaShuffleManager} it does nothing.
+ */
+public final class RdmaPlugin implements SparkPlugin {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);
+
+  private static final String MANAGER = "spark.shuffle.manager";
+  private static final String SORT = "sort";
+
+  /** Id of the executor in local mode. */
+  private static final String DRIVER = "driver";
+
+  /** Names of Spark's own manager, in lower case. */
+  private static final Set<String> SORT_NAMES =
+      Set.of(SORT, "tungsten-sort", SortShuffleManager.class.getName().toLowerCase(Locale.ROOT));
+
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new OnDriver();
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    return new OnExecutor();
+  }
+
+  /** On the driver. Called by the thread that starts or stops the context. */
+  private static final class OnDriver implements DriverPlugin {
+    private SparkContext context;
+
+    /** Null when the shuffle manager is {@link RdmaShuffleManager}, which has them. */
+    private PluginParts parts;
+
+    @Override
+    public Map<String, String> init(SparkContext starting, PluginContext plugin) {
+      SparkConf conf = starting.conf();
+      boolean managerIsCreated = starting.env().shuffleManager() != null;
+      String manager = conf.get(MANAGER, SORT);
+      if (!managerIsCreated && SORT_NAMES.contains(manager.toLowerCase(Locale.ROOT))) {
+        conf.set(MANAGER, RdmaShuffleManager.class.getName());
+      } else if (!manager.endsWith("." + RdmaShuffleManager.class.getSimpleName())) {
+        parts = new PluginParts(conf, true);
+        if (parts.mode() == ShuffleSettings.Mode.REQUIRED) {
+          throw new IllegalArgumentException(
+              ShuffleSetting.MODE.key()
+                  + "=required is possible only with spark.shuffle.manager="
+                  + RdmaShuffleManager.class.getName()
+                  + ", because readers of another shuffle manager do not wait for RDMA: set it to"
+                  + " auto");
+        }
+        context = starting;
+        parts.begin(null);
+      }
+      return Map.of();
+    }
+
+    /** The context has its id now. */
+    @Override
+    public void registerMetrics(String applicationId, PluginContext plugin) {
+      if (parts != null) {
+        parts.watch(context);
+      }
+    }
+
+    @Override
+    public void shutdown() {
+      if (parts != null) {
+        parts.close();
+      }
+    }
+  }
+
+  /**
+   * On an executor. Begins with the first task, because Spark 4 creates the shuffle manager after
+   * plug-ins. Called by task threads, and by the thread that stops the executor.
+   */
+  static class OnExecutor implements ExecutorPlugin {
+    private boolean isLocal;
+    private boolean begun;
+
+    // Null where RDMA is not used.
+
+    private PluginParts parts;
+    private RdmaRuntime runtime;
+    private BlockManager blockManager;
+    private BlockStoreClient sparkClient;
+
+    @Override
+    public void init(PluginContext plugin, Map<String, String> ofDriver) {
+      isLocal = plugin.executorID().equals(DRIVER);
+    }
+
+    /** The first tasks wait until peers can find this executor. */
+    @Override
+    public void onTaskStart() {
+      RdmaRuntime rdma = begin();
+      if (rdma != null) {
+        rdma.awaitPublished();
+        rdma.beginRead(TaskContext.get());
+      }
+    }
+
+    /** The runtime, which the first task starts; null where RDMA is not used. */
+    private synchronized RdmaRuntime begin() {
+      ShuffleManager manager = SparkEnv.get().shuffleManager();
+      boolean isFirst = !begun;
+      begun = true;
+      if (isFirst && !isLocal && !(manager instanceof RdmaShuffleManager)) {
+        try {
+          replaceClient(SparkEnv.get());
+        } catch (ReflectiveOperationException | RuntimeException e) {
+          LOG.warn(
+              "RDMA is not used in this executor, its shuffle reads use TCP: not possible with {}:"
+                  + " {}",
+              manager.getClass().getName(),
+              e.toString());
+        }
+      }
+      return runtime;
+    }
+
+    private void replaceClient(SparkEnv env) throws ReflectiveOperationException {
+      PluginParts created = new PluginParts(env.conf(), false);
+      if (created.mode() == ShuffleSettings.Mode.OFF) {
+        return;
+      }
+      var resolver = OtherManager.resolver(env.shuffleManager());
+      blockManager = env.blockManager();
+      sparkClient = blockManager.blockStoreClient();
+      // Throws where it is not allowed, before anything is started.
+      setClient(blockManager, sparkClient);
+      parts = created;
+      runtime = parts.startedRuntime(resolver);
+      setClient(blockManager, runtime.client().forTasks());
+      LOG.info("Readers of {} fetch by RDMA", env.shuffleManager().getClass().getName());
+    }
+
+    /** Same as {@link OtherManager#setClient}; overridden in tests. */
+    void setClient(BlockManager of, BlockStoreClient client) throws ReflectiveOperationException {
+      OtherManager.setClient(of, client);
+    }
+
+    /** Open reads keep the plug-in's client, which forwards to Spark's from now on. */
+    @Override
+    public void shutdown() {
+      PluginParts open;
+      synchronized (this) {
+        begun = true;
+        open = parts;
+        parts = null;
+      }
+      if (open != null) {
+        try {
+          setClient(blockManager, sparkClient);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+          LOG.warn("Spark's client is not set again in an executor that ends", e);
+        }
+        open.close();
+      }
+    }
+  }
+}

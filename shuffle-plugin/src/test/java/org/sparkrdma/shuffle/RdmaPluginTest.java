@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.MergedBlockMeta;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.ShuffleMergedBlockId;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.spark.OtherManager;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.immutable.Seq;
+
+@Tag("slow")
+@Timeout(120)
+class RdmaPluginTest {
+  private static final String MANAGER = "spark.shuffle.manager";
+  private static final String OURS = RdmaShuffleManager.class.getName();
+
+  /** Called by tasks. */
+  private static RdmaPlugin.OnExecutor executor;
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "Tungsten-Sort",
+        "org.apache.spark.shuffle.sort.SortShuffleManager",
+        "org.sparkrdma.shuffle.RdmaShuffleManager"
+      })
+  void shouldSetTheManagerInPlaceOfSparks(String configured) {
+    SparkConf conf = conf();
+    if (!configured.isEmpty()) {
+      conf.set(MANAGER, configured);
+    }
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(conf)) {
+      assertThat(sums(spark)).hasSize(7);
+      assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(RdmaShuffleManager.class);
+      assertThat(spark.getConf().get(MANAGER)).isEqualTo(OURS);
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldKeepTheManagerWithTheNameThatSparkRdmaUsed() {
+    String name = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
+    try (JavaSparkContext spark = new JavaSparkContext(conf().set(MANAGER, name))) {
+      assertThat(sums(spark)).hasSize(7);
+      assertThat(SparkEnv.get().shuffleManager().getClass().getName()).isEqualTo(name);
+    }
+  }
+
+  @Test
+  void shouldKeepAnotherManagerAndItsClientInLocalMode() {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(other(OtherShuffleManager.class))) {
+      BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
+      assertThat(sums(spark)).hasSize(7);
+      assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(OtherShuffleManager.class);
+      assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldRefuseModeRequiredWithAnotherManager() {
+    SparkConf conf = other(OtherShuffleManager.class).set("spark.shuffle.rdma.mode", "required");
+    assertThatThrownBy(() -> new JavaSparkContext(conf).close())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("spark.shuffle.rdma.mode=required is possible only with")
+        .hasMessageContaining(OURS);
+  }
+
+  @Test
+  void shouldRefuseABadSettingWithAnotherManager() {
+    SparkConf conf = other(OtherShuffleManager.class).set("spark.shuffle.rdma.pinned.max", "17x");
+    assertThatThrownBy(() -> new JavaSparkContext(conf).close())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x");
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {OtherShuffleManager.class, WrappingManager.class})
+  void shouldReplaceTheClientFromTheFirstTaskToTheEnd(Class<? extends ShuffleManager> manager) {
+    try (JavaSparkContext spark = new JavaSparkContext(other(manager))) {
+      BlockManager blocks = SparkEnv.get().blockManager();
+      BlockStoreClient client = blocks.blockStoreClient();
+      executor = new RdmaPlugin.OnExecutor();
+      runTasks(spark);
+      BlockStoreClient replaced = blocks.blockStoreClient();
+      assertThat(replaced).isInstanceOf(RdmaBlockClient.class);
+      runTasks(spark);
+      assertThat(blocks.blockStoreClient()).isSameAs(replaced);
+      executor.shutdown();
+      executor.shutdown();
+      assertThat(blocks.blockStoreClient()).isSameAs(client);
+      runTasks(spark);
+      assertThat(blocks.blockStoreClient()).isSameAs(client);
+    }
+  }
+
+  /** A Java that refuses to write a final field throws this. */
+  @Test
+  void shouldWarnOnceAndKeepSparksClientWhereItCannotBeReplaced() {
+    assertKept(
+        OtherShuffleManager.class,
+        new RdmaPlugin.OnExecutor() {
+          @Override
+          void setClient(BlockManager of, BlockStoreClient client) throws IllegalAccessException {
+            throw new IllegalAccessException("final field has no write access");
+          }
+        },
+        "final field has no write access");
+  }
+
+  @Test
+  void shouldWarnOnceAndKeepSparksClientWithOutputsInOtherFiles() {
+    assertKept(ForeignFilesManager.class, new RdmaPlugin.OnExecutor(), "NoSuchMethodException");
+  }
+
+  private static void assertKept(
+      Class<? extends ShuffleManager> manager, RdmaPlugin.OnExecutor plugin, String reason) {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(other(manager))) {
+      BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
+      executor = plugin;
+      runTasks(spark);
+      runTasks(spark);
+      executor.shutdown();
+      assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: ")
+          .contains(manager.getName(), reason);
+    }
+  }
+
+  @Test
+  void shouldUseNothingWhenTheModeIsOff() {
+    SparkConf conf = other(OtherShuffleManager.class).set("spark.shuffle.rdma.mode", "off");
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(conf)) {
+      BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
+      executor = new RdmaPlugin.OnExecutor();
+      runTasks(spark);
+      assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
+      executor.shutdown();
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldFindTheResolverOfSparksFiles() throws Exception {
+    SparkConf conf = new SparkConf(false);
+    OtherShuffleManager plain = new OtherShuffleManager(conf);
+    assertThat(OtherManager.resolver(plain)).isSameAs(plain.filesResolver());
+    WrappingManager wrapping = new WrappingManager(conf);
+    assertThat(OtherManager.resolver(wrapping)).isSameAs(wrapping.filesResolver());
+    assertThatThrownBy(() -> OtherManager.resolver(new ForeignFilesManager(conf)))
+        .isInstanceOf(NoSuchMethodException.class);
+  }
+
+  private static void runTasks(JavaSparkContext spark) {
+    spark.parallelize(List.of(1, 2), 2).foreach(number -> executor.onTaskStart());
+  }
+
+  private static SparkConf other(Class<? extends ShuffleManager> manager) {
+    return conf().set(MANAGER, manager.getName()).set("spark.shuffle.rdma.engine", "soft");
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("plug-in")
+        .set("spark.ui.enabled", "false")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.plugins", RdmaPlugin.class.getName());
+  }
+
+  private static List<Tuple2<Integer, Integer>> sums(JavaSparkContext spark) {
+    return spark
+        .parallelize(IntStream.range(0, 1_000).boxed().toList(), 3)
+        .mapToPair(number -> new Tuple2<>(number % 7, number))
+        .reduceByKey(Integer::sum, 4)
+        .collect();
+  }
+
+  /** Its resolver wraps Spark's, as that of RAPIDS does. */
+  public static final class WrappingManager extends OtherShuffleManager {
+    /** Called by Spark. */
+    public WrappingManager(SparkConf conf) {
+      super(conf);
+    }
+
+    @Override
+    public ShuffleBlockResolver shuffleBlockResolver() {
+      return new WrappingResolver(filesResolver());
+    }
+  }
+
+  /** Its map outputs are not in Spark's files. */
+  public static final class ForeignFilesManager extends OtherShuffleManager {
+    /** Called by Spark. */
+    public ForeignFilesManager(SparkConf conf) {
+      super(conf);
+    }
+
+    @Override
+    public ShuffleBlockResolver shuffleBlockResolver() {
+      return new ForeignResolver();
+    }
+  }
+
+  /** Resolves nothing. */
+  public static class ForeignResolver implements ShuffleBlockResolver {
+    @Override
+    public ManagedBuffer getBlockData(BlockId block, Option<String[]> directories) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Seq<ManagedBuffer> getMergedBlockData(
+        ShuffleMergedBlockId block, Option<String[]> directories) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public MergedBlockMeta getMergedBlockMeta(
+        ShuffleMergedBlockId block, Option<String[]> directories) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void stop() {}
+  }
+
+  /** Has one of Spark's. */
+  public static final class WrappingResolver extends ForeignResolver {
+    private final IndexShuffleBlockResolver files;
+
+    WrappingResolver(IndexShuffleBlockResolver files) {
+      this.files = files;
+    }
+
+    /** Called by reflection. */
+    public ShuffleBlockResolver wrapped() {
+      return files;
+    }
+  }
+}
