@@ -15,9 +15,8 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
  * @param bytes the limit
  * @param derivation one sentence for the log
  * @param neededBytes the limit without RLIMIT_MEMLOCK
- * @param warnings reasons why the user's limit is too large, a sentence each
  */
-public record PinnedLimit(long bytes, String derivation, long neededBytes, List<String> warnings) {
+public record PinnedLimit(long bytes, String derivation, long neededBytes) {
   private static final long MIN_BYTES = 1L << 20;
 
   /** All executors of a host or container together pin at most 1/4 of its memory. */
@@ -30,7 +29,6 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
   private static final int MIN_EXECUTORS = 2;
 
   private static final String OVERHEAD = "spark.executor.memoryOverhead";
-  private static final String KILLED = "the container may be killed";
 
   /** One of the limits of which the lowest counts. */
   private record Bound(String what, long bytes) {
@@ -69,38 +67,21 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     }
     long needed = lowest(bounds);
     OptionalLong lockable = hardware ? machine.lockableBytes() : OptionalLong.empty();
-    if (set.isPresent()) {
-      List<String> warnings = new ArrayList<>();
-      warnIfAbove(warnings, set.get(), spark.overheadBytes(), OVERHEAD, KILLED);
-      warnIfAbove(
-          warnings,
-          set.get(),
-          machine.contained() ? OptionalLong.of(outside) : OptionalLong.empty(),
-          "the container limit outside the heaps of executors=" + executors,
-          KILLED);
-      warnIfAbove(warnings, set.get(), lockable, "RLIMIT_MEMLOCK", "blocks beyond it use TCP");
-      String derivation = "set by " + ShuffleSetting.PINNED_MAX.key();
-      return new PinnedLimit(set.get(), derivation, set.get(), List.copyOf(warnings));
+    if (lockable.isPresent()) {
+      bounds.add(new Bound("RLIMIT_MEMLOCK", lockable.getAsLong()));
     }
-    lockable.ifPresent(bytes -> bounds.add(new Bound("RLIMIT_MEMLOCK", bytes)));
     StringJoiner derivation = new StringJoiner(", ", "the minimum of: ", "");
     for (Bound bound : bounds) {
       derivation.add(bound.toString());
     }
-    return new PinnedLimit(lowest(bounds), derivation.toString(), needed, List.of());
+    if (set.isPresent()) {
+      String chosen = "set by " + ShuffleSetting.PINNED_MAX.key() + ", instead of " + derivation;
+      return new PinnedLimit(set.get(), chosen, set.get());
+    }
+    return new PinnedLimit(lowest(bounds), derivation.toString(), needed);
   }
 
   private static long lowest(List<Bound> bounds) {
     return Math.max(MIN_BYTES, bounds.stream().mapToLong(Bound::bytes).min().orElseThrow());
-  }
-
-  private static void warnIfAbove(
-      List<String> warnings, long set, OptionalLong limit, String name, String effect) {
-    if (limit.isPresent() && set > limit.getAsLong()) {
-      warnings.add(
-          ShuffleSetting.PINNED_MAX.key()
-              + ("=" + set + " exceeds " + name)
-              + (": limitBytes=" + limit.getAsLong() + ", " + effect));
-    }
   }
 }

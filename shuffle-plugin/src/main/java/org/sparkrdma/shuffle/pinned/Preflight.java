@@ -48,7 +48,6 @@ public final class Preflight {
       MachineMemory machine,
       ExecutorNeeds needs)
       throws VerbsException {
-    limit.warnings().forEach(objection -> LOG.warn("{}", objection));
     if (device.info().transport() == Transport.LOOPBACK) {
       return;
     }

@@ -138,24 +138,15 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldUseTheSettingAndWarnWhenItIsTooLarge() {
-    assertThat(PinnedLimit.of(Optional.of(5 * GIB), BARE, spark(), true).warnings()).isEmpty();
+  void shouldUseTheSettingAndNameTheLimitInItsPlace() {
     MachineMemory tight = container(3, 1, OptionalLong.of(65_536));
     SparkMemory pod =
         spark("spark.master", "k8s://https://h", "spark.executor.memoryOverhead", "512m");
     PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, pod, true);
     assertThat(limit.bytes()).isEqualTo(5 * GIB);
-    assertThat(limit.derivation()).isEqualTo("set by spark.shuffle.rdma.pinned.max");
-    String start = "spark.shuffle.rdma.pinned.max=5368709120 exceeds ";
-    assertThat(limit.warnings())
-        .containsExactly(
-            start
-                + "spark.executor.memoryOverhead: limitBytes=536870912, the container may be killed",
-            start
-                + "the container limit outside the heaps of executors=1: limitBytes=2147483648, the"
-                + " container may be killed",
-            start + "RLIMIT_MEMLOCK: limitBytes=65536, blocks beyond it use TCP");
-    assertThat(PinnedLimit.of(Optional.of(GIB / 2), tight, pod, false).warnings()).isEmpty();
+    assertThat(limit.derivation())
+        .startsWith("set by spark.shuffle.rdma.pinned.max, instead of the minimum of: ")
+        .contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 128 MiB", "RLIMIT_MEMLOCK");
   }
 
   @ParameterizedTest

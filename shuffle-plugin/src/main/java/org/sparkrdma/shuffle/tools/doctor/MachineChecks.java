@@ -55,9 +55,6 @@ final class MachineChecks {
                 "An executor may pin %d MiB: %s.",
                 limit.bytes() >> 20,
                 limit.derivation())));
-    for (String warning : limit.warnings()) {
-      findings.add(Finding.warning(warning + ".", "lower spark.shuffle.rdma.pinned.max"));
-    }
     findings.add(memlock(facts, limit.neededBytes()));
     return findings;
   }

@@ -162,7 +162,7 @@ public final class FakeMachine {
   }
 
   Facts facts() {
-    PinnedLimit limit = new PinnedLimit(NEEDED, "the minimum of: tests", NEEDED, List.of());
+    PinnedLimit limit = new PinnedLimit(NEEDED, "the minimum of: tests", NEEDED);
     return new Facts(
         new SystemFiles(root),
         environment,
