@@ -44,7 +44,9 @@ final class Suites {
     runs.add(SuiteRun.of(SCENARIOS + "faults.FaultsSuite", Setting.OWN));
     if (!nightly) {
       // A few tests on clusters; all run nightly.
-      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", Setting.PLUGIN).only("zero sized blocks", "shuffle on mutable pairs"));
+      runs.add(
+          SuiteRun.of(OURS + "RdmaShuffleSuite", Setting.PLUGIN)
+              .only("zero sized blocks", "shuffle on mutable pairs"));
     }
     for (Setting setting :
         List.of(Setting.SOFT, Setting.PLUGIN, Setting.FALLBACK, Setting.VANILLA)) {

@@ -37,7 +37,7 @@ class SettingsChecksTest {
             spark.shuffle.rdma.pined.max  1g
             spark.shuffle.rdma.mode=sometimes
             spark.shuffle.rdma.connections.max  many
-            spark.shuffle.rdma.lease.timeout  5s
+            spark.shuffle.rdma.recvQueueDepth  5s
             other.key  x
             """);
     machine.conf(file);
@@ -58,7 +58,7 @@ class SettingsChecksTest {
                     .contains(" value=1g allowed=the keys of docs"),
             text ->
                 assertThat(text)
-                    .startsWith("NOTE spark.shuffle.rdma.lease.timeout has no effect: "));
+                    .startsWith("NOTE spark.shuffle.rdma.recvQueueDepth has no effect: "));
     assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(3);
   }
 

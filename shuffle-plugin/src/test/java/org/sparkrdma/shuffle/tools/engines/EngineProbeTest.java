@@ -77,11 +77,11 @@ class EngineProbeTest {
             ENGINE,
             "soft",
             "spark.master",
-            "local-cluster[8,1,7168]",
+            "spark://127.0.0.1:7077",
             "spark.executor.memory",
-            "7g");
+            "40g");
     assertThat(probe(settings, new SystemFiles(root), List.of()).limit().bytes())
-        .isEqualTo(512L << 20);
+        .isEqualTo(8L << 30);
   }
 
   private static void write(Path root, String file, String text) throws IOException {
