@@ -22,7 +22,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockFetcherIterator;
 import org.apache.spark.util.SystemClock;
 import org.apache.spark.util.TaskCompletionListener;
-import org.sparkrdma.shuffle.spark.RecordIterator;
+import org.sparkrdma.shuffle.read.RecordIterator;
 import scala.Function2;
 import scala.Product2;
 import scala.Tuple2;

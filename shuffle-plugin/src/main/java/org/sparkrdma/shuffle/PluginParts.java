@@ -73,6 +73,11 @@ final class PluginParts implements AutoCloseable {
     return counters;
   }
 
+  /** Whether blocks that Spark may not have encrypted may be read. */
+  boolean mayReadPlain(SparkConf conf) {
+    return RdmaPolicy.mayReadPlain(key -> conf.getBoolean(key, false), settings);
+  }
+
   /** Whether RDMA is used. */
   ShuffleSettings.Mode mode() {
     return settings.mode();

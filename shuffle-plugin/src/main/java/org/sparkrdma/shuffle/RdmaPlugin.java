@@ -18,9 +18,11 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.OtherManager;
 
 /**
@@ -54,7 +56,10 @@ public final class RdmaPlugin implements SparkPlugin {
     return new OnExecutor();
   }
 
-  /** On the driver. Called by the thread that starts or stops the context. */
+  /**
+   * On the driver. Called by the thread that starts the context. The directory ends with Spark's
+   * RPC environment, because executors' last reports come after Spark 4 has shut plug-ins down.
+   */
   private static final class OnDriver implements DriverPlugin {
     private SparkContext context;
 
@@ -64,11 +69,18 @@ public final class RdmaPlugin implements SparkPlugin {
     @Override
     public Map<String, String> init(SparkContext starting, PluginContext plugin) {
       SparkConf conf = starting.conf();
-      boolean managerIsCreated = starting.env().shuffleManager() != null;
+      ShuffleManager created = starting.env().shuffleManager();
       String manager = conf.get(MANAGER, SORT);
-      if (!managerIsCreated && SORT_NAMES.contains(manager.toLowerCase(Locale.ROOT))) {
+      boolean isSort = SORT_NAMES.contains(manager.toLowerCase(Locale.ROOT));
+      boolean isOurs =
+          created == null
+              ? manager.endsWith("." + RdmaShuffleManager.class.getSimpleName())
+              : created instanceof RdmaShuffleManager;
+      if (created == null && isSort) {
         conf.set(MANAGER, RdmaShuffleManager.class.getName());
-      } else if (!manager.endsWith("." + RdmaShuffleManager.class.getSimpleName())) {
+      } else if (!isOurs) {
+        ExecutorClassPath.requireLoadable(conf, RdmaPlugin.class);
+        ExecutorStarts.register(conf);
         parts = new PluginParts(conf, true);
         if (parts.mode() == ShuffleSettings.Mode.REQUIRED) {
           throw new IllegalArgumentException(
@@ -89,13 +101,6 @@ public final class RdmaPlugin implements SparkPlugin {
     public void registerMetrics(String applicationId, PluginContext plugin) {
       if (parts != null) {
         parts.watch(context);
-      }
-    }
-
-    @Override
-    public void shutdown() {
-      if (parts != null) {
-        parts.close();
       }
     }
   }
@@ -138,12 +143,13 @@ public final class RdmaPlugin implements SparkPlugin {
       if (isFirst && !isLocal && !(manager instanceof RdmaShuffleManager)) {
         try {
           replaceClient(SparkEnv.get());
-        } catch (ReflectiveOperationException | RuntimeException e) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
           LOG.warn(
               "RDMA is not used in this executor, its shuffle reads use TCP: not possible with {}:"
                   + " {}",
               manager.getClass().getName(),
-              e.toString());
+              e.toString(),
+              e);
         }
       }
       return runtime;
@@ -154,7 +160,14 @@ public final class RdmaPlugin implements SparkPlugin {
       if (created.mode() == ShuffleSettings.Mode.OFF) {
         return;
       }
-      var resolver = OtherManager.resolver(env.shuffleManager());
+      ShuffleManager manager = env.shuffleManager();
+      if (!(manager instanceof SortShuffleManager) && !created.mayReadPlain(env.conf())) {
+        throw new IllegalStateException(
+            "Spark encrypts its network, and files of this manager may be plain: set "
+                + ShuffleSetting.FABRIC_TRUSTED.key()
+                + "=true if the RDMA network is trusted");
+      }
+      var resolver = OtherManager.resolver(manager);
       blockManager = env.blockManager();
       sparkClient = blockManager.blockStoreClient();
       // Throws where it is not allowed, before anything is started.
@@ -162,7 +175,7 @@ public final class RdmaPlugin implements SparkPlugin {
       parts = created;
       runtime = parts.startedRuntime(resolver);
       setClient(blockManager, runtime.client().forTasks());
-      LOG.info("Readers of {} fetch by RDMA", env.shuffleManager().getClass().getName());
+      LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
     }
 
     /** Same as {@link OtherManager#setClient}; overridden in tests. */

@@ -137,10 +137,26 @@ class RdmaPluginTest {
     assertKept(ForeignFilesManager.class, new RdmaPlugin.OnExecutor(), "NoSuchMethodException");
   }
 
+  /** Comet's native writer stores plain files although Spark encrypts its own. */
+  @Test
+  void shouldNotReadFilesOfOthersWhereSparkEncryptsItsNetwork() {
+    SparkConf conf =
+        other(OtherShuffleManager.class)
+            .set("spark.authenticate", "true")
+            .set("spark.authenticate.secret", "of a test")
+            .set("spark.network.crypto.enabled", "true")
+            .set("spark.io.encryption.enabled", "true");
+    assertKept(conf, new RdmaPlugin.OnExecutor(), "spark.shuffle.rdma.fabric.trusted=true");
+  }
+
   private static void assertKept(
       Class<? extends ShuffleManager> manager, RdmaPlugin.OnExecutor plugin, String reason) {
+    assertKept(other(manager), plugin, reason);
+  }
+
+  private static void assertKept(SparkConf conf, RdmaPlugin.OnExecutor plugin, String reason) {
     try (CapturedLog log = new CapturedLog();
-        JavaSparkContext spark = new JavaSparkContext(other(manager))) {
+        JavaSparkContext spark = new JavaSparkContext(conf)) {
       BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
       executor = plugin;
       runTasks(spark);
@@ -151,7 +167,7 @@ class RdmaPluginTest {
           .singleElement()
           .asString()
           .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: ")
-          .contains(manager.getName(), reason);
+          .contains(conf.get(MANAGER), reason);
     }
   }
 

@@ -27,7 +27,7 @@ import org.sparkrdma.shuffle.thread.ControlThread;
  * <p>All calls of the driver run on the executor's control thread, which the runtime owns. The
  * runtime also closes this. Safe for any thread, but for methods that say otherwise.
  */
-public final class DirectoryClient implements EndpointLookup, AutoCloseable {
+public final class DirectoryClient implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
 
   static final long FIRST_RETRY_MS = 50;
@@ -196,12 +196,12 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     return driver.ask(new ArrayList<>(List.of(kind, content)));
   }
 
-  @Override
+  /** As {@link EndpointCache#find}. */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     return endpoints.find(executorId);
   }
 
-  @Override
+  /** As {@link EndpointCache#recheck}. */
   public void recheck() {
     endpoints.recheck();
   }

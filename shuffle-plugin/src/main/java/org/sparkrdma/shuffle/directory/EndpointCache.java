@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * <p>Each answer contains all changes, so that many concurrent look-ups cost one query. The control
  * thread queries; everything else is safe for any thread.
  */
-final class EndpointCache implements EndpointLookup {
+final class EndpointCache {
   private static final Logger LOG = LoggerFactory.getLogger(EndpointCache.class);
 
   /** Interval of queries for executors that were found without an endpoint, or do not answer. */
@@ -59,8 +59,14 @@ final class EndpointCache implements EndpointLookup {
     this.queriedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
   }
 
-  @Override
-  public CompletableFuture<Optional<Endpoint>> find(String executorId) {
+  /**
+   * Finds the endpoint of an executor; empty when it has none or the directory does not answer in
+   * time. Does not block.
+   *
+   * @return already complete when the answer is known; else completed on the directory's thread,
+   *     which must not be blocked, and never exceptionally
+   */
+  CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
     if (endpoint == null) {
       return query(executorId);
@@ -95,8 +101,11 @@ final class EndpointCache implements EndpointLookup {
     }
   }
 
-  @Override
-  public synchronized void recheck() {
+  /**
+   * Called when an endpoint does not answer: queries the directory for changes, at most every few
+   * seconds.
+   */
+  synchronized void recheck() {
     if (!closed && nowNs.getAsLong() - queriedNs >= RECHECK_INTERVAL_NS) {
       queryOnce();
     }

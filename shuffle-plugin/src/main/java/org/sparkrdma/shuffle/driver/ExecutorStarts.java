@@ -13,22 +13,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Warns once when executors end before they register, because that is how executors of Spark 4 end
- * that cannot load the shuffle manager. Confined to the thread of its listener queue.
+ * that cannot load the shuffle manager or the plug-in. Confined to the thread of its listener
+ * queue.
  */
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
-
-  private final SparkConf conf;
 
   /** Executors whose block manager has not registered. */
   private final Set<String> starting = new HashSet<>();
 
   private int endedAtStart;
-
-  /** Called by Spark. */
-  public ExecutorStarts(SparkConf conf) {
-    this.conf = conf;
-  }
 
   /** Lets Spark create it with its context, because the first shuffle may never be reached. */
   public static void register(SparkConf conf) {
@@ -55,10 +49,9 @@ public final class ExecutorStarts extends SparkListener {
       // One may end for another reason.
       LOG.warn(
           "Executors have ended before they registered, the last one because of {}: they probably"
-              + " cannot load {}: check that each machine can read the plug-in's jar at the path in"
+              + " cannot load the plug-in: check that each machine can read its jar at the path in"
               + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's log",
-          removed.reason(),
-          conf.get("spark.shuffle.manager", ""));
+          removed.reason());
     }
   }
 }

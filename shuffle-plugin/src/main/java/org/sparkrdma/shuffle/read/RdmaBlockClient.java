@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
@@ -34,7 +34,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 public final class RdmaBlockClient extends ForwardingClient {
   private final FetchContext context;
   private final BlockTransport transport;
-  private final EndpointLookup directory;
+  private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
   private final BooleanSupplier isUp;
   private final AtomicBoolean draining;
 
@@ -44,16 +44,20 @@ public final class RdmaBlockClient extends ForwardingClient {
   /** Whether each call fetches for a reader of its own. */
   private final boolean forTasks;
 
-  /** Whether RDMA was up when this was created; a reader uses one way from its begin to its end. */
+  /**
+   * Whether RDMA was up when this was created: for a reader of the plug-in at its begin, for others
+   * at each call.
+   */
   private final boolean wasUp;
 
   /**
+   * @param directory finds the endpoint of an executor, as {@code DirectoryClient}
    * @param isUp whether RDMA is up
    */
   public RdmaBlockClient(
       FetchContext context,
       BlockTransport transport,
-      EndpointLookup directory,
+      Function<String, CompletableFuture<Optional<Endpoint>>> directory,
       BooleanSupplier isUp) {
     this(context, transport, directory, isUp, new AtomicBoolean(), null, false);
   }
@@ -61,7 +65,7 @@ public final class RdmaBlockClient extends ForwardingClient {
   private RdmaBlockClient(
       FetchContext context,
       BlockTransport transport,
-      EndpointLookup directory,
+      Function<String, CompletableFuture<Optional<Endpoint>>> directory,
       BooleanSupplier isUp,
       AtomicBoolean draining,
       ReaderBlocks reader,
@@ -151,7 +155,7 @@ public final class RdmaBlockClient extends ForwardingClient {
   private void begin(FetchRequest request, String executorId) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
-      found = directory.find(executorId);
+      found = directory.apply(executorId);
     } catch (RuntimeException e) {
       // The executor stops, and the directory takes no more calls.
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());

@@ -14,7 +14,6 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.util.CompletionIterator;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
-import org.sparkrdma.shuffle.spark.RecordIterator;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
 import scala.Function2;

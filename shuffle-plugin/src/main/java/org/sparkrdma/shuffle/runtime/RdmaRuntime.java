@@ -173,7 +173,7 @@ public final class RdmaRuntime implements AutoCloseable {
             new FallbackLog());
     this.client =
         new RdmaBlockClient(
-            context, request -> transport.fetch(request), directory, this::mayFetch);
+            context, request -> transport.fetch(request), directory::find, this::mayFetch);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */

@@ -42,6 +42,15 @@ public final class RdmaPolicy {
         : Optional.empty();
   }
 
+  /**
+   * Whether blocks in files of another shuffle manager may be read although {@code
+   * spark.io.encryption.enabled} does not promise that they are encrypted: Comet's native writer
+   * stores them plain.
+   */
+  public static boolean mayReadPlain(Predicate<String> isTrue, ShuffleSettings settings) {
+    return settings.trustedFabric() || NETWORK_ENCRYPTION.stream().noneMatch(isTrue);
+  }
+
   /** The part of {@link #warnings} about encryption of the network. */
   public static List<String> encryption(Predicate<String> isTrue, ShuffleSettings settings) {
     List<String> warnings = new ArrayList<>();

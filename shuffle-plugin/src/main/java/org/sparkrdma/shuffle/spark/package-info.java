@@ -4,7 +4,6 @@
  * shuffle.spark.ui} has the differences of Spark's UI. {@code shuffle.ui} starts the tab only where
  * Spark has pages for it, so not on Spark 3.5.
  *
- * <p>Stateless apart from {@link org.sparkrdma.shuffle.spark.RecordIterator}; called by task
- * threads and by the thread that creates the shuffle manager.
+ * <p>Stateless; called by task threads and by the thread that creates the shuffle manager.
  */
 package org.sparkrdma.shuffle.spark;

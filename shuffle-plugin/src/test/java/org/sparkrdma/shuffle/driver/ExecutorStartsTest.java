@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import org.apache.spark.SparkConf;
 import org.apache.spark.resource.ResourceProfile;
 import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
@@ -16,10 +15,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import scala.collection.immutable.Map$;
 
 class ExecutorStartsTest {
-  private final ExecutorStarts starts =
-      new ExecutorStarts(
-          new SparkConf(false)
-              .set("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager"));
+  private final ExecutorStarts starts = new ExecutorStarts();
 
   @Test
   void shouldWarnOnceWhenExecutorsEndBeforeTheyRegister() {
@@ -36,8 +32,8 @@ class ExecutorStartsTest {
       assertThat(log.warnings())
           .containsExactly(
               "Executors have ended before they registered, the last one because of exited with"
-                  + " code 1: they probably cannot load org.sparkrdma.shuffle.RdmaShuffleManager:"
-                  + " check that each machine can read the plug-in's jar at the path in"
+                  + " code 1: they probably cannot load the plug-in:"
+                  + " check that each machine can read its jar at the path in"
                   + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's"
                   + " log");
     }

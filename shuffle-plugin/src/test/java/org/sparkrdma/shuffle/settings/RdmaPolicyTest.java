@@ -96,6 +96,19 @@ class RdmaPolicyTest {
   }
 
   @Test
+  void shouldReadPlainFilesOfOtherManagersOnlyWithoutNetworkEncryptionOrOnATrustedFabric() {
+    assertThat(mayReadPlain()).isTrue();
+    conf.set("spark.ssl.rpc.enabled", "true").set("spark.io.encryption.enabled", "true");
+    assertThat(mayReadPlain()).isFalse();
+    conf.set("spark.shuffle.rdma.fabric.trusted", "true");
+    assertThat(mayReadPlain()).isTrue();
+  }
+
+  private boolean mayReadPlain() {
+    return RdmaPolicy.mayReadPlain(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf));
+  }
+
+  @Test
   void shouldForbidRdmaWithTheOldFetchProtocol() {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertObjections().singleElement().asString().contains("useOldFetchProtocol");

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import org.sparkrdma.shuffle.RdmaPlugin;
 
 /**
  * Settings of Spark, all of them as text.
@@ -74,9 +75,11 @@ public record SparkSettings(Map<String, String> values, boolean given) {
     return Boolean.parseBoolean(value(key, "false"));
   }
 
-  /** Whether these settings make Spark load another shuffle manager than this plug-in's. */
+  /** Whether these settings make Spark load neither this plug-in nor its shuffle manager. */
   public boolean isManagerMissing() {
-    return !isUnknown() && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
+    return !isUnknown()
+        && !value("spark.plugins", "").contains(RdmaPlugin.class.getName())
+        && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
   }
 
   /** Whether the user has given no settings at all; an empty file is given. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.spark;
+package org.sparkrdma.shuffle.read;
 
 import java.io.InputStream;
 import org.apache.spark.serializer.SerializerInstance;
