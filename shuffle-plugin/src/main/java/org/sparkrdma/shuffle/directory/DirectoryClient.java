@@ -196,12 +196,12 @@ public final class DirectoryClient implements AutoCloseable {
     return driver.ask(new ArrayList<>(List.of(kind, content)));
   }
 
-  /** As {@link EndpointCache#find}. */
+  /** Same as {@link EndpointCache#find}. */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     return endpoints.find(executorId);
   }
 
-  /** As {@link EndpointCache#recheck}. */
+  /** Same as {@link EndpointCache#recheck}. */
   public void recheck() {
     endpoints.recheck();
   }

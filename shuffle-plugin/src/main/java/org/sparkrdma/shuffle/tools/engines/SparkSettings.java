@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
-import org.sparkrdma.shuffle.RdmaPlugin;
 
 /**
  * Settings of Spark, all of them as text.
@@ -78,7 +77,7 @@ public record SparkSettings(Map<String, String> values, boolean given) {
   /** Whether these settings make Spark load neither this plug-in nor its shuffle manager. */
   public boolean isManagerMissing() {
     return !isUnknown()
-        && !value("spark.plugins", "").contains(RdmaPlugin.class.getName())
+        && !value("spark.plugins", "").contains("org.sparkrdma.shuffle.RdmaPlugin")
         && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
   }
 
