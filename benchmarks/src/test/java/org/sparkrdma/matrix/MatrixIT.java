@@ -123,11 +123,11 @@ class MatrixIT {
           .contains(
               "ERROR RdmaShuffleManager: executors of Spark 3.5.9 cannot load"
                   + " org.sparkrdma.shuffle.RdmaShuffleManager, because they do not load a shuffle"
-                  + " manager from --jars or spark.jars: set"
+                  + " manager from --jars or spark.jars: set spark.jars to the plug-in's jar and"
                   + " spark.plugins=org.sparkrdma.shuffle.RdmaPlugin instead of"
-                  + " spark.shuffle.manager, or copy the plug-in's jar to the same path on every"
-                  + " node and set both spark.executor.extraClassPath and"
-                  + " spark.driver.extraClassPath to that path");
+                  + " spark.shuffle.manager, or copy the jar to the same path on every node and"
+                  + " set both spark.executor.extraClassPath and spark.driver.extraClassPath to"
+                  + " that path");
       assertThat(executorDirectories()).isZero();
     }
   }

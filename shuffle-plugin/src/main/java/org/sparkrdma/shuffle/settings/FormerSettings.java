@@ -2,15 +2,28 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
-/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
+/**
+ * SparkRDMA's keys, and those of earlier versions, which a user may still have, and what became of
+ * each. Stateless.
+ */
 final class FormerSettings {
   private static final String SPARKS_WRITERS = "not needed: Spark's own writers write the files";
   private static final String COMPUTED = "not needed: computed, or found by the plug-in itself";
   private static final String POOLED = "not needed: receive memory is pooled";
   private static final String METRICS = "not needed: see the metrics source rdma";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
+
+  /** Keys of earlier versions of this plug-in; all are computed now. */
+  private static final Set<String> REMOVED =
+      Set.of(
+          """
+           ack.retry.max attempts.max chunk.size copy.slot.size copy.slots.max delivery.threads
+           device.port gid.type index.cache.max lease.timeout locates.max message.size
+           peer.leases.max peer.timeout quarantine.min reads.max spin.timeout window.size"""
+              .split("\\s+", -1));
 
   static {
     REPLACEMENTS.put("recvQueueDepth", COMPUTED);
@@ -50,7 +63,12 @@ final class FormerSettings {
     return "replaced by " + ShuffleSetting.PREFIX + name;
   }
 
-  /** The replacement of each key, which is given without its prefix. */
+  /** Replacement of a former key, which is given without its prefix; null for any other key. */
+  static String replacement(String name) {
+    return REPLACEMENTS.getOrDefault(name, REMOVED.contains(name) ? COMPUTED : null);
+  }
+
+  /** The replacement of each key of SparkRDMA, by its name without the prefix. */
   static Map<String, String> all() {
     return REPLACEMENTS;
   }

@@ -71,7 +71,13 @@ public final class ShuffleSettings {
     Map<String, String> left = new TreeMap<>(spark);
     left.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
     for (ShuffleSetting setting : ShuffleSetting.values()) {
-      takeValue(setting, left.remove(setting.key()));
+      String text = left.remove(setting.key());
+      values.put(setting, setting.parse(setting.defaultText()));
+      try {
+        values.put(setting, setting.parse(text == null ? setting.defaultText() : text));
+      } catch (IllegalArgumentException e) {
+        mistakes.add(e.getMessage());
+      }
     }
     List<String> engines = new ArrayList<>(List.of(ValueType.DERIVED));
     Set<String> keysOfEngines = new TreeSet<>();
@@ -81,14 +87,18 @@ public final class ShuffleSettings {
         keysOfEngines.add(one.key());
       }
     }
-    requireEngine(engines);
+    if (!engines.contains(engine())) {
+      mistakes.add(
+          ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + engine())
+              + (" allowed=" + String.join(", ", engines)));
+    }
     Map<String, String> ofEngines = new TreeMap<>();
     for (Map.Entry<String, String> setting : left.entrySet()) {
       String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
       if (keysOfEngines.contains(name)) {
         ofEngines.put(name, setting.getValue());
-      } else if (FormerSettings.all().containsKey(name)) {
-        notes.add(setting.getKey() + " has no effect: " + FormerSettings.all().get(name));
+      } else if (FormerSettings.replacement(name) != null) {
+        notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
       } else {
         mistakes.add(
             ("unknown setting: key=" + setting.getKey() + " value=" + setting.getValue())
@@ -148,18 +158,6 @@ public final class ShuffleSettings {
     return new ShuffleSettings(spark, Verbs.providers());
   }
 
-  /** A wrong value is a mistake, naming key, value and what is allowed. */
-  private void takeValue(ShuffleSetting setting, String text) {
-    values.put(setting, setting.parse(setting.defaultText()));
-    if (text != null) {
-      try {
-        values.put(setting, setting.parse(text));
-      } catch (IllegalArgumentException e) {
-        mistakes.add(e.getMessage());
-      }
-    }
-  }
-
   private String text(ShuffleSetting setting) {
     return (String) values.get(setting);
   }
@@ -189,15 +187,6 @@ public final class ShuffleSettings {
   private Optional<Long> bytesOrDerived(ShuffleSetting setting) {
     Optional<?> value = (Optional<?>) values.get(setting);
     return value.isPresent() ? Optional.of((Long) value.get()) : Optional.empty();
-  }
-
-  private void requireEngine(List<String> allowed) {
-    String name = text(ShuffleSetting.ENGINE);
-    if (!allowed.contains(name)) {
-      mistakes.add(
-          ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + name)
-              + (" allowed=" + String.join(", ", allowed)));
-    }
   }
 
   /** Whether RDMA is used. */

@@ -115,6 +115,14 @@ class ShuffleSettingsTest {
         .hasMessageContaining(allowed);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"ack.retry.max", "lease.timeout", "copy.slots.max", "window.size"})
+  void shouldAcceptAKeyOfAnEarlierVersionWithANote(String name) {
+    assertThat(of(Map.of(P + name, "1")).notes())
+        .containsExactly(
+            P + name + " has no effect: not needed: computed, or found by the plug-in itself");
+  }
+
   @Test
   void shouldNameAllMistakesAtOnce() {
     Map<String, String> texts =
