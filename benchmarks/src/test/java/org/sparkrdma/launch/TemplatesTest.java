@@ -15,7 +15,7 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.RdmaShuffleManager;
+import org.sparkrdma.shuffle.RdmaPlugin;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** Syntax of the templates in conf/; those for spark-defaults.conf also have the right keys. */
@@ -36,7 +36,7 @@ class TemplatesTest {
 
     assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
     assertThat(settings)
-        .containsEntry("spark.shuffle.manager", RdmaShuffleManager.class.getName())
+        .containsEntry("spark.plugins", RdmaPlugin.class.getName())
         .containsEntry("spark.executor.memoryOverhead", "1792m");
   }
 

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.RdmaShuffleManager;
+import org.sparkrdma.shuffle.RdmaPlugin;
 
 class ConfigurationTemplateTest {
   private static final Path TEMPLATE = Path.of("..", "conf", "spark-defaults.conf.template");
@@ -21,8 +21,8 @@ class ConfigurationTemplateTest {
   @Test
   void shouldSelectThePlugInWithTwoLines() throws IOException {
     assertThat(lines(false))
-        .containsOnlyKeys("spark.jars", "spark.shuffle.manager")
-        .containsEntry("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+        .containsOnlyKeys("spark.jars", "spark.plugins")
+        .containsEntry("spark.plugins", RdmaPlugin.class.getName());
   }
 
   @Test
