@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
 import org.sparkrdma.executors.ChecksAgent;
+import org.sparkrdma.executors.ExecutorChecks;
 import org.sparkrdma.executors.LeakLog;
 import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Script;
@@ -35,6 +36,8 @@ import org.sparkrdma.launch.Script;
 @Execution(ExecutionMode.SAME_THREAD)
 @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
 class YarnIT {
+  private static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaPlugin";
+
   private static final Pattern APPLICATION = Pattern.compile("application_[0-9]+_[0-9]+");
   private static final String JVM =
       "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 " + ChecksAgent.options().replace("\"", "") + " ";
@@ -71,7 +74,9 @@ class YarnIT {
         sparkConf.resolve("spark-defaults.conf"),
         Files.readString(Path.of("../conf/yarn.conf.template"))
             .replace(
-                "/path/to/spark-rdma-shuffle.jar", SparkSubmit.installation().plugIn().toString()));
+                "/path/to/spark-rdma-shuffle.jar", SparkSubmit.installation().plugIn().toString())
+            // This file takes precedence over the options of the JVM that have the checks.
+            .replace(PLUG_IN, PLUG_IN + "," + ExecutorChecks.class.getName()));
   }
 
   @AfterAll

@@ -14,8 +14,7 @@ import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.RdmaPlugin;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** Syntax of the templates in conf/; those for spark-defaults.conf also have the right keys. */
@@ -23,8 +22,12 @@ class TemplatesTest {
   private static final Path CONF = Path.of("..", "conf");
 
   @ParameterizedTest
-  @ValueSource(strings = {"yarn.conf.template", "kubernetes.conf.template"})
-  void shouldHaveLinesOfAKeyAndAValueThatThePlugInAccepts(String name) throws IOException {
+  @CsvSource({
+    "yarn.conf.template, spark.plugins, org.sparkrdma.shuffle.RdmaPlugin",
+    "kubernetes.conf.template, spark.shuffle.manager, org.sparkrdma.shuffle.RdmaShuffleManager"
+  })
+  void shouldHaveLinesOfAKeyAndAValueThatThePlugInAccepts(String name, String key, String value)
+      throws IOException {
     Map<String, String> settings = new TreeMap<>();
     for (String line : lines(name)) {
       assertThat(line).matches("spark\\.[A-Za-z0-9._]+ +\\S+");
@@ -36,7 +39,7 @@ class TemplatesTest {
 
     assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
     assertThat(settings)
-        .containsEntry("spark.plugins", RdmaPlugin.class.getName())
+        .containsEntry(key, value)
         .containsEntry("spark.executor.memoryOverhead", "1792m");
   }
 
