@@ -14,29 +14,30 @@ final class PluginSuite extends ScenarioSuite with Eventually {
 
   private val Stub = "org.sparkrdma.scenarios.StubManager"
 
-  private lazy val expected: Map[String, Any] = VanillaAnswers.everyday
-
   test("should set the shuffle manager in place of Spark's") {
+    val expected = VanillaAnswers.everyday
     SparkCluster.run(byPlugin()) { cluster =>
-      assertAnswers(cluster, Seq("groupBy"))
+      assertAnswers(cluster, expected, Seq("groupBy"))
       val managers = cluster.onEveryExecutor(PluginSuite.manager).values.toSet
       assert(managers === Set("org.sparkrdma.shuffle.RdmaShuffleManager"))
     }
   }
 
   test("should fetch by READ for another manager's reader, and release what it no longer reads") {
+    // Before the cluster, because this may start one of its own.
+    val expected = VanillaAnswers.everyday
     val conf = byPlugin()
       .set("spark.shuffle.manager", Stub)
       .set("spark.shuffle.rdma.serve", "window")
       .set("spark.shuffle.rdma.idle.timeout", "2s")
     SparkCluster.run(conf) { cluster =>
-      assertAnswers(cluster, Seq("groupBy", "repartition", "coalesced SQL aggregation"))
+      assertAnswers(cluster, expected, Seq("groupBy", "repartition", "coalesced SQL aggregation"))
       val managers = cluster.onEveryExecutor(PluginSuite.manager).values.toSet
       assert(managers === Set(Stub))
       val pids = cluster.processes().values
       // Removed shuffles do not reach the plug-in; what it registered ends by its idle time-out.
       eventually(assert(SharedFiles.registered(pids) === 0))
-      assertAnswers(cluster, Seq("groupBy"))
+      assertAnswers(cluster, expected, Seq("groupBy"))
     }
   }
 
@@ -46,7 +47,11 @@ final class PluginSuite extends ScenarioSuite with Eventually {
       .remove("spark.shuffle.manager")
       .set("spark.plugins", "org.sparkrdma.shuffle.RdmaPlugin," + ReadCounts.WITH_CHECKS)
 
-  private def assertAnswers(cluster: SparkCluster, names: Seq[String]): Unit =
+  private def assertAnswers(
+      cluster: SparkCluster,
+      expected: Map[String, Any],
+      names: Seq[String]
+  ): Unit =
     Jobs.all.filter(job => names.contains(job._1)).foreach { case (name, job) =>
       val (result, traffic) = cluster.trafficOf(job(cluster.spark))
       assert(result === expected(name), name)
