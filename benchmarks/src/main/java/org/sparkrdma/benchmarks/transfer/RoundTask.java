@@ -84,7 +84,6 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
             : FetchPlan.of(layout, shuffleId);
     BlockFetcher fetcher =
         new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader);
-    TimedFetches requests = new TimedFetches(engine.client(env), server, reader, System::nanoTime);
     context.barrier();
     Meter meter = new Meter(env, cpu);
     List<Long> requestNs = new ArrayList<>();
@@ -93,9 +92,12 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
       case THROUGHPUT -> blocks = fetcher.fetch(plan.iterator());
       case CEILING -> blocks = fetcher.fetch(new TimedRequests(plan, CEILING_NS, System::nanoTime));
       case LATENCY -> {
-        for (String[] request : plan) {
-          requestNs.add(requests.fetch(request));
-          blocks += request.length;
+        try (TimedFetches requests =
+            new TimedFetches(engine.client(env), server, reader, System::nanoTime)) {
+          for (String[] request : plan) {
+            requestNs.add(requests.fetch(request));
+            blocks += request.length;
+          }
         }
       }
     }

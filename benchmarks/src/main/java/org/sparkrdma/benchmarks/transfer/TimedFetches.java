@@ -7,12 +7,16 @@ import java.util.function.LongSupplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
-/** Makes one request after the other. Confined to one task's thread. */
-final class TimedFetches {
+/**
+ * Makes one request after the other. Confined to one task's thread; {@link #close} releases the
+ * blocks of a request that failed.
+ */
+final class TimedFetches implements AutoCloseable {
   private final BlockStoreClient client;
   private final Peers.Address server;
   private final BlockFetcher.BlockReader reader;
   private final LongSupplier nowNs;
+  private final Arrivals arrivals = new Arrivals();
 
   /**
    * @param reader reads each block after the time is taken
@@ -37,7 +41,7 @@ final class TimedFetches {
     ManagedBuffer[] buffers = new ManagedBuffer[request.length];
     String[] blockIds = new String[request.length];
     int taken = 0;
-    try (Arrivals arrivals = new Arrivals()) {
+    try {
       long startNs = nowNs.getAsLong();
       client.fetchBlocks(
           server.host(), server.port(), server.executorId(), request, arrivals, null);
@@ -57,5 +61,10 @@ final class TimedFetches {
         buffers[i].release();
       }
     }
+  }
+
+  @Override
+  public void close() {
+    arrivals.close();
   }
 }

@@ -35,14 +35,15 @@ private[faults] object RegistrationFaults {
           Claim.never("rdma.blocks.read")
         )
       ),
+      // A few refusals would not show copies: a window is tried again after 10 ms.
       FaultPoint(
         "a window is refused with ENOMEM",
-        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1)),
+        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
       ),
       FaultPoint(
         "a window is refused with EFAULT",
-        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
+        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1, maxFires = Forever)),
         claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy"),
         nightly = true
       )

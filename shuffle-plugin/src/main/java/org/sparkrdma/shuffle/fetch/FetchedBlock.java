@@ -56,11 +56,6 @@ public final class FetchedBlock extends ManagedBuffer {
   /** TCP's bytes, which replace the registered memory; null for nearly all blocks. */
   private volatile ManagedBuffer tcp;
 
-  /** Segment of the last {@link #seek}. */
-  private RegisteredChunk soughtChunk;
-
-  private int soughtOffset;
-
   private record Segment(RegisteredChunk chunk, int offset, int lengthBytes) {}
 
   FetchedBlock() {}
@@ -87,34 +82,6 @@ public final class FetchedBlock extends ManagedBuffer {
       }
       more.add(new Segment(from, at, bytes));
     }
-  }
-
-  /**
-   * Finds the bytes at a position of the block, for the target of a READ: {@link #soughtChunk} and
-   * {@link #soughtOffset}. The agent's thread.
-   *
-   * @return number of contiguous bytes there
-   */
-  public int seek(long position) {
-    long left = position;
-    int i = 0;
-    while (left >= lengthBytes(i)) {
-      left -= lengthBytes(i);
-      i++;
-    }
-    soughtChunk = i == 0 ? chunk : more.get(i - 1).chunk;
-    soughtOffset = (i == 0 ? offset : more.get(i - 1).offset) + (int) left;
-    return lengthBytes(i) - (int) left;
-  }
-
-  /** Chunk of the bytes that were sought last. */
-  public RegisteredChunk soughtChunk() {
-    return soughtChunk;
-  }
-
-  /** Offset of these bytes in that chunk. */
-  public int soughtOffset() {
-    return soughtOffset;
   }
 
   /** Adds bytes that the server took from its copy pool. */
@@ -154,8 +121,18 @@ public final class FetchedBlock extends ManagedBuffer {
     return more == null ? 1 : 1 + more.size();
   }
 
+  /** Chunk of the {@code i}-th segment. */
+  public RegisteredChunk chunk(int i) {
+    return i == 0 ? chunk : more.get(i - 1).chunk;
+  }
+
+  /** Offset of the {@code i}-th segment in its chunk. */
+  public int offset(int i) {
+    return i == 0 ? offset : more.get(i - 1).offset;
+  }
+
   /** Length of the {@code i}-th segment in bytes, more than 0. */
-  int lengthBytes(int i) {
+  public int lengthBytes(int i) {
     return i == 0 ? lengthBytes : more.get(i - 1).lengthBytes;
   }
 

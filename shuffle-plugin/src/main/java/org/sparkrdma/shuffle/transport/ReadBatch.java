@@ -10,11 +10,11 @@ import org.sparkrdma.shuffle.fetch.FetchedBlock;
 /**
  * The READs of one answer: one lease, one deadline. READs of a connection complete in the order in
  * which they were posted, so a block is whole when its last READ is done. Adjacent bytes are read
- * by one READ. Confined to the agent.
+ * by one READ. Used for another answer when it is done. Confined to the agent.
  */
 final class ReadBatch {
-  private final long leaseId;
-  private final long deadlineNs;
+  private long leaseId;
+  private long deadlineNs;
 
   // One entry for each READ, which is into a run of one chunk.
 
@@ -38,15 +38,25 @@ final class ReadBatch {
   /**
    * @param expected number of blocks
    */
-  ReadBatch(long leaseId, long deadlineNs, int expected) {
+  ReadBatch(int expected) {
     addresses = new long[expected];
     keys = new long[expected];
     chunks = new RegisteredChunk[expected];
     offsets = new int[expected];
     lengths = new int[expected];
     this.blocks = new ArrayList<>(expected);
-    this.leaseId = leaseId;
-    this.deadlineNs = deadlineNs;
+  }
+
+  /** Begins an answer; all READs of the one before are done. */
+  void begin(long newLeaseId, long newDeadlineNs) {
+    leaseId = newLeaseId;
+    deadlineNs = newDeadlineNs;
+    Arrays.fill(chunks, 0, reads, null);
+    blocks.clear();
+    reads = 0;
+    passedOn = 0;
+    posted = 0;
+    done = 0;
   }
 
   long leaseId() {
@@ -59,11 +69,18 @@ final class ReadBatch {
 
   /** Adds READs of a piece into memory of its block. */
   void read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
+    long skipped = offsetInBlock;
     int from = 0;
-    while (from < lengthBytes) {
-      int bytes = Math.min(lengthBytes - from, memory.seek(offsetInBlock + from));
-      add(address + from, key, memory.soughtChunk(), memory.soughtOffset(), bytes);
-      from += bytes;
+    for (int i = 0; from < lengthBytes; i++) {
+      int segmentBytes = memory.lengthBytes(i);
+      if (skipped >= segmentBytes) {
+        skipped -= segmentBytes;
+      } else {
+        int bytes = (int) Math.min(lengthBytes - from, segmentBytes - skipped);
+        add(address + from, key, memory.chunk(i), memory.offset(i) + (int) skipped, bytes);
+        from += bytes;
+        skipped = 0;
+      }
     }
   }
 

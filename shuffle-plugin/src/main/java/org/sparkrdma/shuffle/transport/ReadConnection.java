@@ -81,6 +81,9 @@ final class ReadConnection extends RdmaConnection {
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private final List<ReadBatch> batches = new ArrayList<>();
 
+  /** A batch that is done, for the next answer; null without one. */
+  private ReadBatch spare;
+
   /** Batches with READs to post. */
   private final ArrayDeque<ReadBatch> unposted = new ArrayDeque<>();
 
@@ -312,7 +315,9 @@ final class ReadConnection extends RdmaConnection {
     located.begin(message);
     Slot slot = slotOf(located.requestId());
     BlockRead[] asked = slot.blocks;
-    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs, asked.length);
+    ReadBatch batch = spare == null ? new ReadBatch(asked.length) : spare;
+    spare = null;
+    batch.begin(located.leaseId(), nowNs + timeoutNs);
     batches.add(batch);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
@@ -330,7 +335,9 @@ final class ReadConnection extends RdmaConnection {
     slot.blocks = null;
     context.agent().onAnswer(nowNs - slot.askedNs);
     sends.unlock();
-    unposted.add(batch);
+    if (batch.nextRead() >= 0) {
+      unposted.add(batch);
+    }
     if (!waitsForWindow) {
       postReads(false);
     }
@@ -494,14 +501,15 @@ final class ReadConnection extends RdmaConnection {
       while (hasWindow && !unposted.isEmpty() && sends.room() > MESSAGE_ENTRIES) {
         ReadBatch batch = unposted.peek();
         int read = batch.nextRead();
-        if (read < 0) {
-          unposted.poll();
-        } else if (!sends.canGather()) {
+        if (!sends.canGather()) {
           break;
         } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
           sends.read(batch, read, nowNs);
           batch.onPosted(nowNs);
           posted++;
+          if (batch.nextRead() < 0) {
+            unposted.poll();
+          }
         } else {
           hasWindow = false;
         }
@@ -552,9 +560,12 @@ final class ReadConnection extends RdmaConnection {
       }
       block = batch.pollDone();
     }
-    if (batch.isDone() && batches.remove(batch) && batch.leaseId() != 0) {
-      // The next LOCATE takes it along.
-      addLease(batch.leaseId(), nowNs);
+    if (batch.isDone() && batches.remove(batch)) {
+      spare = batch;
+      if (batch.leaseId() != 0) {
+        // The next LOCATE takes it along.
+        addLease(batch.leaseId(), nowNs);
+      }
     }
     if (!leftOut.isEmpty()) {
       wantLeftOut();

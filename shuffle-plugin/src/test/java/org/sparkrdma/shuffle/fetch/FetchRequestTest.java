@@ -149,9 +149,9 @@ class FetchRequestTest {
   private FetchedBlock block(long sumOffset) {
     FetchedBlock block = receive.tryTake(LENGTH);
     int placed = 0;
-    while (placed < LENGTH) {
-      int step = block.seek(placed);
-      block.soughtChunk().slice(block.soughtOffset(), step).put(content, placed, step);
+    for (int i = 0; i < block.count(); i++) {
+      int step = block.lengthBytes(i);
+      block.chunk(i).slice(block.offset(i), step).put(content, placed, step);
       placed += step;
     }
     block.addSum(CRC32C_KIND, HALF, sum(0, HALF));

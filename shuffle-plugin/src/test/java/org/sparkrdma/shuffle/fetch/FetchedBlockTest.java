@@ -47,10 +47,9 @@ class FetchedBlockTest {
     byte[] content = new byte[(int) block.size()];
     random.nextBytes(content);
     int placed = 0;
-    while (placed < content.length) {
-      // In steps, like the pieces of an answer.
-      int step = Math.min(30, block.seek(placed));
-      block.soughtChunk().slice(block.soughtOffset(), step).put(content, placed, step);
+    for (int i = 0; i < block.count(); i++) {
+      int step = block.lengthBytes(i);
+      block.chunk(i).slice(block.offset(i), step).put(content, placed, step);
       placed += step;
     }
     return content;
