@@ -212,6 +212,7 @@ final class SuiteProcess {
     command.add("-Dspark.testing=1");
     command.add("-Dspark.test.home=" + home);
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
+    command.add("-Dit.plugin.coordinates=" + System.getProperty("it.plugin.coordinates"));
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.repository=" + workbench.repository());
     command.add("-Dit.spark.path=" + SparkPath.of(home));

@@ -7,7 +7,7 @@ import java.nio.file.Path
 /** The plug-in's jar passed to spark-submit as users do, with nothing else on the class paths. */
 final class DeliverySuite extends ScenarioSuite {
   private val Plugin = sys.props("it.plugin.jar")
-  private val Version = "org.sparkrdma:spark-rdma-shuffle:0.1.0-SNAPSHOT"
+  private val Version = sys.props("it.plugin.coordinates")
 
   test("should run from --jars with one line of configuration, and log once why RDMA is not used") {
     val submitted = Submission.run("jars", "--jars", Plugin)
