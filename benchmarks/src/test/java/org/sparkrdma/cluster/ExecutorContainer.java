@@ -83,7 +83,8 @@ final class ExecutorContainer {
             File.pathSeparator,
             environment.get("SPARK_CONF_DIR"),
             environment.getOrDefault("SPARK_CLASSPATH", ""),
-            Path.of(environment.get("SPARK_HOME"), "jars", "*").toString()));
+            Path.of(environment.get("SPARK_HOME"), "jars", "*").toString(),
+            environment.get("SPARK_DIST_CLASSPATH")));
     command.add(MAIN_CLASS);
     Map.of(
             "--driver-url", "SPARK_DRIVER_URL",

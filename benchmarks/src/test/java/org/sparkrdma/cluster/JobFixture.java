@@ -21,7 +21,7 @@ import org.sparkrdma.cluster.job.JobResult;
  * @param large of the job "memory"
  * @param wide of the jobs that end an executor
  */
-record JobFixture(Path jar, List<String> small, List<String> large, List<String> wide) {
+public record JobFixture(Path jar, List<String> small, List<String> large, List<String> wide) {
   /**
    * Creates the jar and runs all shuffles.
    *
@@ -58,7 +58,7 @@ record JobFixture(Path jar, List<String> small, List<String> large, List<String>
   }
 
   /** A jar with the application's classes, which are among those of the tests. */
-  private static Path jar(Path jar) throws IOException {
+  public static Path jar(Path jar) throws IOException {
     String folder = ClusterJob.class.getPackageName().replace('.', '/');
     Path classes = Path.of("target/test-classes", folder);
     try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));

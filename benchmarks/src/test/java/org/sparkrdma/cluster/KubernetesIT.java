@@ -6,15 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.spark.scheduler.cluster.k8s.KubernetesClusterManager;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,9 +38,15 @@ class KubernetesIT {
   private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
   private static final String LOOPBACK = JVM + "-Dspark.shuffle.rdma.engine=soft";
 
+  /** Spark's scheduler for Kubernetes and its client, which a distribution has among its jars. */
+  private static final Map<String, String> JARS =
+      Map.of(
+          "SPARK_DIST_CLASSPATH",
+          SparkSubmit.jarOf(KubernetesClusterManager.class)
+              + (":" + Path.of("target/kubernetes-jars").toAbsolutePath() + "/*"));
+
   @TempDir private static Path directory;
   private static JobFixture job;
-  private static LinkedSparkHome sparkHome;
 
   /** A finished application: exit code and log of its driver, and its pods. */
   private record Application(Path answer, int exitCode, String driver, List<EndedPod> pods) {
@@ -59,26 +64,6 @@ class KubernetesIT {
   @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
   static void prepare() throws Exception {
     job = JobFixture.prepare(directory);
-    List<Path> more = new ArrayList<>();
-    more.add(
-        Path.of(
-            KubernetesClusterManager.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI()));
-    try (DirectoryStream<Path> jars =
-        Files.newDirectoryStream(Path.of("target/kubernetes-jars").toAbsolutePath())) {
-      jars.forEach(more::add);
-    }
-    sparkHome = LinkedSparkHome.create(directory.resolve("spark-home"), more);
-  }
-
-  @AfterAll
-  static void deleteLinks() {
-    if (sparkHome != null) {
-      sparkHome.close();
-    }
   }
 
   @Test
@@ -148,15 +133,16 @@ class KubernetesIT {
     Path answer = own.resolve("result.json");
     Path sparkConf = Files.createDirectory(own.resolve("spark-conf"));
     try (SimulatedKubernetes kubernetes =
-        SimulatedKubernetes.start(
-            own.resolve("pods"), sparkHome.path(), List.of(LOOPBACK, secondNode))) {
+        SimulatedKubernetes.start(own.resolve("pods"), JARS, List.of(LOOPBACK, secondNode))) {
       Files.writeString(
           sparkConf.resolve("spark-defaults.conf"), sparkDefaults(kubernetes.master()));
+      Map<String, String> variables = new HashMap<>(JARS);
+      variables.put("SPARK_CONF_DIR", sparkConf.toString());
       SparkSubmit.Outcome outcome =
           SparkSubmit.run(
-              sparkHome.path(),
+              SparkSubmit.installation().sparkHome(),
               own,
-              Map.of("SPARK_CONF_DIR", sparkConf.toString()),
+              variables,
               arguments(List.of(job.jar().toString(), name, answer.toString()), settings));
       return new Application(
           answer, outcome.exitCode(), outcome.output() + outcome.errors(), kubernetes.endPods());

@@ -3,7 +3,6 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,14 +47,11 @@ final class MiniYarn implements AutoCloseable {
   private final MiniDFSCluster files;
   private final MiniYARNCluster yarn;
   private final Path hadoopConf;
-  private final LinkedSparkHome sparkHome;
 
-  private MiniYarn(
-      MiniDFSCluster files, MiniYARNCluster yarn, Path hadoopConf, LinkedSparkHome sparkHome) {
+  private MiniYarn(MiniDFSCluster files, MiniYARNCluster yarn, Path hadoopConf) {
     this.files = files;
     this.yarn = yarn;
     this.hadoopConf = hadoopConf;
-    this.sparkHome = sparkHome;
   }
 
   /**
@@ -73,11 +69,7 @@ final class MiniYarn implements AutoCloseable {
             .build();
     MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, NODES, 1, 1);
     MiniYarn started =
-        new MiniYarn(
-            files,
-            yarn,
-            Files.createDirectory(directory.resolve("hadoop-conf")),
-            LinkedSparkHome.create(directory.resolve("spark-home"), List.of(clientOfYarn())));
+        new MiniYarn(files, yarn, Files.createDirectory(directory.resolve("hadoop-conf")));
     try {
       files.waitActive();
       yarn.init(configuration(files));
@@ -130,10 +122,6 @@ final class MiniYarn implements AutoCloseable {
     return "JAVA_HOME=" + System.getProperty("java.home") + ",JAVA_TOOL_OPTIONS=" + options;
   }
 
-  private static Path clientOfYarn() throws URISyntaxException {
-    return Path.of(Client.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-  }
-
   /**
    * Runs spark-submit with the configuration of this cluster.
    *
@@ -147,12 +135,14 @@ final class MiniYarn implements AutoCloseable {
     Map<String, String> all = new HashMap<>(variables);
     all.put("HADOOP_CONF_DIR", hadoopConf.toString());
     all.put("SPARK_CONF_DIR", sparkConf.toString());
-    return SparkSubmit.run(sparkHome.path(), directory, all, arguments);
+    all.put("SPARK_DIST_CLASSPATH", SparkSubmit.jarOf(Client.class));
+    return SparkSubmit.run(SparkSubmit.installation().sparkHome(), directory, all, arguments);
   }
 
   /** Value of spark.yarn.jars: the jars of Spark for containers, on each node. */
   String jarsOfSpark() {
-    return "local:" + sparkHome.path().resolve("jars") + "/*";
+    return "local:%s/jars/*,local:%s"
+        .formatted(SparkSubmit.installation().sparkHome(), SparkSubmit.jarOf(Client.class));
   }
 
   /**
@@ -220,7 +210,6 @@ final class MiniYarn implements AutoCloseable {
       containers.addAll(containers());
       ProcessTree.end(containers, END_GRACE);
       files.close();
-      sparkHome.close();
     }
   }
 }

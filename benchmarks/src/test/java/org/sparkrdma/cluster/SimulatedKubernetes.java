@@ -36,10 +36,11 @@ final class SimulatedKubernetes implements AutoCloseable {
    * Starts it.
    *
    * @param directory for the pods' files
-   * @param sparkHome of the image
+   * @param variables of the image
    * @param nodeOptions options of the JVMs in the containers of each node
    */
-  static SimulatedKubernetes start(Path directory, Path sparkHome, List<String> nodeOptions) {
+  static SimulatedKubernetes start(
+      Path directory, Map<String, String> variables, List<String> nodeOptions) {
     KubernetesMockServer server =
         new KubernetesMockServer(
             new Context(), new MockWebServer(), new HashMap<>(), new PodAdmission(), false);
@@ -47,7 +48,9 @@ final class SimulatedKubernetes implements AutoCloseable {
     KubernetesClient client = server.createClient();
     List<Map<String, String>> nodes = new ArrayList<>();
     for (String options : nodeOptions) {
-      nodes.add(image(server, sparkHome, options));
+      Map<String, String> image = new HashMap<>(variables);
+      image.putAll(image(server, options));
+      nodes.add(image);
     }
     LocalKubelet kubelet = new LocalKubelet(client, directory, nodes);
     SimulatedKubernetes started = new SimulatedKubernetes(server, client, kubelet);
@@ -60,12 +63,11 @@ final class SimulatedKubernetes implements AutoCloseable {
     }
   }
 
-  private static Map<String, String> image(
-      KubernetesMockServer server, Path sparkHome, String options) {
+  private static Map<String, String> image(KubernetesMockServer server, String options) {
     return Map.of(
         "PATH", System.getenv("PATH"),
         "JAVA_HOME", System.getProperty("java.home"),
-        "SPARK_HOME", sparkHome.toString(),
+        "SPARK_HOME", SparkSubmit.installation().sparkHome().toString(),
         "JAVA_TOOL_OPTIONS", options,
         "KUBERNETES_SERVICE_HOST", server.getHostName(),
         "KUBERNETES_SERVICE_PORT", Integer.toString(server.getPort()));

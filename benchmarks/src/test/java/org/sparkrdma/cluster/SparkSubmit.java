@@ -17,17 +17,22 @@ import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.Script;
 
 /** Runs {@code spark-submit} of the build's Spark to its end, as Spark's own script does. */
-final class SparkSubmit {
+public final class SparkSubmit {
   private static final Duration END_GRACE = Duration.ofSeconds(10);
 
   private SparkSubmit() {}
 
   /** Exit code, standard output and standard error. */
-  record Outcome(int exitCode, String output, String errors) {}
+  public record Outcome(int exitCode, String output, String errors) {}
 
   /** The packaged jars. */
   static Installation installation() {
     return new Installation(Path.of("..").toAbsolutePath().normalize());
+  }
+
+  /** The jar of a class, for the class path of Spark's processes. */
+  static String jarOf(Class<?> type) {
+    return type.getProtectionDomain().getCodeSource().getLocation().getPath();
   }
 
   /**
@@ -85,24 +90,37 @@ final class SparkSubmit {
    *
    * @param variables of the environment, which are added to those of this process
    */
-  static Outcome run(
+  public static Outcome run(
       Path sparkHome, Path directory, Map<String, String> variables, List<String> arguments)
       throws Exception {
-    Path output = directory.resolve("output");
-    Path errors = directory.resolve("errors");
-    Map<String, String> environment = new HashMap<>(Script.briefly());
-    environment.putAll(variables);
-    Process process =
-        new SparkLauncherCommand(sparkHome, Path.of(System.getProperty("java.home")))
-            .prepare("org.apache.spark.deploy.SparkSubmit", arguments, environment)
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
+    Process process = start(sparkHome, directory, variables, arguments);
     try {
-      return new Outcome(process.waitFor(), Files.readString(output), Files.readString(errors));
+      return outcome(process, directory);
     } finally {
       // A test that times out ends its application.
       ProcessTree.end(List.of(process.toHandle()), END_GRACE);
     }
+  }
+
+  /** Starts it. */
+  static Process start(
+      Path sparkHome, Path directory, Map<String, String> variables, List<String> arguments)
+      throws Exception {
+    Map<String, String> environment = new HashMap<>(Script.briefly());
+    environment.putAll(variables);
+    String java = environment.getOrDefault("JAVA_HOME", System.getProperty("java.home"));
+    return new SparkLauncherCommand(sparkHome, Path.of(java))
+        .prepare("org.apache.spark.deploy.SparkSubmit", arguments, environment)
+        .redirectOutput(directory.resolve("output").toFile())
+        .redirectError(directory.resolve("errors").toFile())
+        .start();
+  }
+
+  /** The outcome at its end. */
+  static Outcome outcome(Process process, Path directory) throws Exception {
+    return new Outcome(
+        process.waitFor(),
+        Files.readString(directory.resolve("output")),
+        Files.readString(directory.resolve("errors")));
   }
 }

@@ -82,13 +82,6 @@ class JobScriptsIT {
         .allSatisfy(run -> assertThat(run.at("/answer/rows").asLong()).isPositive());
   }
 
-  /** It writes 24 tables first. */
-  @Test
-  @Tag("nightly")
-  void shouldGetTheSameAnswerOfTpcdsByRead() throws Exception {
-    requireSameAnswer("tpcds --shapes 0.01x2x3");
-  }
-
   /** Some minutes for each suite. */
   @ParameterizedTest
   @Tag("nightly")

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -55,6 +56,17 @@ public final class Script {
       process.descendants().forEach(ProcessHandle::destroy);
       process.destroy();
     }
+  }
+
+  /** Copies artifacts with Maven and the POM of Spark homes. */
+  public static void copyArtifacts(String... arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("mvnw", "-B", "-ntp", "-q"));
+    command.addAll(List.of("-f", PROJECT.resolve("benchmarks/src/spark-home/pom.xml").toString()));
+    // The versions are not used, but a POM needs some.
+    command.addAll(List.of("-Dspark.version=4.2.0", "-Dscala.binary.version=2.13"));
+    command.addAll(List.of(arguments));
+    Outcome outcome = run(Map.of(), command.toArray(String[]::new));
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
   }
 
   /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.matrix;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,7 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +20,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.cluster.ClusterSettings;
-import org.sparkrdma.cluster.SparkApplication;
-import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.cluster.JobFixture;
+import org.sparkrdma.cluster.SparkSubmit;
+import org.sparkrdma.cluster.job.ClusterJob;
+import org.sparkrdma.cluster.job.JobResult;
 import org.sparkrdma.launch.CheckedExecutors;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.ProgressLog;
@@ -102,66 +104,92 @@ class MatrixIT {
   /** Executors of Spark 3.5 that cannot load the manager end at once and are replaced for ever. */
   @Test
   void shouldStopTheDriverWhereExecutorsOfSpark35CannotLoadTheManager() throws Exception {
-    SparkApplication application =
-        new SparkApplication(
-            "jars-alone",
-            MatrixApplication.class.getName(),
-            INSTALLATION.jobs(),
-            INSTALLATION.jarsToShip(),
-            512,
-            conf(),
-            List.of(plan(), directory.resolve("result.json").toString()));
-    try (StandaloneCluster cluster =
-        StandaloneCluster.start(
-            ClusterSettings.twoWorkers(oldestHome, directory)
-                .withSpark(oldestHome, java17Home()))) {
-      int exitCode = cluster.run(application, line -> {});
-      List<String> log = Files.readAllLines(cluster.driverLog(application));
-
-      assertThat(exitCode).isNotZero();
-      assertThat(String.join("\n", log))
-          .contains(
-              "ERROR RdmaShuffleManager: executors of Spark 3.5.9 cannot load"
-                  + " org.sparkrdma.shuffle.RdmaShuffleManager, because they do not load a shuffle"
-                  + " manager from --jars or spark.jars: set spark.jars to the plug-in's jar and"
-                  + " spark.plugins=org.sparkrdma.shuffle.RdmaPlugin instead of"
-                  + " spark.shuffle.manager, or copy the jar to the same path on every node and"
-                  + " set both spark.executor.extraClassPath and spark.driver.extraClassPath to"
-                  + " that path");
-      assertThat(executorDirectories()).isZero();
-    }
+    SparkSubmit.Outcome outcome =
+        submit(
+            oldestHome,
+            "shuffle",
+            List.of("spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager"));
+    assertThat(outcome.exitCode()).isNotZero();
+    assertThat(outcome.errors())
+        .contains(
+            "ERROR RdmaShuffleManager: executors of Spark 3.5.9 cannot load"
+                + " org.sparkrdma.shuffle.RdmaShuffleManager, because they do not load a shuffle"
+                + " manager from --jars or spark.jars: set spark.jars to the plug-in's jar and"
+                + " spark.plugins=org.sparkrdma.shuffle.RdmaPlugin instead of"
+                + " spark.shuffle.manager, or copy the jar to the same path on every node and"
+                + " set both spark.executor.extraClassPath and spark.driver.extraClassPath to"
+                + " that path")
+        .doesNotContain("Executor added");
   }
 
-  /** Spark 3.5 runs on Java 17 and not on all later versions. */
-  private static Path java17Home() throws Exception {
-    Path home = JavaHomes.find(Path.of("..").toAbsolutePath().normalize()).get(17);
-    assumeTrue(home != null, "no JDK of version 17");
-    return home;
+  /** The first application generates the tables, for which Spark 3.5 has too old a Guava. */
+  @Test
+  @Tag("nightly")
+  void shouldFetchTheShufflesOfComet() throws Exception {
+    Script.copyArtifacts(
+        "dependency:copy",
+        "-Dartifact=org.apache.datafusion:comet-spark-spark3.5_2.12:0.12.0",
+        "-DoutputDirectory=" + directory);
+    Path jar = directory.resolve("comet-spark-spark3.5_2.12-0.12.0.jar");
+    List<String> comet =
+        List.of(
+            "spark.driver.extraClassPath=" + jar,
+            "spark.executor.extraClassPath=" + jar,
+            "spark.shuffle.manager=org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager",
+            "spark.memory.offHeap.enabled=true",
+            "spark.memory.offHeap.size=512m");
+
+    JobResult vanilla = query(INSTALLATION.sparkHome(), List.of("spark.shuffle.manager=sort"));
+    JobResult alone = query(oldestHome, with(comet, "spark.plugins=org.apache.spark.CometPlugin"));
+    JobResult byRead =
+        query(
+            oldestHome,
+            with(
+                comet,
+                "spark.plugins=org.apache.spark.CometPlugin,org.sparkrdma.shuffle.RdmaPlugin"));
+    assertThat(byRead.answer()).isNotEmpty().isEqualTo(alone.answer()).isEqualTo(vanilla.answer());
+    assertThat(byRead.remoteBytes()).isPositive();
+    assertThat(directory.resolve("output")).content().contains("CometExchange");
+    assertThat(directory.resolve("errors"))
+        .content()
+        .contains("readBytes=" + byRead.remoteBytes() + " ", " tcpBytes=0 ");
   }
 
-  private String plan() throws IOException {
-    Path plan = directory.resolve("plan.json");
-    String data = "file:" + directory.resolve("data");
-    new ObjectMapper()
-        .writeValue(plan.toFile(), new MatrixPlan(true, data, data + "-sorted", "rows", 10, 1, 10));
-    return plan.toString();
+  private JobResult query(Path home, List<String> settings) throws Exception {
+    SparkSubmit.Outcome outcome =
+        submit(
+            home,
+            "tpch",
+            with(
+                settings,
+                "spark.test.tables=" + directory.resolve("tables"),
+                "spark.shuffle.rdma.engine=soft",
+                "spark.executor.memory=1g",
+                "spark.shuffle.readHostLocalDisk=false",
+                // Else small tables need no shuffle.
+                "spark.sql.autoBroadcastJoinThreshold=-1"));
+    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
+    outcome.output().lines().filter(line -> line.startsWith("round ")).forEach(System.out::println);
+    return new ObjectMapper().readValue(directory.resolve("result.json").toFile(), JobResult.class);
   }
 
-  private static Map<String, String> conf() {
-    Map<String, String> conf = new HashMap<>();
-    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
-    conf.put("spark.driver.host", "127.0.0.1");
-    conf.put("spark.driver.bindAddress", "127.0.0.1");
-    conf.put("spark.ui.enabled", "false");
-    return conf;
+  private static List<String> with(List<String> settings, String... more) {
+    return Stream.concat(settings.stream(), Stream.of(more)).toList();
   }
 
-  /** A Worker creates a directory for each application and, below it, one for each executor. */
-  private long executorDirectories() throws IOException {
-    try (Stream<Path> files = Files.walk(directory.resolve("logs"))) {
-      return files
-          .filter(file -> file.getParent().getFileName().toString().startsWith("app-"))
-          .count();
-    }
+  /** Runs a job on Java 17: Spark 3.5 does not run on all later versions. */
+  private SparkSubmit.Outcome submit(Path home, String job, List<String> settings)
+      throws Exception {
+    Path java = JavaHomes.find(INSTALLATION.project()).get(17);
+    assumeTrue(java != null, "no JDK of version 17");
+    List<Path> jars = new ArrayList<>(INSTALLATION.jarsToShip());
+    jars.add(INSTALLATION.jobs());
+    List<String> command = new ArrayList<>(List.of("--master", "local-cluster[2,1,2048]"));
+    command.addAll(List.of("--jars", jars.stream().map(Path::toString).collect(joining(","))));
+    settings.forEach(setting -> command.addAll(List.of("--conf", setting)));
+    command.addAll(List.of("--class", ClusterJob.class.getName()));
+    command.add(JobFixture.jar(directory.resolve("job.jar")).toString());
+    command.addAll(List.of(job, directory.resolve("result.json").toString()));
+    return SparkSubmit.run(home, directory, Map.of("JAVA_HOME", java.toString()), command);
   }
 }

@@ -2,6 +2,7 @@
 package org.sparkrdma.cluster.job;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
@@ -29,6 +30,11 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.sparkrdma.benchmarks.jobs.query.PublishedQueries;
+import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
@@ -74,6 +80,7 @@ public final class ClusterJob {
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
             case "limit" -> repeatAfterAKill(spark, events);
             case "deletion" -> deletePod(spark, events);
+            case "tpch" -> query(spark, events);
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
           };
       new ObjectMapper().writeValue(Path.of(arguments[1]).toFile(), result);
@@ -90,6 +97,27 @@ public final class ClusterJob {
 
   private static JobResult shuffle(JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle) {
     return result(spark, events, answer(spark, shuffle));
+  }
+
+  /** Query 5 of TPC-H, three times. The first application with its folder generates the tables. */
+  private static JobResult query(JavaSparkContext spark, ExecutorEvents events) {
+    String folder = spark.getConf().get("spark.test.tables");
+    PublishedQueries.parse(QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
+    SparkSession session = SparkSession.builder().getOrCreate();
+    for (File table : new File(folder, "tpch-0.1-8").listFiles()) {
+      session.read().parquet(table.getPath()).createOrReplaceTempView(table.getName());
+    }
+    List<String> rows = List.of();
+    for (int round = 1; round <= 3; round++) {
+      long startNs = System.nanoTime();
+      Dataset<Row> answer = session.sql(QuerySuite.TPCH.text("5"));
+      rows = answer.collectAsList().stream().map(row -> row.mkString("|")).toList();
+      double seconds = (System.nanoTime() - startNs) / 1e9;
+      waitUntilEmpty(spark);
+      System.out.printf("round %d: %.2f s, waited %d ms%n", round, seconds, events.waitedMs());
+      System.out.println(answer.queryExecution().executedPlan());
+    }
+    return result(spark, events, rows);
   }
 
   /** A shuffle that uses the receive pool, and then a task that takes more memory than it may. */

@@ -22,6 +22,7 @@ final class ExecutorEvents extends SparkListener {
   private final Set<String> failedOwners = new TreeSet<>();
 
   private long remoteBytes;
+  private long waitedMs;
   private int failedTasks;
   private int killedTasks;
   private int reducersLeft;
@@ -45,6 +46,7 @@ final class ExecutorEvents extends SparkListener {
     }
     if (end.taskMetrics() != null) {
       remoteBytes += end.taskMetrics().shuffleReadMetrics().remoteBytesRead();
+      waitedMs += end.taskMetrics().shuffleReadMetrics().fetchWaitTime();
     }
     if (end.taskType().equals("ResultTask") && --reducersLeft == 0) {
       action.run();
@@ -70,6 +72,11 @@ final class ExecutorEvents extends SparkListener {
 
   synchronized long remoteBytes() {
     return remoteBytes;
+  }
+
+  /** Time that tasks waited for remote blocks. */
+  synchronized long waitedMs() {
+    return waitedMs;
   }
 
   synchronized int failedTasks() {
