@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
-import org.sparkrdma.shuffle.spark.OtherManager;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Seq;
@@ -88,14 +87,6 @@ class RdmaPluginTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("spark.shuffle.rdma.mode=required is possible only with")
         .hasMessageContaining(OURS);
-  }
-
-  @Test
-  void shouldRefuseABadSettingWithAnotherManager() {
-    SparkConf conf = other(OtherShuffleManager.class).set("spark.shuffle.rdma.pinned.max", "17x");
-    assertThatThrownBy(() -> new JavaSparkContext(conf).close())
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x");
   }
 
   @ParameterizedTest
@@ -183,17 +174,6 @@ class RdmaPluginTest {
       executor.shutdown();
       assertThat(log.warnings()).isEmpty();
     }
-  }
-
-  @Test
-  void shouldFindTheResolverOfSparksFiles() throws Exception {
-    SparkConf conf = new SparkConf(false);
-    OtherShuffleManager plain = new OtherShuffleManager(conf);
-    assertThat(OtherManager.resolver(plain)).isSameAs(plain.filesResolver());
-    WrappingManager wrapping = new WrappingManager(conf);
-    assertThat(OtherManager.resolver(wrapping)).isSameAs(wrapping.filesResolver());
-    assertThatThrownBy(() -> OtherManager.resolver(new ForeignFilesManager(conf)))
-        .isInstanceOf(NoSuchMethodException.class);
   }
 
   private static void runTasks(JavaSparkContext spark) {

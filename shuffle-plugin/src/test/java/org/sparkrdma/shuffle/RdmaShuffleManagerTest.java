@@ -36,17 +36,6 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldStartByTheNameThatSparkRdmaUsed() {
-    SparkConf conf =
-        conf().set("spark.shuffle.manager", "org.apache.spark.shuffle.rdma.RdmaShuffleManager");
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      assertThat(sumsByRemainder(spark)).hasSize(7).containsEntry(0, 71_071);
-      assertThat(manager().getClass().getName())
-          .isEqualTo("org.apache.spark.shuffle.rdma.RdmaShuffleManager");
-    }
-  }
-
-  @Test
   void shouldServeSeveralContextsInTurn() {
     for (int i = 0; i < 2; i++) {
       SparkConf conf = conf().set("spark.shuffle.useOldFetchProtocol", "true");

@@ -32,17 +32,6 @@ class ExecutorClassPathTest {
   }
 
   @Test
-  void shouldNameBothKeysWhereTheJarComesFromTheApplicationsJars() {
-    assertThat(problem(OLD_SPARK, true))
-        .hasValueSatisfying(
-            problem ->
-                assertThat(problem)
-                    .contains("Spark 3.5.9", MANAGER, "--jars", EXECUTOR)
-                    .contains("spark.driver.extraClassPath", "spark.plugins=")
-                    .hasLineCount(1));
-  }
-
-  @Test
   void shouldAcceptAJarOfTheApplicationWhereExecutorsMayHaveOneOfTheirOwn() {
     conf.set(EXECUTOR, "/opt/plug-in.jar");
     assertThat(problem(OLD_SPARK, true)).isEmpty();
