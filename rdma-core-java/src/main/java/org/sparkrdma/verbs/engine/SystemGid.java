@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,24 +27,30 @@ public record SystemGid(Gid gid, String link) {
   private static final byte[] EMPTY = new byte[16];
 
   /**
-   * The entries that are not empty, by index; a table may have a thousand empty ones.
+   * The kernel fills the first empty entry, so after that many empty ones no other is expected. The
+   * tables of most cards are no larger; that of rxe has 1,024, each a file to open.
+   */
+  private static final int MAX_EMPTY = 256;
+
+  /**
+   * The entries that are not empty, by index.
    *
    * @param port its folder in /sys/class/infiniband
    * @param ethernet whether its link layer is Ethernet
    */
   public static List<SystemGid> of(Path port, Transport transport, boolean ethernet) {
     List<SystemGid> found = new ArrayList<>();
-    for (String name : children(port.resolve("gids"))) {
-      byte[] bytes = bytes(read(port.resolve("gids").resolve(name)));
+    int size = children(port.resolve("gids")).size();
+    int end = MAX_EMPTY;
+    for (int index = 0; index < Math.min(size, end); index++) {
+      byte[] bytes = bytes(read(port.resolve("gids/" + index)));
       if (bytes.length == EMPTY.length && !Arrays.equals(bytes, EMPTY)) {
-        String type = read(port.resolve("gid_attrs/types").resolve(name));
-        found.add(
-            new SystemGid(
-                new Gid(Integer.parseInt(name), type(transport, ethernet, type), address(bytes)),
-                read(port.resolve("gid_attrs/ndevs").resolve(name))));
+        String type = read(port.resolve("gid_attrs/types/" + index));
+        Gid gid = new Gid(index, type(transport, ethernet, type), address(bytes));
+        found.add(new SystemGid(gid, read(port.resolve("gid_attrs/ndevs/" + index))));
+        end = index + MAX_EMPTY;
       }
     }
-    found.sort(Comparator.comparingInt(entry -> entry.gid().index()));
     return found;
   }
 

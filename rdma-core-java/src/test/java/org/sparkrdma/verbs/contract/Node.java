@@ -58,13 +58,12 @@ public final class Node implements AutoCloseable {
   /** Opens the device that has the address, or the first one. */
   public static Node open(VerbsEngine engine, InetAddress address) throws VerbsException {
     List<DeviceInfo> devices = engine.devices();
-    String name =
-        devices.stream()
-            .filter(device -> hasAddress(device, address))
-            .findFirst()
-            .orElse(devices.get(0))
-            .name();
-    return new Node(engine.open(name));
+    return new Node(
+        engine.open(
+            devices.stream()
+                .filter(device -> hasAddress(device, address))
+                .findFirst()
+                .orElse(devices.get(0))));
   }
 
   private static boolean hasAddress(DeviceInfo device, InetAddress address) {

@@ -38,8 +38,8 @@ class DisniEngineTest {
     write("mlx5_0/node_type", "1: CA");
     port("mlx5_0", "4: ACTIVE", "Ethernet");
     gid("mlx5_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "lo");
-    gid("mlx5_0", 3, "0000:0000:0000:0000:0000:ffff:7f00:0001", "RoCE v2", "lo");
-    gid("mlx5_0", 10, "0000:0000:0000:0000:0000:0000:0000:0000", "", "");
+    gid("mlx5_0", 1, "0000:0000:0000:0000:0000:0000:0000:0000", "", "");
+    gid("mlx5_0", 2, "0000:0000:0000:0000:0000:ffff:7f00:0001", "RoCE v2", "lo");
 
     DeviceInfo info = devices().get(0);
 
@@ -52,7 +52,7 @@ class DisniEngineTest {
     assertThat(port.gids())
         .containsExactly(
             new Gid(0, GidType.ROCE_V1, address("fe800000000000000a0027fffe6cf701")),
-            new Gid(3, GidType.ROCE_V2, address("7f000001")));
+            new Gid(2, GidType.ROCE_V2, address("7f000001")));
     assertThat(port.addresses()).containsExactly(address("7f000001"));
   }
 

@@ -40,7 +40,7 @@ public final class TestEngine {
   }
 
   public static Device open(VerbsEngine engine) throws VerbsException {
-    return engine.open(engine.devices().get(0).name());
+    return engine.open(engine.devices().get(0));
   }
 
   /** Address on which the device listens. */
