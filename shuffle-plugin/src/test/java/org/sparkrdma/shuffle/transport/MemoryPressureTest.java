@@ -78,7 +78,7 @@ class MemoryPressureTest extends TransportFixture {
         (number, random) -> {
           TestExecutor reader = pair.get(number % 2);
           TestExecutor server = pair.get(1 - number % 2);
-          for (int i = 0; i < 6; i++) {
+          for (int i = 0; i < 3; i++) {
             fetchAndCheck(reader, server, randomBlocks(random));
           }
         });

@@ -31,8 +31,8 @@ abstract class ScriptedExecutors {
   /** An agent wakes up at ticks of 5 ms at most, for two iterations. */
   private static final int MAX_ITERATIONS_PER_SECOND = 1_000;
 
-  private static final int MEASURED_MS = 50;
-  private static final int MEASUREMENTS = 100;
+  private static final int MEASURED_MS = 20;
+  private static final int MEASUREMENTS = 250;
 
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
