@@ -28,15 +28,6 @@ class JobScriptsIT {
 
   @Test
   @Tag("nightly")
-  void shouldRunTheQuickStartUnderThePlugIn() throws Exception {
-    Path report = directory.resolve("new/report.json");
-    Outcome outcome = run("quickstart --size 1m --modes rdma --report " + report);
-    Script.assertSucceeded(outcome, "Every run gave the right answer");
-    assertThat(bytesByRead(report)).isPositive();
-  }
-
-  @Test
-  @Tag("nightly")
   void shouldSortInTheQuickStart() throws Exception {
     Path report = directory.resolve("report.json");
     Outcome outcome = run("quickstart --job terasort --size 2m --modes rdma --report " + report);

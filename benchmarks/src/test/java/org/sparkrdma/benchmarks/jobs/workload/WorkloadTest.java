@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,109 +19,109 @@ import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
 @Tag("slow")
 @Timeout(400)
 class WorkloadTest {
+  private static JavaSparkContext spark;
+
   @TempDir private Path directory;
+
+  @BeforeAll
+  static void start() {
+    spark =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[2]")
+                .setAppName("jobs")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1")
+                .set("spark.sql.autoBroadcastJoinThreshold", "-1")
+                .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer"));
+  }
+
+  @AfterAll
+  static void stop() {
+    spark.close();
+  }
 
   @Test
   void shouldGiveAnswersThatDoNotDependOnTheNumberOfPartitions() throws Exception {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      Answer ranks = answer(spark, ShuffleJob.PAGERANK, "500x3x2x3");
-      assertThat(ranks.rows()).isBetween(100L, 500L);
-      assertThat(answer(spark, ShuffleJob.PAGERANK, "500x3x2x5")).isEqualTo(ranks);
-      assertThat(answer(spark, ShuffleJob.PAGERANK, "500x3x3x3")).isNotEqualTo(ranks);
+    Answer ranks = answer(ShuffleJob.PAGERANK, "500x3x2x3");
+    assertThat(ranks.rows()).isBetween(100L, 500L);
+    assertThat(answer(ShuffleJob.PAGERANK, "500x3x2x5")).isEqualTo(ranks);
+    assertThat(answer(ShuffleJob.PAGERANK, "500x3x3x3")).isNotEqualTo(ranks);
 
-      ComputedAnswer joins = computed(spark, ShuffleJob.SKEWJOIN, "2000x200x40x3");
-      Answer joined = joins.summary();
-      // One for each of the 60 % other rows in a hundred, and the frequent key.
-      assertThat(joined.rows()).isEqualTo(61);
-      assertThat(answer(spark, ShuffleJob.SKEWJOIN, "2000x200x40x5")).isEqualTo(joined);
-      // Two in a hundred rows of the frequent key more, which is that of the first row.
-      assertThat(
-              computed(spark, ShuffleJob.SKEWJOIN, "2000x200x41x3").difference(joins).orElseThrow())
-          .contains("\n  row 1: '[0,8", " instead of '[0,8");
+    ComputedAnswer joins = computed(ShuffleJob.SKEWJOIN, "2000x200x40x3");
+    Answer joined = joins.summary();
+    // One for each of the 60 % other rows in a hundred, and the frequent key.
+    assertThat(joined.rows()).isEqualTo(61);
+    assertThat(answer(ShuffleJob.SKEWJOIN, "2000x200x40x5")).isEqualTo(joined);
+    // Two in a hundred rows of the frequent key more, which is that of the first row.
+    assertThat(computed(ShuffleJob.SKEWJOIN, "2000x200x41x3").difference(joins).orElseThrow())
+        .contains("\n  row 1: '[0,8", " instead of '[0,8");
 
-      Answer orders = answer(spark, ShuffleJob.BROADCASTFREE, "300x3");
-      assertThat(orders.rows()).isEqualTo(300);
-      assertThat(answer(spark, ShuffleJob.BROADCASTFREE, "300x5")).isEqualTo(orders);
+    Answer orders = answer(ShuffleJob.BROADCASTFREE, "300x3");
+    assertThat(orders.rows()).isEqualTo(300);
+    assertThat(answer(ShuffleJob.BROADCASTFREE, "300x5")).isEqualTo(orders);
 
-      assertThat(answer(spark, ShuffleJob.GROUPBY, "3x5x3k").rows()).isEqualTo(3 * 5 * 3);
-    }
+    assertThat(answer(ShuffleJob.GROUPBY, "3x5x3k").rows()).isEqualTo(3 * 5 * 3);
   }
 
   @Test
   void shouldSortItsOwnInput() throws Exception {
     Workload sort = ShuffleJob.TERASORT.workload("1m");
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
-      String data = "file:" + directory;
-      sort.prepare(spark, data);
-      Answer first = sort.run(spark, data).call().summary();
-      assertThat(first.rows()).isEqualTo(10_485);
-      assertThat(sort.run(spark, data).call().summary()).isEqualTo(first);
-    }
+    spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+    String data = "file:" + directory;
+    sort.prepare(spark, data);
+    Answer first = sort.run(spark, data).call().summary();
+    assertThat(first.rows()).isEqualTo(10_485);
+    assertThat(sort.run(spark, data).call().summary()).isEqualTo(first);
   }
 
   /** At every scale query 1 has four rows and query 6 one. */
   @Test
   void shouldAnswerQueriesOfTpchOverTablesThatAreWrittenOnce() throws Exception {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      String data = "file:" + directory;
-      ShuffleJob.TPCH.workload("0.001x2xall").prepare(spark, data);
-      Path marker = Files.createFile(directory.resolve("tpch-0.001-2/written-by-the-first"));
-      ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
-      assertThat(marker).exists();
+    String data = "file:" + directory;
+    ShuffleJob.TPCH.workload("0.001x2xall").prepare(spark, data);
+    Path marker = Files.createFile(directory.resolve("tpch-0.001-2/written-by-the-first"));
+    ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
+    assertThat(marker).exists();
 
-      Answer first = query(spark, "0.001x2x1", data);
+    Answer first = query("0.001x2x1", data);
 
-      assertThat(first.rows()).isEqualTo(4);
-      assertThat(query(spark, "0.001x2x1", data)).isEqualTo(first);
-      assertThat(query(spark, "0.001x2x6", data).rows()).isEqualTo(1);
-    }
+    assertThat(first.rows()).isEqualTo(4);
+    assertThat(query("0.001x2x1", data)).isEqualTo(first);
+    assertThat(query("0.001x2x6", data).rows()).isEqualTo(1);
   }
 
   @Test
   @Tag("nightly")
   void shouldAnswerQueriesOfTpcds() throws Exception {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      String data = "file:" + directory;
-      Workload count = ShuffleJob.TPCDS.workload("0.01x2x96");
-      count.prepare(spark, data);
-      assertThat(count.run(spark, data).call().summary().rows()).isEqualTo(1);
-      assertThat(rows(spark, "store_sales")).isEqualTo(120_527);
-      assertThat(rows(spark, "date_dim")).isEqualTo(73_049);
+    String data = "file:" + directory;
+    Workload count = ShuffleJob.TPCDS.workload("0.01x2x96");
+    count.prepare(spark, data);
+    assertThat(count.run(spark, data).call().summary().rows()).isEqualTo(1);
+    assertThat(rows("store_sales")).isEqualTo(120_527);
+    assertThat(rows("date_dim")).isEqualTo(73_049);
 
-      Workload brands = ShuffleJob.TPCDS.workload("0.01x2x3");
-      Workload ratio = ShuffleJob.TPCDS.workload("0.01x2x90");
-      assertThat(ratio.run(spark, data).call().rows()).containsExactly("90|null");
-      ComputedAnswer first = brands.run(spark, data).call();
-      assertThat(first.rows()).isNotEmpty().allSatisfy(row -> assertThat(row).startsWith("3|"));
-      assertThat(brands.run(spark, data).call()).isEqualTo(first);
-    }
+    Workload brands = ShuffleJob.TPCDS.workload("0.01x2x3");
+    Workload ratio = ShuffleJob.TPCDS.workload("0.01x2x90");
+    assertThat(ratio.run(spark, data).call().rows()).containsExactly("90|null");
+    ComputedAnswer first = brands.run(spark, data).call();
+    assertThat(first.rows()).isNotEmpty().allSatisfy(row -> assertThat(row).startsWith("3|"));
+    assertThat(brands.run(spark, data).call()).isEqualTo(first);
   }
 
-  private static Answer query(JavaSparkContext spark, String shape, String data) throws Exception {
+  private static Answer query(String shape, String data) throws Exception {
     return ShuffleJob.TPCH.workload(shape).run(spark, data).call().summary();
   }
 
-  private static long rows(JavaSparkContext spark, String table) {
+  private static long rows(String table) {
     return SparkSession.builder().sparkContext(spark.sc()).getOrCreate().table(table).count();
   }
 
-  private Answer answer(JavaSparkContext spark, ShuffleJob job, String shape) throws Exception {
-    return computed(spark, job, shape).summary();
+  private Answer answer(ShuffleJob job, String shape) throws Exception {
+    return computed(job, shape).summary();
   }
 
-  private static ComputedAnswer computed(JavaSparkContext spark, ShuffleJob job, String shape)
-      throws Exception {
+  private static ComputedAnswer computed(ShuffleJob job, String shape) throws Exception {
     return job.workload(shape).run(spark, "").call();
-  }
-
-  private static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[2]")
-        .setAppName("jobs")
-        .set("spark.ui.enabled", "false")
-        .set("spark.driver.host", "127.0.0.1")
-        .set("spark.sql.autoBroadcastJoinThreshold", "-1")
-        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
   }
 }
