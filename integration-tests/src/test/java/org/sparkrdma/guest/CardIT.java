@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,6 +96,7 @@ final class CardIT {
   }
 
   @Test
+  @Tag("nightly")
   void shouldKillAHangingSuiteAtTheTimeLimitAndRunSelectedCasesOfIwarp() throws Exception {
     GuestResult result =
         run(

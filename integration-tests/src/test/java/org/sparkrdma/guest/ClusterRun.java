@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.guest;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -216,6 +218,17 @@ final class ClusterRun {
     return unchecked
         .env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS + " " + GuestTests.LEAK_RECORDS)
         .env(LeakLog.VARIABLE, leaks.toString());
+  }
+
+  /**
+   * Asserts vanilla Spark's result, and that every remote byte came by READ in the first attempt.
+   */
+  static void assertAllByRead(StepResult step) {
+    assertThat(step.right()).as("%s", step).isTrue();
+    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
+    assertThat(step.tcpBytes()).as("%s", step).isZero();
+    assertThat(step.fallbacks()).as("%s", step).isEmpty();
+    assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
   /** Messages that filtered wires lost, one line each. */

@@ -2,6 +2,7 @@
 package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -46,11 +47,7 @@ final class ContainerLimitIT {
     Map<String, StepResult> steps = cluster.run("rocev2-ipv6", "iwarp-ipv6");
 
     for (String application : new String[] {"rocev2-ipv6", "iwarp-ipv6"}) {
-      StepResult blocks = steps.get(application + "/blocks");
-      assertThat(blocks.right()).as("%s", blocks).isTrue();
-      assertThat(blocks.rdmaBytes()).as("%s", blocks).isPositive();
-      assertThat(blocks.rdmaBytes()).as("%s", blocks).isEqualTo(blocks.remoteBytesRead());
-      assertThat(blocks.fallbacks()).as("%s", blocks).isEmpty();
+      assertAllByRead(steps.get(application + "/blocks"));
     }
     for (int node = 1; node <= 2; node++) {
       assertThat(cluster.executorLogs(node))

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The verbs contract over the ibverbs engine of the plug-in's jar, on the guest's devices. */
+/**
+ * The verbs contract over the ibverbs engine of the plug-in's jar, on the guest's devices. Of every
+ * day on the newer Java only; on the other one {@link CardIT} runs it on RoCE v2.
+ */
+@Tag("nightly")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(600)
 final class ContractIT {

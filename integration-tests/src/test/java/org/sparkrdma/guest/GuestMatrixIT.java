@@ -2,6 +2,7 @@
 package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.io.IOException;
 import java.util.List;
@@ -126,11 +127,5 @@ final class GuestMatrixIT {
         assertThat(log).as("node %s", node).doesNotContain("would write registered files");
       }
     }
-  }
-
-  private static void assertAllByRead(StepResult step) {
-    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
-    assertThat(step.tcpBytes()).as("%s", step).isZero();
-    assertThat(step.fallbacks()).as("%s", step).isEmpty();
   }
 }

@@ -10,11 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Behaviour of {@code ./dev/guest} on the machine of the test. */
+@Tag("nightly")
 @Isolated("It takes both processors.")
 @Timeout(120)
 final class GuestToolIT {

@@ -7,12 +7,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The plug-in's tests of strangers, misbehaving readers and misbehaving servers, on kernel RDMA.
@@ -22,12 +21,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class HostilePeersIT {
   private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
 
+  @Test
+  void shouldLoseNothingToStrangersAndPeersThatMisbehave() throws Exception {
+    assertPassed("rocev2", 40, "HostilePeerTest");
+  }
+
   /** Tests of features that siw lacks are skipped, see allowed-skips.txt. */
-  @ParameterizedTest
-  @CsvSource({"rocev2, 40", "iwarp, 35"})
-  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int tests)
-      throws Exception {
-    assertPassed(transport, tests, "HostilePeerTest");
+  @Test
+  @Tag("nightly")
+  void shouldLoseNothingToStrangersAndPeersThatMisbehaveOnIwarp() throws Exception {
+    assertPassed("iwarp", 35, "HostilePeerTest");
   }
 
   /**
@@ -35,6 +38,7 @@ final class HostilePeersIT {
    * message for as long as no other follows (docs/dev/testing.md).
    */
   @Test
+  @Tag("nightly")
   void shouldReadNothingWrongFromAServerThatMisbehaves() throws Exception {
     assertPassed("rocev2", 49, "HostileServerTest");
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * READs that complete long after their deadline, because the network between two kernels is slow.
  */
+@Tag("nightly")
 @Isolated("It takes both processors.")
 @Timeout(300)
 final class LateReadsIT {

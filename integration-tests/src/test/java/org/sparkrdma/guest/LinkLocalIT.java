@@ -2,6 +2,7 @@
 package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -95,14 +96,6 @@ final class LinkLocalIT {
         .contains("RDMA is not used in this executor until it can be started: ")
         .containsPattern("addresses=fe80:[0-9a-f:]+%" + scope + ": ")
         .contains("set spark.shuffle.rdma.listen.address=fe80::/10");
-  }
-
-  private static void assertAllByRead(StepResult step) {
-    assertThat(step.right()).as("%s", step).isTrue();
-    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
-    assertThat(step.tcpBytes()).as("%s", step).isZero();
-    assertThat(step.fallbacks()).as("%s", step).isEmpty();
-    assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
   /** Remote bytes came by TCP. */

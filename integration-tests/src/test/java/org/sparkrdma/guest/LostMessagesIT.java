@@ -2,6 +2,7 @@
 package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.util.Map;
 import java.util.stream.Stream;
@@ -58,13 +59,6 @@ final class LostMessagesIT {
       }
       assertAllByRead(later);
     }
-  }
-
-  private static void assertAllByRead(StepResult step) {
-    assertThat(step.right()).as("%s", step).isTrue();
-    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
-    assertThat(step.fallbacks()).as("%s", step).isEmpty();
-    assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
   private static void assertOnce(StepResult step) {

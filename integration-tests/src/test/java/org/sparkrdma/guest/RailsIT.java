@@ -2,10 +2,12 @@
 package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -16,6 +18,7 @@ import org.sparkrdma.guest.cluster.StepResult;
  * or not. Spark's own address is on an iWARP device, which is not used because the fabric is not
  * trusted. All packets of RDMA have the traffic class that was set.
  */
+@Tag("nightly")
 @Isolated("It takes both processors.")
 @Timeout(600)
 final class RailsIT {
@@ -57,13 +60,6 @@ final class RailsIT {
     assertThat(
             Capture.packets(capture, ROCE + " and not " + MARKED + " and not " + DISCONNECT_ANSWER))
         .isZero();
-  }
-
-  private static void assertAllByRead(StepResult step) {
-    assertThat(step.right()).as("%s", step).isTrue();
-    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
-    assertThat(step.tcpBytes()).as("%s", step).isZero();
-    assertThat(step.fallbacks()).as("%s", step).isEmpty();
   }
 
   private static long count(String text, String part) {
