@@ -16,13 +16,13 @@ final class Suites {
    */
   private static final List<List<String>> SCENARIO_SUITES =
       List.of(
-          List.of("OperatorsSuite", "ConcurrentJobsSuite", "BlockSizesSuite"),
           List.of("TerminationSuite", "DriverRestartSuite", "UpgradeSuite"),
           List.of("DoctorSuite", "TabSuite", "HistorySuite"),
-          List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
-          List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
-          List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
           List.of("DynamicAllocationSuite", "ResourceProfileSuite", "PluginSuite"),
+          List.of("OperatorsSuite", "ConcurrentJobsSuite", "BlockSizesSuite"),
+          List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
+          List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
+          List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
           List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite"));
 
   private Suites() {}
@@ -40,8 +40,12 @@ final class Suites {
    */
   static List<SuiteRun> all(boolean nightly) {
     List<SuiteRun> runs = new ArrayList<>();
-    // First, because it takes longest.
+    // Those that take longest come first, so that none runs alone at the end.
     runs.add(SuiteRun.of(SCENARIOS + "faults.FaultsSuite", Setting.OWN));
+    for (List<String> suites : SCENARIO_SUITES) {
+      runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
+    }
+    runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
     if (!nightly) {
       // A few tests on clusters; all run nightly.
       runs.add(
@@ -73,10 +77,6 @@ final class Suites {
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
               .only("using external shuffle service")
               .withoutRemoteBlocks());
-    }
-    runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
-    for (List<String> suites : SCENARIO_SUITES) {
-      runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
     }
     return runs;
   }

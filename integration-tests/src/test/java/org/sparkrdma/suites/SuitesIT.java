@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>{@code -Dit.suites=ShuffleSuite,UpgradeSuite} and {@code -Dit.settings=soft} select some;
  * {@code -Pnightly} runs the long ones as a whole. {@code -Dit.parallel=1} runs one suite at a time
- * instead of two. Every run has its own time limit, JVMs and directory; its whole output is kept
+ * instead of three. Every run has its own time limit, JVMs and directory; its whole output is kept
  * under {@code target/suites}.
  */
 @Timeout(value = 12, unit = TimeUnit.HOURS)
@@ -41,7 +41,7 @@ final class SuitesIT {
         new SuiteSelection(
             System.getProperty("it.suites", ""), System.getProperty("it.settings", ""));
     List<SuiteRun> runs = selection.from(Suites.all(Boolean.getBoolean("it.nightly")));
-    ExecutorService runners = Executors.newFixedThreadPool(Integer.getInteger("it.parallel", 2));
+    ExecutorService runners = Executors.newFixedThreadPool(Integer.getInteger("it.parallel", 3));
     // All are submitted before the first result is awaited.
     List<DynamicNode> nodes = runs.stream().map(run -> node(workbench, run, runners)).toList();
     runners.shutdown();

@@ -12,7 +12,7 @@ final class FallbackSuite extends ScenarioSuite {
     assertPlain(Clusters.fallback())
   }
 
-  test("should run like plain Spark when it is switched off") {
+  test("should run like plain Spark when it is switched off", Nightly) {
     assertPlain(Clusters.soft().set("spark.shuffle.rdma.mode", "off"))
   }
 

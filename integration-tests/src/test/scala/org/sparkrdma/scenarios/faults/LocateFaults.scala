@@ -35,7 +35,8 @@ private[faults] object LocateFaults {
         // A block at an end of its window.
         mayAlso = FaultPoint.ConnectionEnds
       ),
-      garbled("a LOCATED has another length of a piece", Step.LOCATED_RECEIVED, "LENGTH:3"),
+      garbled("a LOCATED has another length of a piece", Step.LOCATED_RECEIVED, "LENGTH:3")
+        .copy(nightly = true),
       garbled("a LOCATED has another offset of a piece", Step.LOCATED_RECEIVED, "OFFSET:3")
         .copy(nightly = true),
       // All blocks are 16 to 32 KiB long.
@@ -58,6 +59,7 @@ private[faults] object LocateFaults {
       slow("a LOCATED comes late", Step.LOCATED_RECEIVED).copy(nightly = true),
       untimely("a LOCATED comes too late", Step.LOCATED_RECEIVED, Act.HOLD, TooLateMs),
       untimely("a queue pair fails without an event under a LOCATE", Step.LOCATE, Act.FAIL_SILENTLY)
+        .copy(nightly = true)
     )
   )
 

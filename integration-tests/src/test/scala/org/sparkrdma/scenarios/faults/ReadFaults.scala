@@ -39,7 +39,7 @@ private[faults] object ReadFaults {
         mayAlso = FaultPoint.ConnectionEnds
       ),
       slow("a READ is slow", Step.READ),
-      untimely("a READ hangs", Step.READ, Act.LOSE),
+      untimely("a READ hangs", Step.READ, Act.LOSE).copy(nightly = true),
       untimely("a queue pair fails without an event under a READ", Step.READ, Act.FAIL_SILENTLY),
       untimely("a READ lands after its deadline", Step.READ, Act.LAND_LATE),
       FaultPoint(
