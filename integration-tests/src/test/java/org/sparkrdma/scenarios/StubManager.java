@@ -23,7 +23,8 @@ import scala.collection.Iterator;
 
 /**
  * A shuffle manager as those of native engines: it writes Spark's files, and its own reader fetches
- * through the client of the block manager. Shuffles that combine or sort use Spark's reader.
+ * through the client of the block manager. Shuffles that combine, sort or fetch adjacent blocks as
+ * one use Spark's reader, which does so too.
  */
 public final class StubManager implements ShuffleManager {
   private final SortShuffleManager sort;
@@ -56,7 +57,9 @@ public final class StubManager implements ShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     ShuffleDependency<K, ?, C> dependency = ((BaseShuffleHandle<K, ?, C>) handle).dependency();
-    if (dependency.aggregator().isDefined() || dependency.keyOrdering().isDefined()) {
+    if (dependency.aggregator().isDefined()
+        || dependency.keyOrdering().isDefined()
+        || SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context)) {
       return sort.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
