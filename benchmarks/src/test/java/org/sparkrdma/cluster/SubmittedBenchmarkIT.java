@@ -7,11 +7,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A benchmark by spark-submit, as docs/benchmarks.md has it for a user's own cluster. */
+/**
+ * A benchmark by spark-submit, as docs/benchmarks.md has it for a user's own cluster. JobScriptsIT
+ * runs the same job every day on a cluster of its own.
+ */
+@Tag("nightly")
 @Timeout(300)
 class SubmittedBenchmarkIT {
   @TempDir private Path directory;
