@@ -138,30 +138,17 @@ public final class FetchedBlock extends ManagedBuffer {
 
   /** A byte of the {@code i}-th segment; of another block when the memory was released. */
   byte get(int i, int position) {
-    if (i == 0) {
-      return chunk.get(offset + position);
-    }
-    Segment segment = more.get(i - 1);
-    return segment.chunk.get(segment.offset + position);
+    return chunk(i).get(offset(i) + position);
   }
 
   /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
   void get(int i, int position, byte[] target, int targetOffset, int bytes) {
-    if (i == 0) {
-      chunk.get(offset + position, target, targetOffset, bytes);
-    } else {
-      Segment segment = more.get(i - 1);
-      segment.chunk.get(segment.offset + position, target, targetOffset, bytes);
-    }
+    chunk(i).get(offset(i) + position, target, targetOffset, bytes);
   }
 
   /** A new view of the {@code i}-th segment. */
   ByteBuffer view(int i) {
-    if (i == 0) {
-      return chunk.slice(offset, lengthBytes);
-    }
-    Segment segment = more.get(i - 1);
-    return segment.chunk.slice(segment.offset, segment.lengthBytes);
+    return chunk(i).slice(offset(i), lengthBytes(i));
   }
 
   /** Compares all bytes with its checksums. */
@@ -284,11 +271,8 @@ public final class FetchedBlock extends ManagedBuffer {
   }
 
   private void free() {
-    if (chunk != null) {
-      chunk.release();
-    }
-    for (int i = 1; i < count(); i++) {
-      more.get(i - 1).chunk.release();
+    for (int i = 0; i < count(); i++) {
+      chunk(i).release();
     }
     if (tcp != null) {
       tcp.release();
