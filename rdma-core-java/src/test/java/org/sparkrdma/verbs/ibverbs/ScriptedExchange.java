@@ -49,16 +49,13 @@ final class ScriptedExchange implements AutoCloseable {
   /** Ends waits; the time-out of a connection attempt is shorter. */
   private static final long LIMIT_NS = Duration.ofSeconds(10).toNanos();
 
-  /**
-   * Maximum CPU use of an idle exchange: mostly of the two turns at both ends of its short sleep. A
-   * descriptor that wakes the thread at once leaves no sleep.
-   */
-  static final double MAX_IDLE_PERCENT = 10;
+  /** Maximum CPU use of an idle exchange. */
+  static final double MAX_IDLE_PERCENT = 1;
 
   /** Time of one sleep that nothing ends; an idle agent sleeps for 1 s. */
-  private static final long IDLE_NS = Duration.ofMillis(20).toNanos();
+  private static final long IDLE_NS = Duration.ofMillis(100).toNanos();
 
-  private static final int IDLE_MEASUREMENTS = 100;
+  private static final int IDLE_MEASUREMENTS = 20;
 
   /** Confined to the tests' thread. */
   private static double idlePercent;
