@@ -13,11 +13,13 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
+import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 
 /**
  * The parts of the plug-in in one process of Spark: directory and figures on the driver, runtime
@@ -44,9 +46,11 @@ final class PluginParts implements AutoCloseable {
    * Reads the settings. An executor that throws here would be replaced for ever, so it continues
    * without RDMA.
    *
-   * @throws IllegalArgumentException on the driver, when a setting is wrong
+   * @param entry the class that the user names
+   * @throws IllegalArgumentException on the driver, when a setting is wrong or executors cannot
+   *     load the class
    */
-  PluginParts(SparkConf conf, boolean isDriver) {
+  PluginParts(SparkConf conf, boolean isDriver, Class<?> entry) {
     this.isDriver = isDriver;
     ShuffleSettings read;
     try {
@@ -62,6 +66,8 @@ final class PluginParts implements AutoCloseable {
     warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
     driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
+      ExecutorClassPath.requireLoadable(conf, entry);
+      ExecutorStarts.register(conf);
       // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
       settings.notes().forEach(LOG::warn);

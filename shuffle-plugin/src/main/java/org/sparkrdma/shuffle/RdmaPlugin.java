@@ -18,11 +18,9 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.OtherManager;
 
 /**
@@ -79,9 +77,7 @@ public final class RdmaPlugin implements SparkPlugin {
       if (created == null && isSort) {
         conf.set(MANAGER, RdmaShuffleManager.class.getName());
       } else if (!isOurs) {
-        ExecutorClassPath.requireLoadable(conf, RdmaPlugin.class);
-        ExecutorStarts.register(conf);
-        parts = new PluginParts(conf, true);
+        parts = new PluginParts(conf, true, RdmaPlugin.class);
         if (parts.mode() == ShuffleSettings.Mode.REQUIRED) {
           throw new IllegalArgumentException(
               ShuffleSetting.MODE.key()
@@ -156,7 +152,7 @@ public final class RdmaPlugin implements SparkPlugin {
     }
 
     private void replaceClient(SparkEnv env) throws ReflectiveOperationException {
-      PluginParts created = new PluginParts(env.conf(), false);
+      PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class);
       if (created.mode() == ShuffleSettings.Mode.OFF) {
         return;
       }

@@ -16,14 +16,12 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -49,16 +47,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
     try {
-      if (isDriver) {
-        ExecutorClassPath.requireLoadable(conf, RdmaShuffleManager.class);
-      }
-      parts = new PluginParts(conf, isDriver);
+      parts = new PluginParts(conf, isDriver, RdmaShuffleManager.class);
     } catch (IllegalArgumentException e) {
       LOG.error(e.getMessage());
       throw e;
-    }
-    if (isDriver) {
-      ExecutorStarts.register(conf);
     }
     // Spark 4 sets its environment before it creates this, Spark 3.5 afterwards. In tests an
     // earlier application of the same JVM may have left its own.

@@ -120,7 +120,7 @@ class ShuffleSettingsTest {
   void shouldAcceptAKeyOfAnEarlierVersionWithANote(String name) {
     assertThat(of(Map.of(P + name, "1")).notes())
         .containsExactly(
-            P + name + " has no effect: not needed: computed, or found by the plug-in itself");
+            P + name + " has no effect: not needed: Spark does it, or the plug-in computes it");
   }
 
   @Test
