@@ -8,7 +8,8 @@ import org.apache.spark.SparkException
 final class FallbackSuite extends ScenarioSuite {
   private lazy val expected = VanillaAnswers.everyday("groupBy")
 
-  test("should run like plain Spark without a device") {
+  // Every day JobScriptsIT compares the answer of a job without a device.
+  test("should run like plain Spark without a device", Nightly) {
     assertPlain(Clusters.fallback())
   }
 
