@@ -40,7 +40,9 @@ class YarnIT {
 
   private static final Pattern APPLICATION = Pattern.compile("application_[0-9]+_[0-9]+");
   private static final String JVM =
-      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 " + ChecksAgent.options().replace("\"", "") + " ";
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:MetaspaceSize=128m "
+          + ChecksAgent.options().replace("\"", "")
+          + " ";
   private static final String OF_OVERHEAD = "1/2 of spark.executor.memoryOverhead above 256 MiB: ";
   private static final Pattern HIGHEST_PINNED =
       Pattern.compile("Shuffle of this application: .*highestPinnedBytes=([0-9]+)");

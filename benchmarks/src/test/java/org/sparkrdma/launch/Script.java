@@ -16,7 +16,8 @@ public final class Script {
   private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
   /** Options of JVMs that live for seconds, mostly starting and compiling. */
-  private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  private static final String SHORT_LIVED =
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:MetaspaceSize=128m";
 
   private Script() {}
 

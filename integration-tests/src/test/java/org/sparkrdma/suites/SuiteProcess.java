@@ -36,10 +36,11 @@ final class SuiteProcess {
 
   /**
    * More for daily runs: their JVMs live for seconds, mostly starting and compiling. A JVM whose
-   * class path does not begin with Spark's ignores the archive.
+   * class path does not begin with Spark's ignores the archive. By default metaspace begins so
+   * small that each JVM collects all garbage several times while it starts.
    */
   private static final String SHORT_LIVED =
-      " -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+      " -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:MetaspaceSize=128m"
           + useOf(Path.of(System.getProperty("it.class.archive")));
 
   private static final String LOG = "all-processes.log";
