@@ -30,7 +30,7 @@ final class JavaHomes {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     String finder = project.resolve(".mvn/FindJdk.java").toString();
     Process process =
-        new ProcessBuilder(java, finder, version, version)
+        new ProcessBuilder(java, "-XX:TieredStopAtLevel=1", finder, version, version)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     String home = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

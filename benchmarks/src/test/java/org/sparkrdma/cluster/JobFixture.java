@@ -17,24 +17,35 @@ import org.sparkrdma.cluster.job.JobResult;
 /**
  * The jar of {@link ClusterJob}, and the answers of its shuffles under Spark's own shuffle.
  *
- * @param small of the job "shuffle"
- * @param large of the job "memory"
- * @param wide of the jobs that end an executor
+ * @param directory for the output
  */
-public record JobFixture(Path jar, List<String> small, List<String> large, List<String> wide) {
+public record JobFixture(Path directory, Path jar) {
   /**
-   * Creates the jar and runs all shuffles.
+   * Creates the jar.
    *
    * @param directory for the jar and the output
    */
   static JobFixture prepare(Path directory) throws Exception {
-    Path jar = jar(directory.resolve("job.jar"));
-    List<String> answers = vanillaAnswers(Files.createDirectory(directory.resolve("vanilla")), jar);
-    return new JobFixture(
-        jar, answers.subList(0, 8), answers.subList(8, 12), answers.subList(12, 52));
+    return new JobFixture(directory, jar(directory.resolve("job.jar")));
   }
 
-  private static List<String> vanillaAnswers(Path own, Path jar) throws Exception {
+  /** The answer of the job "shuffle". */
+  List<String> small() throws Exception {
+    return vanillaAnswers("shuffle");
+  }
+
+  /** The answer of the job "memory". */
+  List<String> large() throws Exception {
+    return vanillaAnswers("all").subList(8, 12);
+  }
+
+  /** The answer of the jobs that end an executor. */
+  List<String> wide() throws Exception {
+    return vanillaAnswers("all").subList(12, 52);
+  }
+
+  private List<String> vanillaAnswers(String name) throws Exception {
+    Path own = Files.createTempDirectory(directory, "vanilla");
     Path answer = own.resolve("result.json");
     SparkSubmit.Outcome outcome =
         SparkSubmit.run(
@@ -49,7 +60,7 @@ public record JobFixture(Path jar, List<String> small, List<String> large, List<
                 "--class",
                 ClusterJob.class.getName(),
                 jar.toString(),
-                "all",
+                name,
                 answer.toString()));
     assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
     JobResult result = new ObjectMapper().readValue(answer.toFile(), JobResult.class);

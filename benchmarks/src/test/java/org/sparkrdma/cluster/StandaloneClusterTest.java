@@ -13,12 +13,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Script;
 
 @Tag("slow")
 @Timeout(180)
 class StandaloneClusterTest {
   private static final Path SPARK_HOME = Path.of(System.getProperty("sparkrdma.sparkHome"));
-  private static final int MASTER_AND_WORKERS = 3;
+  private static final int MASTER_AND_WORKER = 2;
 
   @TempDir private Path directory;
 
@@ -26,7 +27,7 @@ class StandaloneClusterTest {
   void shouldReturnTheExitCodeOfAnApplicationAndLeaveNoProcessWhenClosed() throws Exception {
     List<ProcessHandle> seen = new ArrayList<>();
     try (StandaloneCluster cluster =
-        StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory))) {
+        StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory).withWorkers(1))) {
       seen.addAll(ProcessHandle.current().descendants().toList());
       SparkApplication missing =
           new SparkApplication(
@@ -44,13 +45,13 @@ class StandaloneClusterTest {
       assertThat(cluster.driverLog(missing)).content().contains("no.such.Main");
     }
     assertThat(seen)
-        .hasSizeGreaterThanOrEqualTo(MASTER_AND_WORKERS)
+        .hasSizeGreaterThanOrEqualTo(MASTER_AND_WORKER)
         .noneMatch(ProcessHandle::isAlive);
   }
 
   @Test
   void shouldLeaveNoProcessWhenASignalEndsItsJvm() throws Exception {
-    Process jvm =
+    ProcessBuilder builder =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
@@ -58,12 +59,13 @@ class StandaloneClusterTest {
                 ClusterInOwnJvm.class.getName(),
                 SPARK_HOME.toString(),
                 directory.toString())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().putAll(Script.briefly());
+    Process jvm = builder.start();
     BufferedReader output = jvm.inputReader();
     assertThat(output.readLine()).startsWith(ClusterInOwnJvm.UP);
     List<ProcessHandle> started = jvm.descendants().toList();
-    assertThat(started).hasSize(MASTER_AND_WORKERS);
+    assertThat(started).hasSize(MASTER_AND_WORKER);
 
     jvm.destroy();
     jvm.waitFor();
