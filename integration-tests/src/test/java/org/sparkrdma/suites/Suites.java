@@ -30,9 +30,8 @@ final class Suites {
   /**
    * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
    * out what takes minutes and finds little: Spark's suites without the plug-in's engine, most of
-   * those without remote blocks (their blocks never reach the plug-in's client), those beside
-   * another shuffle manager (PluginSuite has one), Spark's suite of decommissioning beside ours,
-   * the largest blocks, and the tests tagged nightly.
+   * those without remote blocks (their blocks never reach the plug-in's client), Spark's suite of
+   * decommissioning beside ours, the largest blocks, and the tests tagged nightly.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.
@@ -47,6 +46,12 @@ final class Suites {
       runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
     }
     runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
+    if (!nightly) {
+      // A few tests beside another shuffle manager; all run nightly.
+      runs.add(
+          SuiteRun.of(OURS + "RdmaShuffleSuite", Setting.PLUGIN)
+              .only("zero sized blocks", "shuffle on mutable pairs"));
+    }
     for (Setting setting :
         List.of(Setting.SOFT, Setting.PLUGIN, Setting.FALLBACK, Setting.VANILLA)) {
       if (!nightly && (setting == Setting.PLUGIN || setting == Setting.FALLBACK)) {
