@@ -16,7 +16,8 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
   private val Begin = "Checks of executor "
   private val log = Path.of(sys.env("IT_LOG"))
 
-  test("should log that two hosts use RDMA") {
+  // Every day YarnIT reads such a report of its driver.
+  test("should log that two hosts use RDMA", Nightly) {
     val reports = reportsOf(Clusters.soft().set("spark.shuffle.rdma.doctor", "true"), hosts = 2)
     assert(reports.forall(_.contains(": RDMA is used")), reports)
     assert(Seq("127.0.0.1", "127.0.0.2").forall(host => reports.exists(_.contains(s" on $host:"))))

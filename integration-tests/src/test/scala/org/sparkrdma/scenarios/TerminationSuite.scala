@@ -42,12 +42,16 @@ final class TerminationSuite extends ScenarioSuite {
 
   private val Steps = Seq(HeldEnd.JvmHook -> Nil, HeldEnd.ManagerStop -> Seq(Nightly))
 
+  // Hanging READs: every day EndingJvmTest of the plug-in ends a process while its device hangs.
   for {
     (step, tags) <- Steps
-    (reads, faults) <- Seq("" -> "", " and its READs hang" -> HangingReads)
+    (reads, faults, more) <- Seq(
+      ("", "", Nil),
+      (" and its READs hang", HangingReads, Seq(Nightly))
+    )
   } test(
     s"should fail no fetch from a healthy executor while one waits after its $step$reads",
-    tags: _*
+    tags ++ more: _*
   ) {
     compare(step, partitions = 1, "spark.shuffle.rdma.soft.faults" -> faults)
   }
