@@ -8,13 +8,21 @@ import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Faults of the release of leases. */
 private[faults] object ReleaseFaults {
+
+  /** The connection ends when a RELEASE is not answered in time; blocks in flight then use TCP. */
+  private val EndsAtTimeOut = FaultPoint.ConnectionEnds + "timeout"
+
   val all: Seq[FaultPoint] = seeded(
     Seq(
       FaultPoint(
         "a RELEASE is lost",
         Seq(rule(Step.RELEASE_RECEIVED, Act.LOSE, chance = 1)),
-        claims = Claim.AllByRead ++
-          Seq(Claim.grows("connections.closed"), Claim.never("serve.leases.expired")),
+        claims = Seq(
+          Claim.grows("rdma.blocks.read"),
+          Claim.grows("connections.closed"),
+          Claim.never("serve.leases.expired")
+        ),
+        mayAlso = EndsAtTimeOut,
         runsTwice = true
       ),
       FaultPoint(
@@ -31,7 +39,8 @@ private[faults] object ReleaseFaults {
       FaultPoint(
         "a RELEASED is lost",
         Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
-        claims = Claim.AllByRead :+ Claim.grows("connections.closed"),
+        claims = Seq(Claim.grows("rdma.blocks.read"), Claim.grows("connections.closed")),
+        mayAlso = EndsAtTimeOut,
         runsTwice = true
       ),
       FaultPoint(
