@@ -5,7 +5,6 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentLinkedQueue
 
-import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.ExceptionFailure
@@ -26,16 +25,13 @@ import org.sparkrdma.scenarios.faults.OneWayShuffle
   *
   * The task that reads ends its own JVM after its first block. It reads the others when the step
   * under test is over, those of a second partition with a new reader, and the hooks go on when the
-  * driver has its result. Each ending is compared with the same ending of Spark's own shuffle.
+  * driver has its result. Failures are compared with those of Spark's own shuffle in the same
+  * ending.
   */
 final class TerminationSuite extends ScenarioSuite {
   private val Maps = 16
   private val Records = 40
   private val Padding = 1_024
-  private val HangingReads = "hang@2+"
-
-  /** Failures of Spark's own shuffle by step and partitions. */
-  private val ofSpark = mutable.Map.empty[(String, Int), Failures]
 
   /** A string, because its superclass is private to Spark in Scala. */
   private val SortManager = "org.sparkrdma.scenarios.HeldSortManager"
@@ -47,7 +43,7 @@ final class TerminationSuite extends ScenarioSuite {
     (step, tags) <- Steps
     (reads, faults, more) <- Seq(
       ("", "", Nil),
-      (" and its READs hang", HangingReads, Seq(Nightly))
+      (" and its READs hang", "hang@2+", Seq(Nightly))
     )
   } test(
     s"should fail no fetch from a healthy executor while one waits after its $step$reads",
@@ -72,13 +68,11 @@ final class TerminationSuite extends ScenarioSuite {
       .set("spark.shuffle.rdma.request.timeout", "2s")
       .set(setting._1, setting._2)
     val failures = failuresOf(soft, step, partitions)
-    val ofVanilla = ofSpark.getOrElseUpdate(
-      (step, partitions),
+    // Spark's own shuffle runs only where there is a failure: it cannot have fewer than none.
+    lazy val ofVanilla =
       failuresOf(Clusters.vanilla().set("spark.shuffle.manager", SortManager), step, partitions)
-    )
-    info(s"failures: $failures, vanilla: $ofVanilla")
-    assert(failures.ofHealthy <= ofVanilla.ofHealthy)
-    assert(failures.ofTasks <= ofVanilla.ofTasks)
+    assert(failures.ofHealthy == 0 || failures.ofHealthy <= ofVanilla.ofHealthy)
+    assert(failures.ofTasks == 0 || failures.ofTasks <= ofVanilla.ofTasks)
   }
 
   /** One request after the other, so that most are made while the JVM ends. */
