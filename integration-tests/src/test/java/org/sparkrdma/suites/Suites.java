@@ -23,7 +23,7 @@ final class Suites {
           List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
           List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
-          List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite"));
+          List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite", "BroadcastSuite"));
 
   private Suites() {}
 

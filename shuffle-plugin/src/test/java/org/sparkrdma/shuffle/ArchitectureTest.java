@@ -59,10 +59,11 @@ class ArchitectureTest {
     "serve, 'metrics wire thread output pinned settings'",
     "fetch, 'metrics wire directory thread'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
+    "broadcast, 'directory fetch metrics output settings'",
     "read, 'metrics directory fetch spark settings thread'",
-    "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
+    "runtime, 'address broadcast device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics spark'",
-    "driver, 'directory doctor settings spark ui'",
+    "driver, 'broadcast directory doctor settings spark ui'",
     "doctor, 'device directory pinned runtime settings thread tools'",
     "tools, 'address device pinned serve settings transport'",
   })

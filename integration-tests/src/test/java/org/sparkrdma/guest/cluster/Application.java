@@ -168,6 +168,17 @@ final class Application implements AutoCloseable {
             spark, "ibverbs", TRANSFER_BLOCKS, TRANSFER_ROUNDS, TRANSFER_BYTES));
   }
 
+  /** Broadcasts some values, and writes how many bytes of pieces were READ. */
+  void broadcasts() throws Exception {
+    awaitExecutors();
+    for (int i = 0; i < WARM_UPS; i++) {
+      int seed = i;
+      String answer = BroadcastValues.expected(seed);
+      step("value" + i, () -> BroadcastValues.sums(spark, seed), answer, true);
+    }
+    HostControl.put(share, name + ".copied", counters().get("serve.bytes.copy").toString());
+  }
+
   private void ask(String request) {
     try {
       host.ask(request);

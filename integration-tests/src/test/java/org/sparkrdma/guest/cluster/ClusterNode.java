@@ -204,6 +204,7 @@ public final class ClusterNode {
           application.tera("tera");
           application.transfer();
         }
+        case "rocev2-broadcast", "iwarp-broadcast" -> application.broadcasts();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
     }
@@ -262,6 +263,9 @@ public final class ClusterNode {
           // The first connection is established while both ends still compile.
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
+    }
+    if (name.endsWith("-broadcast")) {
+      BroadcastValues.configure(conf);
     }
     if (!isFirstConnection(name)) {
       conf.set("spark.shuffle.rdma.request.timeout", "10s");

@@ -30,7 +30,7 @@ public final class DirectoryName {
   }
 
   /** The name in the configuration; without one, a name that no driver has. */
-  static String of(SparkConf conf) {
+  public static String of(SparkConf conf) {
     return conf.get(KEY, PREFIX);
   }
 }

@@ -14,6 +14,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
@@ -41,6 +42,7 @@ public final class DriverParts implements AutoCloseable {
   private final ShuffleSettings settings;
   private final List<String> warnings;
   private DriverDirectory directory;
+  private Broadcasts broadcasts;
   private final FindingsLog findings = new FindingsLog();
 
   /** Null until a context is watched. */
@@ -64,6 +66,7 @@ public final class DriverParts implements AutoCloseable {
       directory =
           new DriverDirectory(
               conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport);
+      broadcasts = Broadcasts.onDriver(SparkEnv.get(), settings);
     }
   }
 
@@ -125,6 +128,7 @@ public final class DriverParts implements AutoCloseable {
     closed = true;
     if (directory != null) {
       directory.close();
+      broadcasts.close();
       directory = null;
     }
   }

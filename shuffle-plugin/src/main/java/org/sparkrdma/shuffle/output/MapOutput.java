@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.output;
 
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /** One map output: its data file and the offsets of its reduce partitions. Immutable. */
-public final class MapOutput {
+public class MapOutput {
   private final Path dataFile;
   private final long[] offsets;
 
@@ -54,6 +59,24 @@ public final class MapOutput {
     return false;
   }
 
+  /**
+   * Reads bytes from an offset until the buffer is full. On a disk thread.
+   *
+   * @throws IOException when they cannot be read, or there are fewer
+   */
+  public void read(long fileOffset, ByteBuffer target) throws IOException {
+    try (FileChannel channel = FileChannel.open(dataFile, StandardOpenOption.READ)) {
+      long at = fileOffset;
+      while (target.hasRemaining()) {
+        int count = channel.read(target, at);
+        if (count < 0) {
+          throw new EOFException("data file too short: offset=" + at);
+        }
+        at += count;
+      }
+    }
+  }
+
   /** Number of reduce partitions, empty ones included. */
   public int partitions() {
     return offsets.length - 1;
@@ -72,6 +95,11 @@ public final class MapOutput {
   /** Whether {@link #sum} may be called. */
   public boolean hasSums() {
     return sums != null;
+  }
+
+  /** Whether the server computes its checksums where readers verify blocks. */
+  public boolean needsSums() {
+    return sums == null;
   }
 
   /** Checksum of a partition. */

@@ -27,7 +27,7 @@ import scala.Option;
  * one checksum for each partition; both consist of 64-bit big-endian numbers. A missing checksum
  * file, or one of wrong length, means no checksums. Stateless, safe for any thread.
  */
-public final class SparkMapOutputs implements MapOutputs {
+public class SparkMapOutputs implements MapOutputs {
   /** The reduce id in names of index files, see Spark's IndexShuffleBlockResolver. */
   private static final int NO_REDUCE_ID = 0;
 

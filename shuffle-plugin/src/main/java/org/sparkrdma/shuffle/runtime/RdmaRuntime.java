@@ -21,6 +21,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
@@ -90,6 +91,9 @@ public final class RdmaRuntime implements AutoCloseable {
   private final long createdNs = System.nanoTime();
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
+  /** Pieces of broadcast variables. */
+  private Broadcasts broadcasts = Broadcasts.NONE;
+
   // Confined to the control thread.
 
   /** Number of starts. */
@@ -131,14 +135,19 @@ public final class RdmaRuntime implements AutoCloseable {
             RunningParts.rdmaTransports(env, resolver, settings, counters),
             warnings);
     ControlThread control = new ControlThread();
-    return new RdmaRuntime(
-        env,
-        env.blockManager().blockStoreClient(),
-        new DirectoryClient(env, settings.lookupTimeout(), control),
-        counters,
-        start,
-        new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
-        control);
+    RdmaRuntime created =
+        new RdmaRuntime(
+            env,
+            env.blockManager().blockStoreClient(),
+            new DirectoryClient(env, settings.lookupTimeout(), control),
+            counters,
+            start,
+            new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
+            control);
+    created.broadcasts =
+        Broadcasts.onExecutor(
+            env, settings, request -> created.transport.fetch(request), created.directory::find);
+    return created;
   }
 
   /**
@@ -447,6 +456,7 @@ public final class RdmaRuntime implements AutoCloseable {
   @Override
   public void close() {
     drain();
+    broadcasts.close();
     if (!removeShutdownHook()) {
       LOG.debug("JVM is shutting down; the kernel releases registered memory");
       return;

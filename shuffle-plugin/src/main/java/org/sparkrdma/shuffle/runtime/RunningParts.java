@@ -14,11 +14,11 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
@@ -173,7 +173,7 @@ record RunningParts(
     return new TransportEnvironment(
         open.device(),
         open.budget(),
-        new SparkMapOutputs(resolver, localDirectories(env), env.conf(), settings.verify()),
+        Broadcasts.outputs(env, resolver, localDirectories(env), settings),
         open.choice().addresses(),
         settings.listenPort(),
         DeviceChoice.completionVector(

@@ -179,7 +179,7 @@ final class AnswerWriter {
     if (from >= end - start) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    boolean computes = computeSums && (request.freshSums(block) || !map.hasSums());
+    boolean computes = computeSums && (request.freshSums(block) || map.needsSums());
     recorded.begin(map, first, last, start + from);
     // While something is missing the rest is still looked up, so that it loads at the same time.
     boolean complete = true;

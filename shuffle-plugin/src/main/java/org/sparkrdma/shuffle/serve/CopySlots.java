@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -324,17 +321,7 @@ final class CopySlots {
     void load() throws IOException, VerbsException {
       slot.slab.register();
       ByteBuffer target = slot.slab.memory.slice(slabOffset, lengthBytes());
-      try (FileChannel channel =
-          FileChannel.open(output().mapOutput().dataFile(), StandardOpenOption.READ)) {
-        long at = offset();
-        while (target.hasRemaining()) {
-          int count = channel.read(target, at);
-          if (count < 0) {
-            throw new EOFException("data file too short: offset=" + at);
-          }
-          at += count;
-        }
-      }
+      output().mapOutput().read(offset(), target);
     }
 
     @Override

@@ -160,6 +160,13 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether blocks are verified with Spark's checksums. Set it to `false` "
           + "only to measure."),
+  /** Whether broadcast variables come along a pipeline. */
+  BROADCAST_MODE(
+      "broadcast.mode",
+      "off",
+      ValueType.choice("off", "auto", "tcp"),
+      "Controls whether large broadcast variables come from executor to executor by READs: `auto`, "
+          + "or `off`. Use `tcp` to measure the same way with Spark's TCP."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
       "fabric.trusted",

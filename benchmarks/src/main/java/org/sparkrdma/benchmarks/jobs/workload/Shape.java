@@ -60,7 +60,7 @@ public final class Shape {
   }
 
   /** A size of at most {@code max}. */
-  int bytes(int index, DataSize max) {
+  public int bytes(int index, DataSize max) {
     DataSize size = size(index);
     if (size.bytes() > max.bytes()) {
       throw new IllegalArgumentException(

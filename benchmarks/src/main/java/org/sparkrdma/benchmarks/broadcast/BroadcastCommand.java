@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.broadcast;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.NumberLimits;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench broadcast}: broadcasts values under each mode in turn, on the
+ * loopback engine. The script's help describes the options.
+ */
+@Command(name = "broadcast")
+public final class BroadcastCommand implements Callable<Integer> {
+  /** Sixteen pieces of Torrent. */
+  private static final DataSize THRESHOLD = new DataSize(64L << 20);
+
+  private static final List<BroadcastMode> BELOW = List.of(BroadcastMode.OFF, BroadcastMode.READ);
+  private static final List<BroadcastMode> ABOVE =
+      List.of(BroadcastMode.TORRENT, BroadcastMode.TCP, BroadcastMode.READ);
+
+  @Mixin private ClusterOptions options;
+
+  @Parameters private List<String> shapes = new ArrayList<>();
+
+  @Option(names = "--join")
+  private String join;
+
+  @Option(names = "--below")
+  private boolean below;
+
+  @Option(names = "--modes", split = ",")
+  private List<BroadcastMode> modes = new ArrayList<>();
+
+  @Option(names = "--rounds", defaultValue = "5")
+  private int rounds;
+
+  @Option(names = "--warm-ups", defaultValue = "3")
+  private int warmUps;
+
+  @Spec private CommandSpec spec;
+
+  private BroadcastCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench broadcast", new BroadcastCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    BroadcastPlan plan = plan();
+    options.check();
+    int heapMib =
+        plan.shapes().stream().mapToInt(shape -> shape.heapMib(plan.join())).max().orElseThrow();
+    int workers = plan.shapes().stream().mapToInt(BroadcastShape::executors).max().orElseThrow();
+    return options
+        .command("bench")
+        .run(
+            settings -> settings.withWorkers(workers).withWorkerSize(1, heapMib),
+            runs -> {
+              var conf = Map.of("spark.driver.memory", heapMib + "m");
+              BroadcastResult result =
+                  runs.run(
+                      "broadcast", BroadcastApplication.class, plan, conf, BroadcastResult.class);
+              options.publish(BroadcastTable.of(plan, result.runs()), result);
+              System.out.println("All executors had the right bytes.");
+            });
+  }
+
+  private BroadcastPlan plan() {
+    new NumberLimits(spec).checkRounds(rounds, warmUps);
+    if (join != null && !shapes.isEmpty()) {
+      throw misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
+    }
+    if (join != null) {
+      shapes.add(join + "x" + BroadcastShape.MIN_EXECUTORS);
+    } else if (shapes.isEmpty()) {
+      shapes.addAll(below ? List.of("32mx2") : List.of("100mx4", "500mx2"));
+    }
+    if (modes.isEmpty()) {
+      modes.addAll(below ? BELOW : ABOVE);
+    }
+    List<BroadcastShape> wanted = shapes.stream().distinct().map(this::shape).toList();
+    return new BroadcastPlan(
+        join != null, wanted, modes.stream().distinct().toList(), rounds, warmUps);
+  }
+
+  private BroadcastShape shape(String text) {
+    try {
+      BroadcastShape shape = BroadcastShape.parse(text);
+      if (shape.bytes() < THRESHOLD.bytes() == below) {
+        return shape;
+      }
+    } catch (IllegalArgumentException e) {
+      throw misuse(e.getMessage());
+    }
+    throw misuse(
+        "'%s' has a SIZE on the wrong side of the threshold: give %s %s"
+            .formatted(text, below ? "less than" : "--below, or at least", THRESHOLD));
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}

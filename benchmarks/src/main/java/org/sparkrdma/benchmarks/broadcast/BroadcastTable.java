@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.broadcast;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.sparkrdma.launch.Quartiles;
+import org.sparkrdma.launch.TextTable;
+
+/** The runs as plain text: a table for each shape. Stateless. */
+final class BroadcastTable {
+  private static final String EXPLANATION =
+      """
+      Medians of the rounds, with the range in brackets. broadcast: seconds of broadcast() in the driver; value:
+      of the slowest value() in an executor; job: until the last executor has checked the value; both: of
+      broadcast() and the job. egress: what the driver sent, as a multiple of the value, in a round of its own;
+      read: the part of all bytes received that came by READ.""";
+
+  private BroadcastTable() {}
+
+  static String of(BroadcastPlan plan, List<BroadcastResult.Run> all) {
+    List<String> columns =
+        new ArrayList<>(List.of("broadcast", "value", "job", "both", "egress", "read"));
+    for (BroadcastMode base : plan.modes()) {
+      if (base == plan.modes().get(0) || base == BroadcastMode.TCP) {
+        columns.addAll(List.of("job / " + base, "both / " + base));
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    for (BroadcastShape shape : plan.shapes()) {
+      List<BroadcastResult.Run> runs =
+          all.stream().filter(run -> run.shape().equals(shape)).toList();
+      List<List<String>> rows = new ArrayList<>();
+      rows.add(new ArrayList<>(List.of((plan.join() ? "join " : "value ") + shape)));
+      rows.get(0).addAll(columns);
+      for (BroadcastMode mode : plan.modes()) {
+        List<String> row = new ArrayList<>(List.of(mode.toString()));
+        columns.forEach(column -> row.add(cell(column, runs, mode)));
+        rows.add(row);
+      }
+      text.append(TextTable.of(rows, column -> column == 0)).append('\n');
+    }
+    return text + EXPLANATION;
+  }
+
+  /**
+   * @param column a figure, or its ratio to that of a mode of the same round
+   */
+  private static String cell(String column, List<BroadcastResult.Run> runs, BroadcastMode mode) {
+    String[] parts = column.split(" / ", 2);
+    List<Double> values =
+        runs.stream()
+            .filter(run -> run.mode() == mode && run.figures().containsKey(parts[0]))
+            .map(run -> run.figures().get(parts[0]) / base(parts, runs, run.round()))
+            .toList();
+    if (values.isEmpty()) {
+      return "-";
+    }
+    double median = Quartiles.of(values, value -> value).median();
+    return new Quartiles(median, Collections.min(values), Collections.max(values)).format(2);
+  }
+
+  private static double base(String[] parts, List<BroadcastResult.Run> runs, int round) {
+    return runs.stream()
+        .filter(
+            run -> run.round() == round && run.mode().toString().equals(parts[parts.length - 1]))
+        .mapToDouble(run -> run.figures().get(parts[0]))
+        .findFirst()
+        .orElse(1);
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.scenarios
+
+import java.util.Random
+import java.util.zip.CRC32C
+
+import org.apache.spark.SparkConf
+import org.apache.spark.SparkEnv
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.storage.BroadcastBlockId
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** Broadcast variables along the pipeline; pieces are small, so that small variables are large. */
+final class BroadcastSuite extends ScenarioSuite with Eventually {
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(30, Seconds), interval = Span(50, Millis))
+
+  private val Bytes = 3 << 20
+
+  private def conf(mode: String): SparkConf =
+    Clusters
+      .soft()
+      .set("spark.broadcast.blockSize", "64k")
+      .set("spark.broadcast.compress", "false")
+      .set("spark.shuffle.rdma.broadcast.mode", mode)
+
+  private def bytes(seed: Int, length: Int = Bytes): Array[Byte] = {
+    val all = new Array[Byte](length)
+    new Random(seed).nextBytes(all)
+    all
+  }
+
+  private def sum(all: Array[Byte]): Long = {
+    val crc = new CRC32C
+    crc.update(all, 0, all.length)
+    crc.getValue
+  }
+
+  /** Pieces in each executor; READs begin where executors know each other. */
+  private def pieces(cluster: SparkCluster, id: Long): Iterable[Int] =
+    cluster.onEveryExecutor { () =>
+      (0 to 99).count(i =>
+        SparkEnv.get.blockManager.getStatus(BroadcastBlockId(id, s"piece$i")).isDefined
+      )
+    }.values
+
+  private def sums(cluster: SparkCluster, value: Broadcast[Array[Byte]]): Set[Long] =
+    cluster
+      .onEveryExecutor { () =>
+        val crc = new CRC32C
+        crc.update(value.value, 0, value.value.length)
+        crc.getValue
+      }
+      .values
+      .toSet
+
+  test("should bring large values by READ, with no other value, and remove them") {
+    SparkCluster.run(conf("auto")) { cluster =>
+      for (seed <- 1 to 5) {
+        val wanted = bytes(seed)
+        val (_, traffic) = cluster.trafficOf {
+          val value = cluster.sc.broadcast(wanted)
+          // Before any task asks.
+          eventually(assert(pieces(cluster, value.id).forall(_ === 49)))
+          assert(sums(cluster, value) === Set(sum(wanted)))
+          value.destroy()
+          eventually(assert(pieces(cluster, value.id).forall(_ === 0)))
+        }
+        if (seed > 1) {
+          assert(traffic.counter("serve.bytes.copy") > Bytes / 2)
+        }
+      }
+    }
+  }
+
+  test("should leave small values and those of the mode off to Torrent") {
+    SparkCluster.run(conf("auto")) { cluster =>
+      val small = bytes(1, 900 << 10)
+      val value = cluster.sc.broadcast(small)
+      assert(sums(cluster, value) === Set(sum(small)))
+      assert(cluster.traffic().counter("serve.bytes.copy") === 0)
+    }
+    SparkCluster.run(conf("off")) { cluster =>
+      val value = cluster.sc.broadcast(bytes(2))
+      assert(sums(cluster, value) === Set(sum(bytes(2))))
+      assert(cluster.traffic().counter("serve.bytes.copy") === 0)
+      val threads = cluster.onEveryExecutor { () =>
+        val all = new Array[Thread](1000)
+        all.take(Thread.enumerate(all)).count(_.getName.startsWith("rdma-broadcast"))
+      }
+      assert(threads.values.toSet === Set(0))
+    }
+  }
+
+  test("should bring values by TCP in the mode tcp") {
+    SparkCluster.run(conf("tcp")) { cluster =>
+      // Variables from before the executors' registration are Torrent's.
+      eventually {
+        val value = cluster.sc.broadcast(bytes(3))
+        eventually(timeout(Span(2, Seconds))) {
+          assert(pieces(cluster, value.id).forall(_ === 49))
+        }
+        assert(sums(cluster, value) === Set(sum(bytes(3))))
+      }
+      assert(cluster.traffic().counter("serve.bytes.copy") === 0)
+    }
+  }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkContext$;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcCallContext;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerBlockUpdated;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.storage.BlockData;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.BlockUpdatedInfo;
+import org.apache.spark.storage.BroadcastBlockId;
+import org.sparkrdma.shuffle.fetch.PeerAddress;
+import scala.Option;
+
+/**
+ * The driver's part: sees the pieces that Torrent puts into the driver's block manager, sums them,
+ * announces large variables to the executors, and answers with the {@link BroadcastTracker}. It has
+ * no transport: executors fetch from the driver by Spark's own. Safe for any thread.
+ *
+ * <pre>
+ *   [REGISTER, executor, host, port, ref]        → true
+ *   [NEXT, executor, variable, done, failed]     → [chunk, source, host, port], or [] at the end
+ *   [LEAVE, executor, variable]
+ * </pre>
+ */
+final class BroadcastDriver implements Broadcasts.Part {
+  static final String REGISTER = "register";
+  static final String NEXT = "next";
+  static final String LEAVE = "leave";
+
+  /** Number of pieces above which a variable is announced: 64 MiB at Spark's default length. */
+  static final int MIN_PIECES = 16;
+
+  /** No number of pieces: the variable is announced, or left to Torrent. */
+  private static final int IGNORED = -1;
+
+  private static final long CONTEXT_POLL_MS = 50;
+  private static final int CONTEXT_POLLS = 1_200;
+
+  private final SparkEnv env;
+  private final int pieceBytes;
+  private final Executor thread;
+  private final RpcEndpointRef ref;
+  private final BroadcastTracker tracker = new BroadcastTracker();
+  private final Map<String, Member> members = new ConcurrentHashMap<>();
+
+  /** Variables whose last piece has not been seen, or that are announced. Confined to the bus. */
+  private final Map<Long, Seen> seen = new HashMap<>();
+
+  private boolean watching;
+
+  /** An executor that takes part. */
+  private record Member(PeerAddress peer, RpcEndpointRef ref) {}
+
+  /** The pieces of a variable. */
+  private static final class Seen {
+    private final long id;
+    private int pieces;
+
+    // Confined to the thread.
+
+    private long[] sums = new long[2 * MIN_PIECES];
+    private int summed;
+    private int lastBytes;
+    private boolean failed;
+
+    Seen(long id) {
+      this.id = id;
+    }
+  }
+
+  /**
+   * Opens the endpoint.
+   *
+   * @param thread runs one command at a time
+   */
+  BroadcastDriver(SparkEnv env, String name, Executor thread) {
+    this.env = env;
+    this.thread = thread;
+    this.pieceBytes = (int) env.conf().getSizeAsKb("spark.broadcast.blockSize", "4m") << 10;
+    this.ref = env.rpcEnv().setupEndpoint(name, new BroadcastEndpoint(env.rpcEnv(), this::take));
+  }
+
+  private void take(Object message, RpcCallContext call) {
+    if (message instanceof List<?> fields && fields.size() == 5 && call != null) {
+      if (fields.get(0).equals(REGISTER)
+          && fields.get(1) instanceof String executor
+          && fields.get(2) instanceof String host
+          && fields.get(3) instanceof Integer port
+          && fields.get(4) instanceof RpcEndpointRef executorRef) {
+        members.put(executor, new Member(new PeerAddress(executor, host, port), executorRef));
+        watch();
+        call.reply(true);
+        return;
+      }
+      if (fields.get(0).equals(NEXT)
+          && fields.get(1) instanceof String executor
+          && fields.get(2) instanceof Long id
+          && fields.get(3) instanceof Integer done
+          && fields.get(4) instanceof String failed) {
+        if (members.containsKey(executor)) {
+          tracker.next(executor, id, done, failed, next -> call.reply(encode(next)));
+        } else {
+          // It is lost for Spark.
+          call.reply(encode(null));
+        }
+        return;
+      }
+    }
+    if (message instanceof List<?> fields
+        && fields.size() == 3
+        && fields.get(1) instanceof String executor
+        && fields.get(2) instanceof Long id) {
+      tracker.leave(executor, id);
+      return;
+    }
+    throw new IllegalArgumentException("no such message");
+  }
+
+  private List<Object> encode(BroadcastTracker.Assignment next) {
+    if (next == null) {
+      return new ArrayList<>();
+    }
+    PeerAddress peer;
+    if (next.source().equals(BroadcastTracker.DRIVER)) {
+      BlockManagerId own = env.blockManager().blockManagerId();
+      peer = new PeerAddress(next.source(), own.host(), own.port());
+    } else {
+      Member member = members.get(next.source());
+      if (member == null) {
+        return new ArrayList<>();
+      }
+      peer = member.peer();
+    }
+    return new ArrayList<>(List.of(next.chunk(), peer.executorId(), peer.host(), peer.port()));
+  }
+
+  /** The first executor takes part: from now on pieces are watched. */
+  private synchronized void watch() {
+    if (!watching) {
+      watching = true;
+      thread.execute(() -> listen(CONTEXT_POLLS));
+    }
+  }
+
+  /** The first executors may register before Spark has made its context known. */
+  private void listen(int polls) {
+    Option<SparkContext> context = SparkContext$.MODULE$.getActive();
+    try {
+      for (int i = 0; i < polls && context.isEmpty(); i++) {
+        Thread.sleep(CONTEXT_POLL_MS);
+        context = SparkContext$.MODULE$.getActive();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (context.isDefined()) {
+      context.get().addSparkListener(new Listener());
+    }
+  }
+
+  /** Sees pieces and lost executors. Called by a thread of Spark's listener bus. */
+  private final class Listener extends SparkListener {
+    @Override
+    public void onBlockUpdated(SparkListenerBlockUpdated event) {
+      BlockUpdatedInfo info = event.blockUpdatedInfo();
+      if (info.blockId() instanceof BroadcastBlockId block
+          && block.field().startsWith(Pieces.FIELD)
+          && info.blockManagerId().isDriver()) {
+        if (info.storageLevel().isValid()) {
+          onPiece(block.broadcastId(), info.memSize());
+        } else {
+          onRemoved(block.broadcastId());
+        }
+      }
+    }
+
+    @Override
+    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+      members.remove(event.executorId());
+      tracker.removeExecutor(event.executorId());
+    }
+  }
+
+  private void onPiece(long id, long memoryBytes) {
+    Seen variable = seen.computeIfAbsent(id, Seen::new);
+    if (variable.pieces < 0) {
+      // A piece that is announced moves to a disk.
+      return;
+    }
+    if (memoryBytes == 0) {
+      // On a disk, whose bytes are not verified when they are read for the sums.
+      variable.pieces = IGNORED;
+      return;
+    }
+    variable.pieces++;
+    int count = variable.pieces;
+    boolean isLast = memoryBytes < pieceBytes;
+    if (count >= MIN_PIECES) {
+      thread.execute(() -> sum(variable, count, isLast));
+    }
+    if (isLast) {
+      variable.pieces = IGNORED;
+    }
+  }
+
+  /** Sums the pieces up to a number of them, while Spark puts the next ones. */
+  private void sum(Seen variable, int count, boolean isLast) {
+    for (int i = variable.summed; i < count && !variable.failed; i++) {
+      BroadcastBlockId block = Pieces.block(variable.id, i);
+      Option<BlockData> found = env.blockManager().getLocalBytes(block);
+      variable.failed = found.isEmpty();
+      if (found.isDefined()) {
+        if (i == variable.sums.length) {
+          variable.sums = Arrays.copyOf(variable.sums, 2 * i);
+        }
+        try {
+          variable.sums[i] = BroadcastFetch.crc32c(found.get().toByteBuffer());
+          variable.lastBytes = (int) found.get().size();
+          variable.summed = i + 1;
+        } finally {
+          env.blockManager().releaseLockAndDispose(block, found.get(), Option.empty());
+        }
+      }
+    }
+    if (isLast && !variable.failed) {
+      announce(
+          new Pieces(
+              variable.id, pieceBytes, variable.lastBytes, Arrays.copyOf(variable.sums, count)));
+    }
+  }
+
+  private void announce(Pieces pieces) {
+    tracker.add(pieces.id(), pieces.chunks());
+    members.values().forEach(one -> one.ref().send(pieces.encode()));
+  }
+
+  /** Spark's own message to destroy the variable may reach executors before their last piece. */
+  private void onRemoved(long id) {
+    Seen removed = seen.remove(id);
+    if (removed != null) {
+      thread.execute(
+          () -> {
+            tracker.remove(id);
+            if (removed.summed > 0) {
+              members.values().forEach(one -> one.ref().send(id));
+            }
+          });
+    }
+  }
+
+  @Override
+  public void close() {
+    env.rpcEnv().stop(ref);
+  }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcTimeout;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.util.RpcUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRanges;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import scala.concurrent.duration.FiniteDuration;
+import scala.reflect.ClassTag$;
+
+/**
+ * The executor's part: registers at the driver, which announces broadcast variables and their end,
+ * and brings each in by a {@link BroadcastFetch}. Safe for any thread.
+ */
+final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part {
+  private static final Logger LOG = LoggerFactory.getLogger(BroadcastExecutor.class);
+
+  /** Spark's removal waits for a gate at most a second. */
+  private static final long CLEAN_UP_S = 5;
+
+  private final SparkEnv env;
+  private final String driverName;
+  private final BlockTransport transport;
+  private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
+  private final Executor threads;
+  private final ShuffleCounters counters;
+  private final FallbackLog log = new FallbackLog();
+
+  /** Fetches that have begun, of variables that are not destroyed. */
+  private final Map<Long, BroadcastFetch> fetches = new ConcurrentHashMap<>();
+
+  private final Semaphore running;
+  private final RpcEndpointRef own;
+  private volatile RpcEndpointRef driver;
+
+  /**
+   * Registers in the background.
+   *
+   * @param driverName of the driver's endpoint
+   * @param transport null when pieces come by Spark's TCP only
+   * @param directory finds the endpoint of an executor, as {@code DirectoryClient}
+   * @param threads more than {@code atOnce}
+   * @param atOnce maximum number of variables that are fetched at a time
+   */
+  BroadcastExecutor(
+      SparkEnv env,
+      String driverName,
+      BlockTransport transport,
+      Function<String, CompletableFuture<Optional<Endpoint>>> directory,
+      ShuffleCounters counters,
+      Executor threads,
+      int atOnce) {
+    this.env = env;
+    this.driverName = driverName;
+    this.transport = transport;
+    this.directory = directory;
+    this.counters = counters;
+    this.threads = threads;
+    this.running = new Semaphore(atOnce);
+    this.own =
+        env.rpcEnv()
+            .setupEndpoint(
+                driverName, new BroadcastEndpoint(env.rpcEnv(), (message, reply) -> take(message)));
+    threads.execute(this::register);
+  }
+
+  private void register() {
+    try {
+      RpcEndpointRef found = RpcUtils.makeDriverRef(driverName, env.conf(), env.rpcEnv());
+      BlockManagerId id = env.blockManager().blockManagerId();
+      driver = found;
+      found.askSync(
+          message(BroadcastDriver.REGISTER, id.executorId(), id.host(), id.port(), own),
+          ClassTag$.MODULE$.apply(Object.class));
+    } catch (Exception e) {
+      // Spark's RPC may throw any.
+      LOG.info("Broadcast variables come by Torrent: the driver has no pipeline: {}", e.toString());
+    }
+  }
+
+  private static List<Object> message(Object... fields) {
+    return new ArrayList<>(List.of(fields));
+  }
+
+  /** A message of the driver: pieces, or the id of a variable that is destroyed. */
+  private void take(Object message) {
+    if (message instanceof Long id) {
+      BroadcastFetch removed = fetches.remove(id);
+      if (removed != null) {
+        removed.remove();
+        CompletableFuture.delayedExecutor(CLEAN_UP_S, TimeUnit.SECONDS, threads)
+            .execute(removed::cleanUp);
+      }
+      return;
+    }
+    Pieces pieces = Pieces.decode(message);
+    if (!running.tryAcquire()) {
+      // Tasks must not wait for a fetch that cannot begin.
+      return;
+    }
+    boolean begun = false;
+    try {
+      BroadcastGate gate = BroadcastGate.close(env.blockManager().blockInfoManager(), pieces.id());
+      if (gate != null) {
+        BroadcastFetch fetch = new BroadcastFetch(env, pieces, gate, this);
+        fetches.put(pieces.id(), fetch);
+        threads.execute(() -> run(fetch));
+        begun = true;
+      }
+    } finally {
+      if (!begun) {
+        running.release();
+      }
+    }
+  }
+
+  private void run(BroadcastFetch fetch) {
+    try {
+      fetch.run();
+    } finally {
+      running.release();
+    }
+  }
+
+  @Override
+  public BroadcastFetch.Source next(long id, int done, String failed) throws Exception {
+    RpcTimeout timeout =
+        new RpcTimeout(
+            new FiniteDuration(BroadcastFetch.PROGRESS_MS, TimeUnit.MILLISECONDS),
+            "the limit of a broadcast variable's progress");
+    Object answer =
+        driver.askSync(
+            message(BroadcastDriver.NEXT, env.executorId(), id, done, failed),
+            timeout,
+            ClassTag$.MODULE$.apply(Object.class));
+    return answer instanceof List<?> fields
+            && fields.size() == 4
+            && fields.get(0) instanceof Integer chunk
+            && fields.get(1) instanceof String executorId
+            && fields.get(2) instanceof String host
+            && fields.get(3) instanceof Integer port
+        ? new BroadcastFetch.Source(chunk, new PeerAddress(executorId, host, port))
+        : null;
+  }
+
+  @Override
+  public void leave(long id) {
+    driver.send(message(BroadcastDriver.LEAVE, env.executorId(), id));
+  }
+
+  @Override
+  public boolean read(PeerAddress from, long id, int first, int end, PieceArrivals arrivals) {
+    if (transport == null || from.executorId().equals(BroadcastTracker.DRIVER)) {
+      return false;
+    }
+    // A look-up that takes longer serves the next chunk.
+    Optional<Endpoint> endpoint = directory.apply(from.executorId()).getNow(Optional.empty());
+    if (endpoint.isEmpty()) {
+      return false;
+    }
+    String[] names = new String[end - first];
+    BlockRanges ranges = new BlockRanges(names.length);
+    for (int i = 0; i < names.length; i++) {
+      long mapId = Pieces.mapId(id, first + i);
+      names[i] = "shuffle_" + Pieces.SHUFFLE_ID + "_" + mapId + "_0";
+      ranges.add(Pieces.SHUFFLE_ID, mapId, 0, 1);
+    }
+    // Pieces that cannot be READ are fetched by this package, not as blocks of a shuffle.
+    FetchContext context =
+        new FetchContext(
+            env.blockManager().blockTransferService(),
+            (request, failed, reason, detail) ->
+                failed.stream().forEach(i -> arrivals.failRead(first + i)),
+            counters,
+            false,
+            0,
+            log);
+    new FetchRequest(
+            context,
+            from,
+            names,
+            ranges,
+            arrivals.listener(names, first, true),
+            new ReaderBlocks(null))
+        .begin(transport, endpoint.get());
+    return true;
+  }
+
+  @Override
+  public void fetch(PeerAddress from, long id, int first, int end, PieceArrivals arrivals) {
+    String[] names = new String[end - first];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = Pieces.block(id, first + i).name();
+    }
+    BlockFetchingListener listener = arrivals.listener(names, first, false);
+    env.blockManager()
+        .blockTransferService()
+        .fetchBlocks(from.host(), from.port(), from.executorId(), names, listener, null);
+  }
+
+  @Override
+  public void close() {
+    env.rpcEnv().stop(own);
+  }
+}

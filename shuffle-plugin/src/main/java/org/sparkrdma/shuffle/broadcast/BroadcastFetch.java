@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.StorageLevel;
+import org.apache.spark.util.io.ChunkedByteBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.PeerAddress;
+import scala.reflect.ClassTag$;
+
+/**
+ * Brings one broadcast variable into this executor: asks the driver for a chunk and its source,
+ * fetches and verifies its pieces, puts them into Spark's block manager, and asks again. It ends at
+ * the first thing that goes wrong for longer than a second: Torrent fetches what is missing. Run by
+ * one thread.
+ */
+final class BroadcastFetch implements Runnable {
+  /** Time without progress after which tasks wait no longer. */
+  static final long PROGRESS_MS = 1_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(BroadcastFetch.class);
+
+  /** The driver, and the executors that have chunks. */
+  interface Sources {
+    /**
+     * Asks the driver, up to {@link #PROGRESS_MS}.
+     *
+     * @param done chunk that has arrived; {@link BroadcastTracker#NONE} for none
+     * @param failed source that did not deliver; empty for none
+     * @return null when there is no further chunk
+     * @throws Exception when the driver does not answer
+     */
+    Source next(long id, int done, String failed) throws Exception;
+
+    /** Informs the driver that this executor asks no more. */
+    void leave(long id);
+
+    /** Requests pieces by READ; false when that is not possible. Does not block. */
+    boolean read(PeerAddress from, long id, int first, int end, PieceArrivals arrivals);
+
+    /** Requests pieces by Spark's own transfer. */
+    void fetch(PeerAddress from, long id, int first, int end, PieceArrivals arrivals);
+  }
+
+  /** A chunk, and the executor or driver that has it. */
+  record Source(int chunk, PeerAddress peer) {}
+
+  private final SparkEnv env;
+  private final BlockManager blocks;
+  private final Pieces pieces;
+  private final BroadcastGate gate;
+  private final Sources sources;
+  private volatile long progressNs = System.nanoTime();
+
+  /** The variable is destroyed, or nothing has come for a second. */
+  private volatile boolean ended;
+
+  /**
+   * Opens the gate after a second without progress from now on, whatever its thread waits for.
+   *
+   * @param gate opened at the end
+   */
+  BroadcastFetch(SparkEnv env, Pieces pieces, BroadcastGate gate, Sources sources) {
+    this.env = env;
+    this.blocks = env.blockManager();
+    this.pieces = pieces;
+    this.gate = gate;
+    this.sources = sources;
+    watch(PROGRESS_MS);
+  }
+
+  private void watch(long waitMs) {
+    CompletableFuture.delayedExecutor(waitMs, TimeUnit.MILLISECONDS, Runnable::run)
+        .execute(this::checkProgress);
+  }
+
+  /** On the JDK's thread of timers. */
+  private void checkProgress() {
+    long idleMs = (System.nanoTime() - progressNs) / 1_000_000;
+    if (idleMs < PROGRESS_MS && !ended) {
+      watch(PROGRESS_MS - idleMs);
+    } else {
+      ended = true;
+      gate.open();
+    }
+  }
+
+  /** The variable is destroyed: nothing more is fetched. Any thread. */
+  void remove() {
+    ended = true;
+  }
+
+  /**
+   * Removes pieces that came after Spark had removed the variable here. To be called when neither
+   * this nor Spark does anything for it any more: Spark fails where two threads remove a block.
+   */
+  void cleanUp() {
+    blocks.removeBroadcast(pieces.id(), false);
+  }
+
+  @Override
+  public void run() {
+    long startNs = System.nanoTime();
+    boolean complete = false;
+    try {
+      complete = !ended && hasRoom(pieces.lengthBytes()) && fetchAll();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      // Spark's RPC may throw any.
+      LOG.debug("Broadcast variable {} does not come by the pipeline", pieces.id(), e);
+    } finally {
+      ended = true;
+      gate.open();
+      if (!complete) {
+        sources.leave(pieces.id());
+      }
+    }
+    LOG.info(
+        "Broadcast variable {} of {} bytes {} in {} ms",
+        pieces.id(),
+        pieces.lengthBytes(),
+        complete ? "came by the pipeline" : "is left to Torrent",
+        (System.nanoTime() - startNs) / 1_000_000);
+  }
+
+  private boolean fetchAll() throws Exception {
+    int chunks = 0;
+    Source next = sources.next(pieces.id(), BroadcastTracker.NONE, "");
+    while (next != null && !ended) {
+      if (next.chunk() < 0 || next.chunk() >= pieces.chunks()) {
+        throw new IllegalArgumentException("no such chunk: " + next.chunk());
+      }
+      boolean arrived = fetch(next.chunk(), next.peer());
+      chunks += arrived ? 1 : 0;
+      int done = arrived ? next.chunk() : BroadcastTracker.NONE;
+      next = sources.next(pieces.id(), done, arrived ? "" : next.peer().executorId());
+    }
+    return chunks == pieces.chunks() && !ended;
+  }
+
+  /** Fetches a chunk; false when the source does not deliver. */
+  private boolean fetch(int chunk, PeerAddress from) throws InterruptedException, IOException {
+    int first = pieces.firstPiece(chunk);
+    int end = pieces.firstPiece(chunk + 1);
+    PieceArrivals arrivals = new PieceArrivals();
+    try {
+      if (!sources.read(from, pieces.id(), first, end, arrivals)) {
+        sources.fetch(from, pieces.id(), first, end, arrivals);
+      }
+      int open = end - first;
+      while (open > 0 && !ended) {
+        PieceArrivals.Arrival arrival = arrivals.poll(PROGRESS_MS);
+        if (arrival == null) {
+          return false;
+        }
+        if (take(arrival)) {
+          open--;
+        } else if (arrival.byRead()) {
+          sources.fetch(from, pieces.id(), arrival.piece(), arrival.piece() + 1, arrivals);
+        } else {
+          return false;
+        }
+      }
+      return open == 0;
+    } finally {
+      arrivals.close();
+    }
+  }
+
+  /** Puts a piece into the block manager; false when its bytes are missing or wrong. */
+  private boolean take(PieceArrivals.Arrival arrival) throws IOException {
+    if (arrival.bytes() == null) {
+      return false;
+    }
+    ByteBuffer bytes;
+    try {
+      bytes = onHeap(arrival.bytes(), pieces.lengthBytes(arrival.piece()));
+    } finally {
+      arrival.bytes().release();
+    }
+    if (bytes == null || crc32c(bytes) != pieces.sums()[arrival.piece()]) {
+      return false;
+    }
+    if (!hasRoom(bytes.remaining()) || !put(arrival.piece(), bytes)) {
+      throw new IOException("no storage memory for a piece");
+    }
+    return true;
+  }
+
+  /** The bytes in an array of their own; null when there are more or fewer. */
+  private static ByteBuffer onHeap(ManagedBuffer from, int lengthBytes) throws IOException {
+    if (from.size() != lengthBytes) {
+      return null;
+    }
+    ByteBuffer bytes = from.nioByteBuffer();
+    if (from instanceof FetchedBlock) {
+      return bytes;
+    }
+    return ByteBuffer.allocate(lengthBytes).put(bytes.duplicate()).flip();
+  }
+
+  /** CRC32C of the rest of a buffer, which is not changed. */
+  static long crc32c(ByteBuffer bytes) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes.duplicate());
+    return crc.getValue();
+  }
+
+  /** Only in memory, and only this executor knows it: Torrent reads from its own sources. */
+  private boolean put(int piece, ByteBuffer bytes) {
+    progressNs = System.nanoTime();
+    return blocks.putBytes(
+        Pieces.block(pieces.id(), piece),
+        new ChunkedByteBuffer(new ByteBuffer[] {bytes}),
+        StorageLevel.MEMORY_ONLY_SER(),
+        false,
+        ClassTag$.MODULE$.apply(Object.class));
+  }
+
+  /** Whether storage memory has so many free bytes: no cached block is evicted for a piece. */
+  private boolean hasRoom(long lengthBytes) {
+    var memory = env.memoryManager();
+    return memory.maxOnHeapStorageMemory() - memory.storageMemoryUsed() >= lengthBytes;
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryName;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/**
+ * The pipeline of broadcast variables in one process. With {@code broadcast.mode=off}, and where
+ * Spark's network is encrypted, nothing of it exists: no thread, endpoint or listener. Threads end
+ * when they are idle. Safe for any thread.
+ */
+public final class Broadcasts implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Broadcasts.class);
+
+  /** Variables that an executor fetches at a time. */
+  private static final int EXECUTOR_FETCHES = 3;
+
+  private static final long IDLE_S = 10;
+  private static final AtomicBoolean WARNED = new AtomicBoolean();
+
+  /** The part of the driver or of an executor. */
+  interface Part extends AutoCloseable {
+    /** Takes no more messages. */
+    @Override
+    void close();
+  }
+
+  /** Nothing of it exists. */
+  public static final Broadcasts NONE = new Broadcasts(1);
+
+  private final ThreadPoolExecutor threads;
+  private Part part = () -> {};
+
+  private Broadcasts(int count) {
+    AtomicInteger number = new AtomicInteger();
+    threads =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            IDLE_S,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            work -> {
+              Thread thread = new Thread(work, "rdma-broadcast-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** The edge of all work: Spark ends an executor whose thread throws. */
+  private void execute(Runnable work) {
+    threads.execute(
+        () -> {
+          try {
+            work.run();
+          } catch (Exception | LinkageError e) {
+            // Spark throws checked exceptions, too.
+            warn(e);
+          }
+        });
+  }
+
+  /** Logs once that broadcast variables are left to Torrent. */
+  static void warn(Throwable reason) {
+    if (WARNED.compareAndSet(false, true)) {
+      LOG.warn("Broadcast variables come by Torrent: {}", reason.toString(), reason);
+    }
+  }
+
+  private static boolean isUsed(SparkEnv env, ShuffleSettings settings) {
+    return !mode(env).equals("off")
+        && settings.mode() != ShuffleSettings.Mode.OFF
+        && RdmaPolicy.mayReadPlain(key -> env.conf().getBoolean(key, false), settings);
+  }
+
+  /** The value of the key, which the driver has checked: off, auto or tcp. */
+  private static String mode(SparkEnv env) {
+    ShuffleSetting key = ShuffleSetting.BROADCAST_MODE;
+    return env.conf().get(key.key(), key.defaultText());
+  }
+
+  /** The driver's part; {@link #NONE} when it is not used. */
+  public static Broadcasts onDriver(SparkEnv env, ShuffleSettings settings) {
+    return isUsed(env, settings)
+        ? start(1, made -> new BroadcastDriver(env, name(env), made::execute))
+        : NONE;
+  }
+
+  /**
+   * An executor's part; {@link #NONE} when it is not used.
+   *
+   * @param transport reads blocks of peers
+   * @param directory finds the endpoint of an executor
+   */
+  public static Broadcasts onExecutor(
+      SparkEnv env,
+      ShuffleSettings settings,
+      BlockTransport transport,
+      Function<String, CompletableFuture<Optional<Endpoint>>> directory) {
+    BlockTransport reads = mode(env).equals("tcp") ? null : transport;
+    return isUsed(env, settings)
+        ? start(
+            // One more for messages.
+            EXECUTOR_FETCHES + 1,
+            made ->
+                new BroadcastExecutor(
+                    env,
+                    name(env),
+                    reads,
+                    directory,
+                    new ShuffleCounters(),
+                    made::execute,
+                    EXECUTOR_FETCHES))
+        : NONE;
+  }
+
+  private static Broadcasts start(int threads, Function<Broadcasts, Part> part) {
+    Broadcasts made = new Broadcasts(threads);
+    try {
+      made.part = part.apply(made);
+      return made;
+    } catch (RuntimeException | LinkageError e) {
+      warn(e);
+      return NONE;
+    }
+  }
+
+  private static String name(SparkEnv env) {
+    return DirectoryName.of(env.conf()) + "-broadcast";
+  }
+
+  /** Spark's map outputs, with the pieces of broadcast variables where they are used. */
+  public static MapOutputs outputs(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      List<Path> directories,
+      ShuffleSettings settings) {
+    return isUsed(env, settings)
+        ? new PieceOutputs(env.blockManager(), resolver, directories, env.conf(), settings.verify())
+        : new SparkMapOutputs(resolver, directories, env.conf(), settings.verify());
+  }
+
+  /** Fetches that run go on; tasks that wait for them are let go within a second. */
+  @Override
+  public void close() {
+    part.close();
+    threads.shutdown();
+  }
+}

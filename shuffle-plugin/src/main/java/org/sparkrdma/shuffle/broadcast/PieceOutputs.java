@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.spark.SparkConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockData;
+import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.BroadcastBlockId;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import scala.Option;
+
+/**
+ * Spark's map outputs, and the pieces that this executor's block manager has: each is a map output
+ * with one partition, served by copies only. Safe for any thread.
+ */
+final class PieceOutputs extends SparkMapOutputs {
+  private final BlockManager blocks;
+
+  /** See the superclass. */
+  PieceOutputs(
+      BlockManager blocks,
+      IndexShuffleBlockResolver resolver,
+      List<Path> directories,
+      SparkConf conf,
+      boolean verifies) {
+    super(resolver, directories, conf, verifies);
+    this.blocks = blocks;
+  }
+
+  @Override
+  public MapOutput open(int shuffleId, long mapId) throws IOException {
+    if (shuffleId != Pieces.SHUFFLE_ID) {
+      return super.open(shuffleId, mapId);
+    }
+    BroadcastBlockId block = Pieces.block(mapId);
+    long[] lengthBytes = new long[1];
+    boolean found = use(block, bytes -> lengthBytes[0] = bytes.remaining());
+    return found ? new Piece(block, lengthBytes[0]) : null;
+  }
+
+  /**
+   * Uses the bytes of a piece.
+   *
+   * @return false when there is no such piece
+   * @throws IOException also for the exceptions of Spark when the piece is removed meanwhile
+   */
+  private boolean use(BroadcastBlockId block, Consumer<ByteBuffer> user) throws IOException {
+    try {
+      Option<BlockData> found = blocks.getLocalBytes(block);
+      if (found.isEmpty()) {
+        return false;
+      }
+      try {
+        user.accept(found.get().toByteBuffer().duplicate());
+      } finally {
+        blocks.releaseLockAndDispose(block, found.get(), Option.empty());
+      }
+      return true;
+    } catch (Exception e) {
+      throw new IOException("piece cannot be read: block=" + block, e);
+    }
+  }
+
+  /** A piece in Spark's block manager. */
+  private final class Piece extends MapOutput {
+    private final BroadcastBlockId block;
+
+    Piece(BroadcastBlockId block, long lengthBytes) {
+      super(Path.of(block.name()), new long[] {0, lengthBytes}, null);
+      this.block = block;
+    }
+
+    @Override
+    public void read(long offset, ByteBuffer target) throws IOException {
+      int lengthBytes = target.remaining();
+      if (!use(block, bytes -> target.put(bytes.slice().slice((int) offset, lengthBytes)))) {
+        throw new FileNotFoundException("piece removed: block=" + block);
+      }
+    }
+
+    /** It is no file, so it is never registered. */
+    @Override
+    public boolean isIn(List<Path> directories) {
+      return true;
+    }
+
+    /** Its reader has the checksum of the driver. */
+    @Override
+    public boolean needsSums() {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.broadcast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockData;
+import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.BroadcastBlockId;
+import org.apache.spark.storage.StorageLevel;
+import org.apache.spark.util.io.ChunkedByteBuffer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import scala.Option;
+import scala.reflect.ClassTag$;
+
+/** Faults of one broadcast variable's way, with a real block manager and scripted sources. */
+@Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class BroadcastFetchTest {
+  private static final int PIECES = 20;
+  private static final int PIECE_BYTES = 4_096;
+  private static final int LAST_BYTES = 100;
+  private static final String GOOD = "good";
+  private static final String BAD = "bad";
+
+  private final Random random = new Random(1);
+  private JavaSparkContext spark;
+  private BlockManager blocks;
+  private long lastId = 1_000;
+
+  @BeforeAll
+  void start() {
+    spark =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("broadcast")
+                .set("spark.driver.host", "127.0.0.1")
+                .set("spark.ui.enabled", "false"));
+    blocks = SparkEnv.get().blockManager();
+  }
+
+  @AfterAll
+  void stop() {
+    spark.stop();
+  }
+
+  /** Fate of a piece that is requested from a source. */
+  private enum Act {
+    SEND,
+    FLIP_BIT,
+    CUT,
+    LENGTHEN,
+    FAIL,
+    HANG,
+    /** It cannot be requested. */
+    REFUSE
+  }
+
+  /** A variable, and sources that deliver it or not. */
+  private final class Way implements BroadcastFetch.Sources {
+    private final long id = ++lastId;
+    private final byte[][] bytes = new byte[PIECES][];
+    private final Pieces pieces;
+    private final BroadcastFetch fetch;
+    private final List<CountedBuffer> sent = new ArrayList<>();
+    private Act read = Act.REFUSE;
+    private Act tcp = Act.SEND;
+    private Act tcpOfBad = Act.SEND;
+    private boolean driverIsSilent;
+    private boolean driverNamesNoChunk;
+    private boolean neverEnds;
+    private int removeAfterChunks = -1;
+    private int removeAtPiece = -1;
+    private int pieceBytes = PIECE_BYTES;
+
+    private final List<Integer> missing = new ArrayList<>();
+    private int failures;
+    private boolean left;
+    private BlockFetchingListener late;
+    private String lateName;
+
+    Way(Consumer<Way> script) {
+      script.accept(this);
+      long[] sums = new long[PIECES];
+      for (int i = 0; i < PIECES; i++) {
+        bytes[i] = new byte[i == PIECES - 1 ? LAST_BYTES : PIECE_BYTES];
+        random.nextBytes(bytes[i]);
+        sums[i] = BroadcastFetch.crc32c(ByteBuffer.wrap(bytes[i]));
+      }
+      pieces = new Pieces(id, pieceBytes, LAST_BYTES, sums);
+      for (int i = 0; i < pieces.chunks(); i++) {
+        missing.add(i);
+      }
+      BroadcastGate gate = BroadcastGate.close(blocks.blockInfoManager(), id);
+      fetch = new BroadcastFetch(SparkEnv.get(), pieces, gate, this);
+    }
+
+    /** Bad sources first; the good one takes over when they have failed. */
+    @Override
+    public BroadcastFetch.Source next(long variable, int done, String failed) throws Exception {
+      if (driverIsSilent) {
+        throw new IOException("no answer");
+      }
+      if (driverNamesNoChunk) {
+        return new BroadcastFetch.Source(pieces.chunks(), new PeerAddress(GOOD, "host", 1));
+      }
+      missing.remove((Integer) done);
+      failures += failed.isEmpty() ? 0 : 1;
+      if (pieces.chunks() - missing.size() == removeAfterChunks) {
+        fetch.remove();
+      }
+      if (missing.isEmpty() || (failures > 3 && !neverEnds)) {
+        return null;
+      }
+      String source = failures > 0 ? GOOD : BAD;
+      return new BroadcastFetch.Source(missing.get(0), new PeerAddress(source, "host", 1));
+    }
+
+    @Override
+    public void leave(long variable) {
+      left = true;
+    }
+
+    @Override
+    public boolean read(PeerAddress from, long of, int first, int end, PieceArrivals arrivals) {
+      return read != Act.REFUSE && send(read, first, end, arrivals, true);
+    }
+
+    @Override
+    public void fetch(PeerAddress from, long of, int first, int end, PieceArrivals arrivals) {
+      send(from.executorId().equals(BAD) ? tcpOfBad : tcp, first, end, arrivals, false);
+    }
+
+    private boolean send(Act act, int first, int end, PieceArrivals arrivals, boolean byRead) {
+      String[] names = new String[end - first];
+      for (int i = 0; i < names.length; i++) {
+        names[i] = Pieces.block(id, first + i).name();
+      }
+      BlockFetchingListener listener = arrivals.listener(names, first, byRead);
+      for (int i = 0; i < names.length; i++) {
+        if (first + i == removeAtPiece) {
+          fetch.remove();
+        }
+        byte[] right = bytes[first + i];
+        switch (act) {
+          case SEND -> deliver(listener, names[i], right.clone());
+          case FLIP_BIT -> {
+            byte[] wrong = right.clone();
+            wrong[random.nextInt(wrong.length)] ^= 4;
+            deliver(listener, names[i], wrong);
+          }
+          case CUT -> deliver(listener, names[i], Arrays.copyOf(right, 50));
+          case LENGTHEN -> deliver(listener, names[i], Arrays.copyOf(right, right.length + 1));
+          case FAIL -> listener.onBlockFetchFailure(names[i], new IOException("scripted"));
+          default -> {
+            late = listener;
+            lateName = names[i];
+          }
+        }
+      }
+      return true;
+    }
+
+    private void deliver(BlockFetchingListener listener, String name, byte[] all) {
+      CountedBuffer buffer = new CountedBuffer(ByteBuffer.wrap(all));
+      sent.add(buffer);
+      listener.onBlockFetchSuccess(name, buffer);
+      buffer.release();
+    }
+
+    /** Runs it; whatever happened, tasks go on, all memory is free and no byte is wrong. */
+    int run() throws IOException {
+      fetch.run();
+      BroadcastGate gate = BroadcastGate.close(blocks.blockInfoManager(), id);
+      assertThat(gate).as("the gate is open").isNotNull();
+      gate.open();
+      if (removeAfterChunks >= 0 || removeAtPiece >= 0) {
+        fetch.cleanUp();
+      }
+      int found = 0;
+      for (int i = 0; i < PIECES; i++) {
+        BroadcastBlockId block = Pieces.block(id, i);
+        Option<BlockData> data = blocks.getLocalBytes(block);
+        if (data.isDefined()) {
+          found++;
+          assertThat(data.get().toByteBuffer()).isEqualTo(ByteBuffer.wrap(bytes[i]));
+          blocks.releaseLock(block, Option.empty());
+        }
+      }
+      if (late != null) {
+        deliver(late, lateName, bytes[0]);
+      }
+      assertThat(sent).allMatch(buffer -> buffer.references == 0, "released");
+      assertThat(left).isEqualTo(found < PIECES || failures > 3);
+      blocks.removeBroadcast(id, false);
+      return found;
+    }
+  }
+
+  /** Counts its references. */
+  private static final class CountedBuffer extends ManagedBuffer {
+    private final NioManagedBuffer bytes;
+    private int references = 1;
+
+    CountedBuffer(ByteBuffer bytes) {
+      this.bytes = new NioManagedBuffer(bytes);
+    }
+
+    @Override
+    public long size() {
+      return bytes.size();
+    }
+
+    @Override
+    public ByteBuffer nioByteBuffer() throws IOException {
+      return bytes.nioByteBuffer();
+    }
+
+    @Override
+    public InputStream createInputStream() throws IOException {
+      return bytes.createInputStream();
+    }
+
+    @Override
+    public ManagedBuffer retain() {
+      references++;
+      return this;
+    }
+
+    @Override
+    public ManagedBuffer release() {
+      references--;
+      return this;
+    }
+
+    @Override
+    public Object convertToNetty() throws IOException {
+      return bytes.convertToNetty();
+    }
+
+    @Override
+    public Object convertToNettyForSsl() throws IOException {
+      return bytes.convertToNettyForSsl();
+    }
+  }
+
+  private record Row(String name, int pieces, Consumer<Way> script) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Row> rows() {
+    return Stream.of(
+        new Row("all by TCP", PIECES, way -> {}),
+        new Row("all by READ", PIECES, way -> way.read = Act.SEND),
+        new Row("READs bring flipped bits", PIECES, way -> way.read = Act.FLIP_BIT),
+        new Row("READs bring too few bytes", PIECES, way -> way.read = Act.CUT),
+        new Row("READs bring too many bytes", PIECES, way -> way.read = Act.LENGTHEN),
+        new Row("READs fail", PIECES, way -> way.read = Act.FAIL),
+        new Row("a source sends flipped bits", PIECES, way -> way.tcpOfBad = Act.FLIP_BIT),
+        new Row("a source sends too few bytes", PIECES, way -> way.tcpOfBad = Act.CUT),
+        new Row("a source is killed", PIECES, way -> way.tcpOfBad = Act.FAIL),
+        new Row("a source is silent", 0, way -> way.tcpOfBad = Act.HANG),
+        new Row(
+            "all sources send flipped bits",
+            0,
+            way -> {
+              way.tcpOfBad = Act.FLIP_BIT;
+              way.tcp = Act.FLIP_BIT;
+            }),
+        new Row(
+            "READs bring flipped bits and TCP fails",
+            0,
+            way -> {
+              way.read = Act.FLIP_BIT;
+              way.tcpOfBad = Act.FAIL;
+              way.tcp = Act.FAIL;
+            }),
+        new Row(
+            "all sources fail, and the driver names them for ever",
+            0,
+            way -> {
+              way.tcpOfBad = Act.FAIL;
+              way.tcp = Act.FAIL;
+              way.neverEnds = true;
+            }),
+        new Row("the driver is silent", 0, way -> way.driverIsSilent = true),
+        new Row("the driver names no chunk", 0, way -> way.driverNamesNoChunk = true),
+        new Row("destroyed at once", 0, way -> way.removeAfterChunks = 0),
+        new Row("destroyed midway", 0, way -> way.removeAfterChunks = 4),
+        new Row("destroyed under its last piece", 0, way -> way.removeAtPiece = PIECES - 1),
+        new Row("storage memory is full", 0, way -> way.pieceBytes = 1 << 30));
+  }
+
+  @ParameterizedTest
+  @MethodSource("rows")
+  void shouldLeaveRightPiecesOrNone(Row row) throws IOException {
+    assertThat(new Way(row.script()).run()).isEqualTo(row.pieces());
+  }
+
+  @Test
+  void shouldKeepAPieceThatTorrentHas() throws IOException {
+    Way way = new Way(script -> {});
+    put(Pieces.block(way.id, 3), way.bytes[3]);
+    assertThat(way.run()).isEqualTo(PIECES);
+  }
+
+  private void put(BroadcastBlockId block, byte[] bytes) {
+    blocks.putBytes(
+        block,
+        new ChunkedByteBuffer(new ByteBuffer[] {ByteBuffer.wrap(bytes)}),
+        StorageLevel.MEMORY_ONLY_SER(),
+        false,
+        ClassTag$.MODULE$.apply(Object.class));
+  }
+
+  @Test
+  void shouldHoldTasksUntilTheGateOpens() throws Exception {
+    var locks = blocks.blockInfoManager();
+    BroadcastGate gate = BroadcastGate.close(locks, 1);
+    assertThat(BroadcastGate.close(locks, 1)).as("closed once").isNull();
+    CompletableFuture<Option<?>> task = new CompletableFuture<>();
+    Thread reader =
+        new Thread(() -> task.complete(locks.lockForReading(new BroadcastBlockId(1, ""), true)));
+    reader.start();
+    while (reader.getState() != Thread.State.WAITING) {
+      assertThat(task).isNotDone();
+      Thread.onSpinWait();
+    }
+    gate.open();
+    gate.open();
+    assertThat(task.get(30, TimeUnit.SECONDS).isEmpty()).isTrue();
+  }
+
+  @Test
+  void shouldOpenTheGateOfAFetchThatHangs() {
+    Way way = new Way(script -> {});
+    var locks = blocks.blockInfoManager();
+    assertThat(locks.lockForReading(new BroadcastBlockId(way.id, ""), true).isEmpty()).isTrue();
+  }
+
+  @Test
+  void shouldServePiecesThatAreThere() throws IOException {
+    SparkEnv env = SparkEnv.get();
+    var resolver = (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver();
+    PieceOutputs outputs = new PieceOutputs(blocks, resolver, List.of(), env.conf(), true);
+    long id = ++lastId;
+    assertThat(outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5))).isNull();
+    byte[] bytes = new byte[PIECE_BYTES];
+    random.nextBytes(bytes);
+    put(Pieces.block(id, 5), bytes);
+    MapOutput piece = outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5));
+    assertThat(piece.lengthBytes()).isEqualTo(PIECE_BYTES);
+    assertThat(piece.isIn(List.of(Path.of("/")))).as("never registered").isTrue();
+    ByteBuffer part = ByteBuffer.allocateDirect(1_000);
+    piece.read(7, part);
+    assertThat(part.flip()).isEqualTo(ByteBuffer.wrap(bytes, 7, 1_000));
+    assertThatThrownBy(() -> piece.read(PIECE_BYTES, ByteBuffer.allocate(1)))
+        .isInstanceOf(IOException.class);
+    blocks.removeBroadcast(id, false);
+    assertThatThrownBy(() -> piece.read(0, ByteBuffer.allocate(1)))
+        .isInstanceOf(FileNotFoundException.class);
+  }
+
+  @Test
+  void shouldBeAbsentWhereItIsOffOrTheNetworkIsEncrypted() {
+    SparkEnv env = SparkEnv.get();
+    ShuffleSettings settings = ShuffleSettings.of(Map.of());
+    assertThat(Broadcasts.onDriver(env, settings)).isSameAs(Broadcasts.NONE);
+    env.conf().set("spark.shuffle.rdma.broadcast.mode", "auto");
+    env.conf().set("spark.network.crypto.enabled", "true");
+    assertThat(Broadcasts.onDriver(env, settings)).isSameAs(Broadcasts.NONE);
+    env.conf().set("spark.network.crypto.enabled", "false");
+    try (Broadcasts used = Broadcasts.onDriver(env, settings)) {
+      assertThat(used).isNotSameAs(Broadcasts.NONE);
+    }
+  }
+}
