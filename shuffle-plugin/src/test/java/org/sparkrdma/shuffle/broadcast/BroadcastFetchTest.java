@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -229,27 +228,11 @@ final class BroadcastFetchTest {
   }
 
   /** Counts its references. */
-  private static final class CountedBuffer extends ManagedBuffer {
-    private final NioManagedBuffer bytes;
+  private static final class CountedBuffer extends NioManagedBuffer {
     private int references = 1;
 
     CountedBuffer(ByteBuffer bytes) {
-      this.bytes = new NioManagedBuffer(bytes);
-    }
-
-    @Override
-    public long size() {
-      return bytes.size();
-    }
-
-    @Override
-    public ByteBuffer nioByteBuffer() throws IOException {
-      return bytes.nioByteBuffer();
-    }
-
-    @Override
-    public InputStream createInputStream() throws IOException {
-      return bytes.createInputStream();
+      super(bytes);
     }
 
     @Override
@@ -262,16 +245,6 @@ final class BroadcastFetchTest {
     public ManagedBuffer release() {
       references--;
       return this;
-    }
-
-    @Override
-    public Object convertToNetty() throws IOException {
-      return bytes.convertToNetty();
-    }
-
-    @Override
-    public Object convertToNettyForSsl() throws IOException {
-      return bytes.convertToNettyForSsl();
     }
   }
 
