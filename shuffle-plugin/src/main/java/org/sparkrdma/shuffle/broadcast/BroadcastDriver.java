@@ -68,6 +68,9 @@ final class BroadcastDriver implements Broadcasts.Part {
     private final long id;
     private int pieces;
 
+    /** Whether its pieces are summed. */
+    private boolean large;
+
     // Confined to the thread.
 
     private long[] sums = new long[2 * MIN_PIECES];
@@ -208,6 +211,7 @@ final class BroadcastDriver implements Broadcasts.Part {
     int count = variable.pieces;
     boolean isLast = memoryBytes < pieceBytes;
     if (count >= MIN_PIECES) {
+      variable.large = true;
       thread.execute(() -> sum(variable, count, isLast));
     }
     if (isLast) {
@@ -249,7 +253,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   /** Spark's own message to destroy the variable may reach executors before their last piece. */
   private void onRemoved(long id) {
     Seen removed = seen.remove(id);
-    if (removed != null) {
+    if (removed != null && removed.large) {
       thread.execute(
           () -> {
             tracker.remove(id);
