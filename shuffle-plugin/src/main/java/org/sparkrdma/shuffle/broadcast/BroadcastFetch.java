@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.broadcast;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,6 @@ import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.PeerAddress;
 import scala.reflect.ClassTag$;
 
@@ -26,6 +26,12 @@ import scala.reflect.ClassTag$;
 final class BroadcastFetch implements Runnable {
   /** Time without progress after which tasks wait no longer. */
   static final long PROGRESS_MS = 1_000;
+
+  /**
+   * Length of the arrays of a piece: less than half of a region of G1, which is 1 MiB or more.
+   * Longer arrays take whole regions, and each may start a cycle of the collector.
+   */
+  private static final int ARRAY_BYTES = 256 << 10;
 
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastFetch.class);
 
@@ -182,7 +188,7 @@ final class BroadcastFetch implements Runnable {
     if (arrival.bytes() == null) {
       return false;
     }
-    ByteBuffer bytes;
+    ByteBuffer[] bytes;
     try {
       bytes = onHeap(arrival.bytes(), pieces.lengthBytes(arrival.piece()));
     } finally {
@@ -191,37 +197,45 @@ final class BroadcastFetch implements Runnable {
     if (bytes == null || crc32c(bytes) != pieces.sums()[arrival.piece()]) {
       return false;
     }
-    if (!hasRoom(bytes.remaining()) || !put(arrival.piece(), bytes)) {
+    if (!hasRoom(pieces.lengthBytes(arrival.piece())) || !put(arrival.piece(), bytes)) {
       throw new IOException("no storage memory for a piece");
     }
     return true;
   }
 
-  /** The bytes in an array of their own; null when there are more or fewer. */
-  private static ByteBuffer onHeap(ManagedBuffer from, int lengthBytes) throws IOException {
+  /** The bytes in arrays of their own; null when there are more or fewer. */
+  private static ByteBuffer[] onHeap(ManagedBuffer from, int lengthBytes) throws IOException {
     if (from.size() != lengthBytes) {
       return null;
     }
-    ByteBuffer bytes = from.nioByteBuffer();
-    if (from instanceof FetchedBlock) {
-      return bytes;
+    ByteBuffer[] all = new ByteBuffer[(lengthBytes + ARRAY_BYTES - 1) / ARRAY_BYTES];
+    try (InputStream in = from.createInputStream()) {
+      for (int i = 0; i < all.length; i++) {
+        byte[] array = new byte[Math.min(ARRAY_BYTES, lengthBytes - i * ARRAY_BYTES)];
+        if (in.readNBytes(array, 0, array.length) < array.length) {
+          return null;
+        }
+        all[i] = ByteBuffer.wrap(array);
+      }
     }
-    return ByteBuffer.allocate(lengthBytes).put(bytes.duplicate()).flip();
+    return all;
   }
 
-  /** CRC32C of the rest of a buffer, which is not changed. */
-  static long crc32c(ByteBuffer bytes) {
+  /** CRC32C of the rest of all buffers, which are not changed. */
+  static long crc32c(ByteBuffer... all) {
     CRC32C crc = new CRC32C();
-    crc.update(bytes.duplicate());
+    for (ByteBuffer bytes : all) {
+      crc.update(bytes.duplicate());
+    }
     return crc.getValue();
   }
 
   /** Only in memory, and only this executor knows it: Torrent reads from its own sources. */
-  private boolean put(int piece, ByteBuffer bytes) {
+  private boolean put(int piece, ByteBuffer[] bytes) {
     progressNs = System.nanoTime();
     return blocks.putBytes(
         Pieces.block(pieces.id(), piece),
-        new ChunkedByteBuffer(new ByteBuffer[] {bytes}),
+        new ChunkedByteBuffer(bytes),
         StorageLevel.MEMORY_ONLY_SER(),
         false,
         ClassTag$.MODULE$.apply(Object.class));

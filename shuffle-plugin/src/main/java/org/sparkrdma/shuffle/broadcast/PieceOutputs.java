@@ -12,6 +12,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockData;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BroadcastBlockId;
+import org.apache.spark.storage.ByteBufferBlockData;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
@@ -41,7 +42,7 @@ final class PieceOutputs extends SparkMapOutputs {
     }
     BroadcastBlockId block = Pieces.block(mapId);
     long[] lengthBytes = new long[1];
-    boolean found = use(block, bytes -> lengthBytes[0] = bytes.remaining());
+    boolean found = use(block, bytes -> lengthBytes[0] = bytes.size());
     return found ? new Piece(block, lengthBytes[0]) : null;
   }
 
@@ -51,20 +52,40 @@ final class PieceOutputs extends SparkMapOutputs {
    * @return false when there is no such piece
    * @throws IOException also for the exceptions of Spark when the piece is removed meanwhile
    */
-  private boolean use(BroadcastBlockId block, Consumer<ByteBuffer> user) throws IOException {
+  private boolean use(BroadcastBlockId block, Consumer<BlockData> user) throws IOException {
     try {
       Option<BlockData> found = blocks.getLocalBytes(block);
       if (found.isEmpty()) {
         return false;
       }
       try {
-        user.accept(found.get().toByteBuffer().duplicate());
+        user.accept(found.get());
       } finally {
         blocks.releaseLockAndDispose(block, found.get(), Option.empty());
       }
       return true;
     } catch (Exception e) {
       throw new IOException("piece cannot be read: block=" + block, e);
+    }
+  }
+
+  /** Fills a buffer with bytes from an offset on. */
+  private static void copy(BlockData from, long offset, ByteBuffer target) {
+    // Pieces on a disk are mapped or read as a whole.
+    ByteBuffer[] all =
+        from instanceof ByteBufferBlockData inMemory
+            ? inMemory.buffer().getChunks()
+            : new ByteBuffer[] {from.toByteBuffer().slice()};
+    long position = offset;
+    for (ByteBuffer one : all) {
+      if (target.hasRemaining() && position < one.remaining()) {
+        int lengthBytes = Math.min(one.remaining() - (int) position, target.remaining());
+        target.put(one.slice((int) position, lengthBytes));
+      }
+      position = Math.max(0, position - one.remaining());
+    }
+    if (target.hasRemaining()) {
+      throw new IllegalArgumentException("no such bytes of a piece: offset=" + offset);
     }
   }
 
@@ -79,8 +100,7 @@ final class PieceOutputs extends SparkMapOutputs {
 
     @Override
     public void read(long offset, ByteBuffer target) throws IOException {
-      int lengthBytes = target.remaining();
-      if (!use(block, bytes -> target.put(bytes.slice().slice((int) offset, lengthBytes)))) {
+      if (!use(block, bytes -> copy(bytes, offset, target))) {
         throw new FileNotFoundException("piece removed: block=" + block);
       }
     }
