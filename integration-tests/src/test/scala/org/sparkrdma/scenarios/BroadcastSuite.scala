@@ -20,6 +20,9 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
 
   private val Bytes = 3 << 20
 
+  /** Takes so long that an executor is killed midway. */
+  private val Large = 48 << 20
+
   private def conf(mode: String): SparkConf =
     Clusters
       .soft()
@@ -56,6 +59,16 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
       }
       .values
       .toSet
+
+  /** Variables from before the executors' registration are Torrent's. */
+  private def bringByPipeline(cluster: SparkCluster): Unit =
+    eventually {
+      val value = cluster.sc.broadcast(bytes(3))
+      eventually(timeout(Span(2, Seconds))) {
+        assert(pieces(cluster, value.id).forall(_ === 49))
+      }
+      assert(sums(cluster, value) === Set(sum(bytes(3))))
+    }
 
   test("should bring large values by READ, with no other value, and remove them") {
     SparkCluster.run(conf("auto")) { cluster =>
@@ -97,15 +110,36 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
 
   test("should bring values by TCP in the mode tcp") {
     SparkCluster.run(conf("tcp")) { cluster =>
-      // Variables from before the executors' registration are Torrent's.
-      eventually {
-        val value = cluster.sc.broadcast(bytes(3))
-        eventually(timeout(Span(2, Seconds))) {
-          assert(pieces(cluster, value.id).forall(_ === 49))
-        }
-        assert(sums(cluster, value) === Set(sum(bytes(3))))
-      }
+      bringByPipeline(cluster)
       assert(cluster.traffic().counter("serve.bytes.copy") === 0)
+    }
+  }
+
+  test("should bring right values while executors are killed") {
+    SparkCluster.run(conf("auto")) { cluster =>
+      bringByPipeline(cluster)
+      for (seed <- 11 to 14) {
+        // A new executor may be missing yet.
+        val processes = eventually {
+          val all = cluster.processes()
+          assert(all.size === 2)
+          all.values.toSeq.sorted
+        }
+        val wanted = bytes(seed, Large)
+        val value = cluster.sc.broadcast(wanted)
+        // It is source and target of chunks.
+        assert(ProcessHandle.of(processes(seed % 2)).get.destroyForcibly())
+        val received = cluster.sc
+          .parallelize(0 until 8, 8)
+          .map { _ =>
+            val crc = new CRC32C
+            crc.update(value.value, 0, value.value.length)
+            crc.getValue
+          }
+          .collect()
+        assert(received.toSet === Set(sum(wanted)))
+        value.destroy()
+      }
     }
   }
 }
