@@ -39,7 +39,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   static final String NEXT = "next";
   static final String LEAVE = "leave";
 
-  /** Number of pieces above which a variable is announced: 64 MiB at Spark's default length. */
+  /** Number of pieces from which a variable is announced: 64 MiB at Spark's default length. */
   static final int MIN_PIECES = 16;
 
   /** No number of pieces: the variable is announced, or left to Torrent. */
@@ -59,6 +59,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   private final Map<Long, Seen> seen = new HashMap<>();
 
   private boolean watching;
+  private volatile boolean closed;
 
   /** An executor that takes part. */
   private record Member(PeerAddress peer, RpcEndpointRef ref) {}
@@ -77,6 +78,7 @@ final class BroadcastDriver implements Broadcasts.Part {
     private int summed;
     private int lastBytes;
     private boolean failed;
+    private boolean announced;
 
     Seen(long id) {
       this.id = id;
@@ -161,14 +163,14 @@ final class BroadcastDriver implements Broadcasts.Part {
   private void listen(int polls) {
     Option<SparkContext> context = SparkContext$.MODULE$.getActive();
     try {
-      for (int i = 0; i < polls && context.isEmpty(); i++) {
+      for (int i = 0; i < polls && context.isEmpty() && !closed; i++) {
         Thread.sleep(CONTEXT_POLL_MS);
         context = SparkContext$.MODULE$.getActive();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (context.isDefined()) {
+    if (context.isDefined() && !closed) {
       context.get().addSparkListener(new Listener());
     }
   }
@@ -177,7 +179,15 @@ final class BroadcastDriver implements Broadcasts.Part {
   private final class Listener extends SparkListener {
     @Override
     public void onBlockUpdated(SparkListenerBlockUpdated event) {
-      BlockUpdatedInfo info = event.blockUpdatedInfo();
+      try {
+        take(event.blockUpdatedInfo());
+      } catch (LinkageError e) {
+        // Spark stops the application whose listener throws it.
+        Broadcasts.warn(e);
+      }
+    }
+
+    private void take(BlockUpdatedInfo info) {
       if (info.blockId() instanceof BroadcastBlockId block
           && block.field().startsWith(Pieces.FIELD)
           && info.blockManagerId().isDriver()) {
@@ -198,8 +208,8 @@ final class BroadcastDriver implements Broadcasts.Part {
 
   private void onPiece(long id, long memoryBytes) {
     Seen variable = seen.computeIfAbsent(id, Seen::new);
-    if (variable.pieces < 0) {
-      // A piece that is announced moves to a disk.
+    if (variable.pieces < 0 || Broadcasts.isBroken()) {
+      // A piece that is announced moves to a disk, or none is announced any more.
       return;
     }
     if (memoryBytes == 0) {
@@ -230,6 +240,8 @@ final class BroadcastDriver implements Broadcasts.Part {
           variable.sums = Arrays.copyOf(variable.sums, 2 * i);
         }
         try {
+          // Bytes of a disk are not verified, so they must not be summed.
+          variable.failed = env.blockManager().getStatus(block).get().diskSize() > 0;
           variable.sums[i] = BroadcastFetch.crc32c(found.get().toByteBuffer());
           variable.lastBytes = (int) found.get().size();
           variable.summed = i + 1;
@@ -239,6 +251,7 @@ final class BroadcastDriver implements Broadcasts.Part {
       }
     }
     if (isLast && !variable.failed) {
+      variable.announced = true;
       announce(
           new Pieces(
               variable.id, pieceBytes, variable.lastBytes, Arrays.copyOf(variable.sums, count)));
@@ -257,7 +270,7 @@ final class BroadcastDriver implements Broadcasts.Part {
       thread.execute(
           () -> {
             tracker.remove(id);
-            if (removed.summed > 0) {
+            if (removed.announced) {
               members.values().forEach(one -> one.ref().send(id));
             }
           });
@@ -266,6 +279,7 @@ final class BroadcastDriver implements Broadcasts.Part {
 
   @Override
   public void close() {
+    closed = true;
     env.rpcEnv().stop(ref);
   }
 }

@@ -111,13 +111,12 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
       BroadcastFetch removed = fetches.remove(id);
       if (removed != null) {
         removed.remove();
-        CompletableFuture.delayedExecutor(CLEAN_UP_S, TimeUnit.SECONDS, threads)
-            .execute(removed::cleanUp);
+        cleanUp(removed);
       }
       return;
     }
     Pieces pieces = Pieces.decode(message);
-    if (!running.tryAcquire()) {
+    if (Broadcasts.isBroken() || !running.tryAcquire()) {
       // Tasks must not wait for a fetch that cannot begin.
       return;
     }
@@ -135,6 +134,16 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
         running.release();
       }
     }
+  }
+
+  private void cleanUp(BroadcastFetch removed) {
+    CompletableFuture.delayedExecutor(CLEAN_UP_S, TimeUnit.SECONDS, threads)
+        .execute(
+            () -> {
+              if (!removed.cleanUp()) {
+                cleanUp(removed);
+              }
+            });
   }
 
   private void run(BroadcastFetch fetch) {

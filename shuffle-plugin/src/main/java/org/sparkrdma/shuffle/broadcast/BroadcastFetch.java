@@ -9,12 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.storage.BlockInfoManager;
 import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.PeerAddress;
+import scala.Option;
 import scala.reflect.ClassTag$;
 
 /**
@@ -26,6 +29,12 @@ import scala.reflect.ClassTag$;
 final class BroadcastFetch implements Runnable {
   /** Time without progress after which tasks wait no longer. */
   static final long PROGRESS_MS = 1_000;
+
+  /** Time without a piece after which another source is tried. */
+  private static final long SOURCE_MS = PROGRESS_MS / 2;
+
+  /** Length of pieces that are requested at a time, as Spark's limit of a reader. */
+  private static final int REQUEST_BYTES = 48 << 20;
 
   /**
    * Length of the arrays of a piece: less than half of a region of G1, which is 1 MiB or more.
@@ -108,9 +117,23 @@ final class BroadcastFetch implements Runnable {
   /**
    * Removes pieces that came after Spark had removed the variable here. To be called when neither
    * this nor Spark does anything for it any more: Spark fails where two threads remove a block.
+   * Does not wait for a task that reads one.
+   *
+   * @return false when a task reads one
    */
-  void cleanUp() {
-    blocks.removeBroadcast(pieces.id(), false);
+  boolean cleanUp() {
+    BlockInfoManager locks = blocks.blockInfoManager();
+    boolean all = true;
+    for (int i = 0; i < pieces.count(); i++) {
+      BroadcastBlockId block = Pieces.block(pieces.id(), i);
+      if (locks.lockForWriting(block, false).isDefined()) {
+        locks.unlock(block, Option.empty());
+        blocks.removeBlock(block, false);
+      } else {
+        all &= locks.get(block).isEmpty();
+      }
+    }
+    return all;
   }
 
   @Override
@@ -156,8 +179,17 @@ final class BroadcastFetch implements Runnable {
 
   /** Fetches a chunk; false when the source does not deliver. */
   private boolean fetch(int chunk, PeerAddress from) throws InterruptedException, IOException {
-    int first = pieces.firstPiece(chunk);
     int end = pieces.firstPiece(chunk + 1);
+    int atOnce = Math.max(1, REQUEST_BYTES / pieces.pieceBytes());
+    boolean arrives = true;
+    for (int i = pieces.firstPiece(chunk); i < end && arrives; i += atOnce) {
+      arrives = fetch(i, Math.min(end, i + atOnce), from);
+    }
+    return arrives;
+  }
+
+  private boolean fetch(int first, int end, PeerAddress from)
+      throws InterruptedException, IOException {
     PieceArrivals arrivals = new PieceArrivals();
     try {
       if (!sources.read(from, pieces.id(), first, end, arrivals)) {
@@ -165,7 +197,7 @@ final class BroadcastFetch implements Runnable {
       }
       int open = end - first;
       while (open > 0 && !ended) {
-        PieceArrivals.Arrival arrival = arrivals.poll(PROGRESS_MS);
+        PieceArrivals.Arrival arrival = arrivals.poll(SOURCE_MS);
         if (arrival == null) {
           return false;
         }
@@ -241,9 +273,15 @@ final class BroadcastFetch implements Runnable {
         ClassTag$.MODULE$.apply(Object.class));
   }
 
-  /** Whether storage memory has so many free bytes: no cached block is evicted for a piece. */
+  /**
+   * Whether storage has so much free memory of its own: no cached block is evicted for a piece, and
+   * tasks do not need it for their work. Spark cannot evict pieces before the first task that reads
+   * them has ended.
+   */
   private boolean hasRoom(long lengthBytes) {
     var memory = env.memoryManager();
-    return memory.maxOnHeapStorageMemory() - memory.storageMemoryUsed() >= lengthBytes;
+    double share = env.conf().getDouble("spark.memory.storageFraction", 0.5);
+    long own = (long) (memory.maxOnHeapStorageMemory() * share);
+    return own - memory.storageMemoryUsed() >= lengthBytes;
   }
 }

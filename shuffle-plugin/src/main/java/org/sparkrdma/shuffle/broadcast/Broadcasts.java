@@ -39,6 +39,9 @@ public final class Broadcasts implements AutoCloseable {
   private static final long IDLE_S = 10;
   private static final AtomicBoolean WARNED = new AtomicBoolean();
 
+  /** This Spark is another than the one that this package was built for. */
+  private static volatile boolean broken;
+
   /** The part of the driver or of an executor. */
   interface Part extends AutoCloseable {
     /** Takes no more messages. */
@@ -82,15 +85,22 @@ public final class Broadcasts implements AutoCloseable {
         });
   }
 
-  /** Logs once that broadcast variables are left to Torrent. */
+  /** Whether all further variables are left to Torrent. */
+  static boolean isBroken() {
+    return broken;
+  }
+
+  /** Logs once that broadcast variables are left to Torrent: this one, or after an Error all. */
   static void warn(Throwable reason) {
+    broken |= reason instanceof LinkageError;
     if (WARNED.compareAndSet(false, true)) {
       LOG.warn("Broadcast variables come by Torrent: {}", reason.toString(), reason);
     }
   }
 
   private static boolean isUsed(SparkEnv env, ShuffleSettings settings) {
-    return !mode(env).equals("off")
+    return !broken
+        && !mode(env).equals("off")
         && settings.mode() != ShuffleSettings.Mode.OFF
         && RdmaPolicy.mayReadPlain(key -> env.conf().getBoolean(key, false), settings);
   }
@@ -157,9 +167,15 @@ public final class Broadcasts implements AutoCloseable {
       IndexShuffleBlockResolver resolver,
       List<Path> directories,
       ShuffleSettings settings) {
-    return isUsed(env, settings)
-        ? new PieceOutputs(env.blockManager(), resolver, directories, env.conf(), settings.verify())
-        : new SparkMapOutputs(resolver, directories, env.conf(), settings.verify());
+    try {
+      if (isUsed(env, settings)) {
+        return new PieceOutputs(
+            env.blockManager(), resolver, directories, env.conf(), settings.verify());
+      }
+    } catch (LinkageError e) {
+      warn(e);
+    }
+    return new SparkMapOutputs(resolver, directories, env.conf(), settings.verify());
   }
 
   /** Fetches that run go on; tasks that wait for them are let go within a second. */

@@ -20,6 +20,8 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.memory.MemoryManager;
+import org.apache.spark.memory.MemoryMode;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.PeerAddress;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -101,6 +104,8 @@ final class BroadcastFetchTest {
     private boolean neverEnds;
     private int removeAfterChunks = -1;
     private int removeAtPiece = -1;
+    private int fillAfterChunks = -1;
+    private long filledBytes;
     private int pieceBytes = PIECE_BYTES;
 
     private final List<Integer> missing = new ArrayList<>();
@@ -138,6 +143,13 @@ final class BroadcastFetchTest {
       failures += failed.isEmpty() ? 0 : 1;
       if (pieces.chunks() - missing.size() == removeAfterChunks) {
         fetch.remove();
+      }
+      if (pieces.chunks() - missing.size() == fillAfterChunks) {
+        MemoryManager memory = SparkEnv.get().memoryManager();
+        filledBytes = memory.maxOnHeapStorageMemory() / 2 - memory.storageMemoryUsed();
+        BroadcastBlockId value = new BroadcastBlockId(id, "");
+        assertThat(memory.acquireStorageMemory(value, filledBytes, MemoryMode.ON_HEAP)).isTrue();
+        fillAfterChunks = -1;
       }
       if (missing.isEmpty() || (failures > 3 && !neverEnds)) {
         return null;
@@ -204,8 +216,9 @@ final class BroadcastFetchTest {
       BroadcastGate gate = BroadcastGate.close(blocks.blockInfoManager(), id);
       assertThat(gate).as("the gate is open").isNotNull();
       gate.open();
+      SparkEnv.get().memoryManager().releaseStorageMemory(filledBytes, MemoryMode.ON_HEAP);
       if (removeAfterChunks >= 0 || removeAtPiece >= 0) {
-        fetch.cleanUp();
+        assertThat(fetch.cleanUp()).isTrue();
       }
       int found = 0;
       for (int i = 0; i < PIECES; i++) {
@@ -266,7 +279,14 @@ final class BroadcastFetchTest {
         new Row("a source sends flipped bits", PIECES, way -> way.tcpOfBad = Act.FLIP_BIT),
         new Row("a source sends too few bytes", PIECES, way -> way.tcpOfBad = Act.CUT),
         new Row("a source is killed", PIECES, way -> way.tcpOfBad = Act.FAIL),
-        new Row("a source is silent", 0, way -> way.tcpOfBad = Act.HANG),
+        new Row("a source is silent", PIECES, way -> way.tcpOfBad = Act.HANG),
+        new Row(
+            "all sources are silent",
+            0,
+            way -> {
+              way.tcpOfBad = Act.HANG;
+              way.tcp = Act.HANG;
+            }),
         new Row(
             "all sources send flipped bits",
             0,
@@ -295,7 +315,8 @@ final class BroadcastFetchTest {
         new Row("destroyed at once", 0, way -> way.removeAfterChunks = 0),
         new Row("destroyed midway", 0, way -> way.removeAfterChunks = 4),
         new Row("destroyed under its last piece", 0, way -> way.removeAtPiece = PIECES - 1),
-        new Row("storage memory is full", 0, way -> way.pieceBytes = 1 << 30));
+        new Row("storage memory is full", 0, way -> way.pieceBytes = 1 << 30),
+        new Row("storage memory fills up midway", 8, way -> way.fillAfterChunks = 4));
   }
 
   @ParameterizedTest
@@ -312,12 +333,12 @@ final class BroadcastFetchTest {
   }
 
   private void put(BroadcastBlockId block, byte[] bytes) {
+    put(block, StorageLevel.MEMORY_ONLY_SER(), ByteBuffer.wrap(bytes));
+  }
+
+  private void put(BroadcastBlockId block, StorageLevel level, ByteBuffer... bytes) {
     blocks.putBytes(
-        block,
-        new ChunkedByteBuffer(new ByteBuffer[] {ByteBuffer.wrap(bytes)}),
-        StorageLevel.MEMORY_ONLY_SER(),
-        false,
-        ClassTag$.MODULE$.apply(Object.class));
+        block, new ChunkedByteBuffer(bytes), level, false, ClassTag$.MODULE$.apply(Object.class));
   }
 
   @Test
@@ -346,7 +367,28 @@ final class BroadcastFetchTest {
   }
 
   @Test
-  void shouldServePiecesThatAreThere() throws IOException {
+  void shouldLetSparkDestroyAVariableWhoseFetchHangs() {
+    Way way = new Way(script -> {});
+    blocks.removeBroadcast(way.id, false);
+    assertThat(blocks.getStatus(new BroadcastBlockId(way.id, "")).isEmpty()).isTrue();
+    assertThat(way.fetch.cleanUp()).isTrue();
+  }
+
+  @Test
+  void shouldNotWaitForATaskThatReadsALatePiece() {
+    Way way = new Way(script -> {});
+    BroadcastBlockId late = Pieces.block(way.id, 3);
+    put(late, way.bytes[3]);
+    assertThat(blocks.getLocalBytes(late).isDefined()).isTrue();
+    assertThat(way.fetch.cleanUp()).as("a task reads it").isFalse();
+    blocks.releaseLock(late, Option.empty());
+    assertThat(way.fetch.cleanUp()).isTrue();
+    assertThat(blocks.getStatus(late).isEmpty()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"MEMORY_ONLY_SER", "DISK_ONLY"})
+  void shouldServePiecesThatAreThere(String level) throws IOException {
     SparkEnv env = SparkEnv.get();
     var resolver = (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver();
     PieceOutputs outputs = new PieceOutputs(blocks, resolver, List.of(), env.conf(), true);
@@ -354,7 +396,11 @@ final class BroadcastFetchTest {
     assertThat(outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5))).isNull();
     byte[] bytes = new byte[PIECE_BYTES];
     random.nextBytes(bytes);
-    put(Pieces.block(id, 5), bytes);
+    // Spark or this package may have divided it.
+    ByteBuffer[] parts = {
+      ByteBuffer.wrap(bytes, 0, 100).slice(), ByteBuffer.wrap(bytes, 100, PIECE_BYTES - 100).slice()
+    };
+    put(Pieces.block(id, 5), StorageLevel.fromString(level), parts);
     MapOutput piece = outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5));
     assertThat(piece.lengthBytes()).isEqualTo(PIECE_BYTES);
     assertThat(piece.isIn(List.of(Path.of("/")))).as("never registered").isTrue();
