@@ -116,7 +116,9 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
   }
 
   test("should bring right values while executors are killed") {
-    SparkCluster.run(conf("auto")) { cluster =>
+    // Spark looks again for the executor that follows a killed one.
+    val looks = conf("auto").set("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "1s")
+    SparkCluster.run(looks) { cluster =>
       bringByPipeline(cluster)
       for (seed <- 11 to 14) {
         // A new executor may be missing yet.
