@@ -42,6 +42,9 @@ final class BroadcastFetch implements Runnable {
    */
   private static final int ARRAY_BYTES = 256 << 10;
 
+  /** Length of a variable whose pieces are whole: G1 would copy so many short arrays. */
+  private static final int WHOLE_BYTES = 256 << 20;
+
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastFetch.class);
 
   /** The driver, and the executors that have chunks. */
@@ -236,14 +239,15 @@ final class BroadcastFetch implements Runnable {
   }
 
   /** The bytes in arrays of their own; null when there are more or fewer. */
-  private static ByteBuffer[] onHeap(ManagedBuffer from, int lengthBytes) throws IOException {
+  private ByteBuffer[] onHeap(ManagedBuffer from, int lengthBytes) throws IOException {
     if (from.size() != lengthBytes) {
       return null;
     }
-    ByteBuffer[] all = new ByteBuffer[(lengthBytes + ARRAY_BYTES - 1) / ARRAY_BYTES];
+    int longest = pieces.lengthBytes() < WHOLE_BYTES ? ARRAY_BYTES : lengthBytes;
+    ByteBuffer[] all = new ByteBuffer[(lengthBytes - 1) / longest + 1];
     try (InputStream in = from.createInputStream()) {
       for (int i = 0; i < all.length; i++) {
-        byte[] array = new byte[Math.min(ARRAY_BYTES, lengthBytes - i * ARRAY_BYTES)];
+        byte[] array = new byte[Math.min(longest, lengthBytes - i * longest)];
         if (in.readNBytes(array, 0, array.length) < array.length) {
           return null;
         }
