@@ -12,13 +12,11 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.StorageLevel;
-import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,14 +48,7 @@ final class BroadcastDriverTest {
 
   @BeforeEach
   void start() throws TimeoutException {
-    spark =
-        new JavaSparkContext(
-            new SparkConf(false)
-                .setMaster("local[1]")
-                .setAppName("broadcast")
-                .set("spark.driver.host", "127.0.0.1")
-                .set("spark.broadcast.blockSize", "4k")
-                .set("spark.ui.enabled", "false"));
+    spark = new JavaSparkContext(BroadcastFetchTest.conf().set("spark.broadcast.blockSize", "4k"));
     SparkEnv env = SparkEnv.get();
     blocks = env.blockManager();
     driver = new BroadcastDriver(env, "driver", work::add);
@@ -95,12 +86,7 @@ final class BroadcastDriverTest {
   private void put(int piece, int lengthBytes, StorageLevel level) {
     bytes[piece] = new byte[lengthBytes];
     random.nextBytes(bytes[piece]);
-    blocks.putBytes(
-        Pieces.block(ID, piece),
-        new ChunkedByteBuffer(new ByteBuffer[] {ByteBuffer.wrap(bytes[piece])}),
-        level,
-        true,
-        ClassTag$.MODULE$.apply(Object.class));
+    BroadcastFetchTest.put(Pieces.block(ID, piece), level, true, ByteBuffer.wrap(bytes[piece]));
   }
 
   private void put(int count, int lastBytes) throws TimeoutException {

@@ -60,15 +60,18 @@ final class BroadcastFetchTest {
   private BlockManager blocks;
   private long lastId = 1_000;
 
+  /** Settings for an application in this JVM. */
+  static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[1]")
+        .setAppName("broadcast")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.ui.enabled", "false");
+  }
+
   @BeforeAll
   void start() {
-    spark =
-        new JavaSparkContext(
-            new SparkConf(false)
-                .setMaster("local[1]")
-                .setAppName("broadcast")
-                .set("spark.driver.host", "127.0.0.1")
-                .set("spark.ui.enabled", "false"));
+    spark = new JavaSparkContext(conf());
     blocks = SparkEnv.get().blockManager();
   }
 
@@ -333,12 +336,20 @@ final class BroadcastFetchTest {
   }
 
   private void put(BroadcastBlockId block, byte[] bytes) {
-    put(block, StorageLevel.MEMORY_ONLY_SER(), ByteBuffer.wrap(bytes));
+    put(block, StorageLevel.MEMORY_ONLY_SER(), false, ByteBuffer.wrap(bytes));
   }
 
-  private void put(BroadcastBlockId block, StorageLevel level, ByteBuffer... bytes) {
-    blocks.putBytes(
-        block, new ChunkedByteBuffer(bytes), level, false, ClassTag$.MODULE$.apply(Object.class));
+  /** Puts a piece into the block manager of this JVM. */
+  static void put(
+      BroadcastBlockId block, StorageLevel level, boolean tellMaster, ByteBuffer... bytes) {
+    SparkEnv.get()
+        .blockManager()
+        .putBytes(
+            block,
+            new ChunkedByteBuffer(bytes),
+            level,
+            tellMaster,
+            ClassTag$.MODULE$.apply(Object.class));
   }
 
   @Test
@@ -400,7 +411,7 @@ final class BroadcastFetchTest {
     ByteBuffer[] parts = {
       ByteBuffer.wrap(bytes, 0, 100).slice(), ByteBuffer.wrap(bytes, 100, PIECE_BYTES - 100).slice()
     };
-    put(Pieces.block(id, 5), StorageLevel.fromString(level), parts);
+    put(Pieces.block(id, 5), StorageLevel.fromString(level), false, parts);
     MapOutput piece = outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5));
     assertThat(piece.lengthBytes()).isEqualTo(PIECE_BYTES);
     assertThat(piece.isIn(List.of(Path.of("/")))).as("never registered").isTrue();
