@@ -50,6 +50,12 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
       )
     }.values
 
+  private def driverBlocks(id: Long): Int =
+    SparkEnv.get.blockManager.getMatchingBlockIds {
+      case block: BroadcastBlockId => block.broadcastId == id
+      case _                       => false
+    }.size
+
   private def sums(cluster: SparkCluster, value: Broadcast[Array[Byte]]): Set[Long] =
     cluster
       .onEveryExecutor { () =>
@@ -112,6 +118,20 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
     SparkCluster.run(conf("tcp")) { cluster =>
       bringByPipeline(cluster)
       assert(cluster.traffic().counter("serve.bytes.copy") === 0)
+    }
+  }
+
+  test("should remove values that are destroyed while they come") {
+    SparkCluster.run(conf("tcp")) { cluster =>
+      bringByPipeline(cluster)
+      val ids = (21 to 40).map { seed =>
+        val value = cluster.sc.broadcast(bytes(seed, Large))
+        value.destroy()
+        value.id
+      }
+      // The driver waits for ever to remove a piece that a request has left locked.
+      eventually(assert(ids.forall(driverBlocks(_) === 0)))
+      eventually(assert(ids.flatMap(pieces(cluster, _)).forall(_ === 0)))
     }
   }
 

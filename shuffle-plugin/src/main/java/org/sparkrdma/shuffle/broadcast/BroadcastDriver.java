@@ -39,14 +39,15 @@ final class BroadcastDriver implements Broadcasts.Part {
   static final String NEXT = "next";
   static final String LEAVE = "leave";
 
-  /** Number of pieces from which a variable is announced: 64 MiB at Spark's default length. */
-  static final int MIN_PIECES = 16;
+  /**
+   * Number of pieces from which a variable is announced: above 64 MiB at Spark's default length.
+   */
+  static final int MIN_PIECES = 17;
 
   /** No number of pieces: the variable is announced, or left to Torrent. */
   private static final int IGNORED = -1;
 
   private static final long CONTEXT_POLL_MS = 50;
-  private static final int CONTEXT_POLLS = 1_200;
 
   private final SparkEnv env;
   private final int pieceBytes;
@@ -155,15 +156,15 @@ final class BroadcastDriver implements Broadcasts.Part {
   private synchronized void watch() {
     if (!watching) {
       watching = true;
-      thread.execute(() -> listen(CONTEXT_POLLS));
+      thread.execute(this::listen);
     }
   }
 
   /** The first executors may register before Spark has made its context known. */
-  private void listen(int polls) {
+  private void listen() {
     Option<SparkContext> context = SparkContext$.MODULE$.getActive();
     try {
-      for (int i = 0; i < polls && context.isEmpty() && !closed; i++) {
+      while (context.isEmpty() && !closed) {
         Thread.sleep(CONTEXT_POLL_MS);
         context = SparkContext$.MODULE$.getActive();
       }
@@ -179,8 +180,21 @@ final class BroadcastDriver implements Broadcasts.Part {
   private final class Listener extends SparkListener {
     @Override
     public void onBlockUpdated(SparkListenerBlockUpdated event) {
+      guard(() -> take(event.blockUpdatedInfo()));
+    }
+
+    @Override
+    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+      guard(
+          () -> {
+            members.remove(event.executorId());
+            tracker.removeExecutor(event.executorId());
+          });
+    }
+
+    private void guard(Runnable event) {
       try {
-        take(event.blockUpdatedInfo());
+        event.run();
       } catch (LinkageError e) {
         // Spark stops the application whose listener throws it.
         Broadcasts.warn(e);
@@ -197,12 +211,6 @@ final class BroadcastDriver implements Broadcasts.Part {
           onRemoved(block.broadcastId());
         }
       }
-    }
-
-    @Override
-    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-      members.remove(event.executorId());
-      tracker.removeExecutor(event.executorId());
     }
   }
 
@@ -240,7 +248,7 @@ final class BroadcastDriver implements Broadcasts.Part {
           variable.sums = Arrays.copyOf(variable.sums, 2 * i);
         }
         try {
-          // Bytes of a disk are not verified, so they must not be summed.
+          // Bytes of a disk are not verified, so their sum must not be announced.
           variable.failed = env.blockManager().getStatus(block).get().diskSize() > 0;
           variable.sums[i] = BroadcastFetch.crc32c(found.get().toByteBuffer());
           variable.lastBytes = (int) found.get().size();

@@ -38,7 +38,7 @@ import scala.reflect.ClassTag$;
 final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastExecutor.class);
 
-  /** Spark's removal waits for a gate at most a second. */
+  /** Longer than Spark's removal waits for a gate, at most a second. */
   private static final long CLEAN_UP_S = 5;
 
   private final SparkEnv env;
@@ -201,8 +201,10 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
     FetchContext context =
         new FetchContext(
             env.blockManager().blockTransferService(),
-            (request, failed, reason, detail) ->
-                failed.stream().forEach(i -> arrivals.failRead(first + i)),
+            (request, failed, reason, detail) -> {
+              log.report(from, reason, failed.cardinality(), detail);
+              failed.stream().forEach(i -> arrivals.failRead(first + i));
+            },
             counters,
             false,
             0,
@@ -220,14 +222,14 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
 
   @Override
   public void fetch(PeerAddress from, long id, int first, int end, PieceArrivals arrivals) {
-    String[] names = new String[end - first];
-    for (int i = 0; i < names.length; i++) {
-      names[i] = Pieces.block(id, first + i).name();
+    for (int i = first; i < end; i++) {
+      // One each: of a request with a piece that is gone, Spark's server never unlocks the others.
+      String[] names = {Pieces.block(id, i).name()};
+      BlockFetchingListener listener = arrivals.listener(names, i, false);
+      env.blockManager()
+          .blockTransferService()
+          .fetchBlocks(from.host(), from.port(), from.executorId(), names, listener, null);
     }
-    BlockFetchingListener listener = arrivals.listener(names, first, false);
-    env.blockManager()
-        .blockTransferService()
-        .fetchBlocks(from.host(), from.port(), from.executorId(), names, listener, null);
   }
 
   @Override

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.broadcast;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
@@ -31,7 +32,7 @@ final class BroadcastFetch implements Runnable {
   static final long PROGRESS_MS = 1_000;
 
   /** Time without a piece after which another source is tried. */
-  private static final long SOURCE_MS = PROGRESS_MS / 2;
+  static final long SOURCE_MS = PROGRESS_MS / 2;
 
   /** Length of pieces that are requested at a time, as Spark's limit of a reader. */
   private static final int REQUEST_BYTES = 48 << 20;
@@ -77,6 +78,7 @@ final class BroadcastFetch implements Runnable {
   private final Pieces pieces;
   private final BroadcastGate gate;
   private final Sources sources;
+  private final BitSet arrived = new BitSet();
   private volatile long progressNs = System.nanoTime();
 
   /** The variable is destroyed, or nothing has come for a second. */
@@ -119,8 +121,8 @@ final class BroadcastFetch implements Runnable {
 
   /**
    * Removes pieces that came after Spark had removed the variable here. To be called when neither
-   * this nor Spark does anything for it any more: Spark fails where two threads remove a block.
-   * Does not wait for a task that reads one.
+   * this nor Spark removes any: Spark fails where two threads remove a block. Does not wait for a
+   * task that reads one.
    *
    * @return false when a task reads one
    */
@@ -131,7 +133,8 @@ final class BroadcastFetch implements Runnable {
       BroadcastBlockId block = Pieces.block(pieces.id(), i);
       if (locks.lockForWriting(block, false).isDefined()) {
         locks.unlock(block, Option.empty());
-        blocks.removeBlock(block, false);
+        // The master knows those that Torrent has put.
+        blocks.removeBlock(block, true);
       } else {
         all &= locks.get(block).isEmpty();
       }
@@ -142,9 +145,9 @@ final class BroadcastFetch implements Runnable {
   @Override
   public void run() {
     long startNs = System.nanoTime();
-    boolean complete = false;
+    boolean reported = false;
     try {
-      complete = !ended && hasRoom(pieces.lengthBytes()) && fetchAll();
+      reported = !ended && hasRoom(pieces.lengthBytes()) && fetchAll();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Exception e) {
@@ -153,7 +156,7 @@ final class BroadcastFetch implements Runnable {
     } finally {
       ended = true;
       gate.open();
-      if (!complete) {
+      if (!reported) {
         sources.leave(pieces.id());
       }
     }
@@ -161,23 +164,29 @@ final class BroadcastFetch implements Runnable {
         "Broadcast variable {} of {} bytes {} in {} ms",
         pieces.id(),
         pieces.lengthBytes(),
-        complete ? "came by the pipeline" : "is left to Torrent",
+        isComplete() ? "came by the pipeline" : "is left to Torrent",
         (System.nanoTime() - startNs) / 1_000_000);
   }
 
+  private boolean isComplete() {
+    return arrived.cardinality() == pieces.count();
+  }
+
+  /** Fetches chunks until the driver names no more; false when some are missing then. */
   private boolean fetchAll() throws Exception {
-    int chunks = 0;
     Source next = sources.next(pieces.id(), BroadcastTracker.NONE, "");
     while (next != null && !ended) {
       if (next.chunk() < 0 || next.chunk() >= pieces.chunks()) {
         throw new IllegalArgumentException("no such chunk: " + next.chunk());
       }
-      boolean arrived = fetch(next.chunk(), next.peer());
-      chunks += arrived ? 1 : 0;
-      int done = arrived ? next.chunk() : BroadcastTracker.NONE;
-      next = sources.next(pieces.id(), done, arrived ? "" : next.peer().executorId());
+      boolean fetched = fetch(next.chunk(), next.peer());
+      if (isComplete()) {
+        gate.open();
+      }
+      int done = fetched ? next.chunk() : BroadcastTracker.NONE;
+      next = sources.next(pieces.id(), done, fetched ? "" : next.peer().executorId());
     }
-    return chunks == pieces.chunks() && !ended;
+    return isComplete() && !ended;
   }
 
   /** Fetches a chunk; false when the source does not deliver. */
@@ -268,13 +277,19 @@ final class BroadcastFetch implements Runnable {
 
   /** Only in memory, and only this executor knows it: Torrent reads from its own sources. */
   private boolean put(int piece, ByteBuffer[] bytes) {
-    progressNs = System.nanoTime();
-    return blocks.putBytes(
-        Pieces.block(pieces.id(), piece),
-        new ChunkedByteBuffer(bytes),
-        StorageLevel.MEMORY_ONLY_SER(),
-        false,
-        ClassTag$.MODULE$.apply(Object.class));
+    boolean stored =
+        blocks.putBytes(
+            Pieces.block(pieces.id(), piece),
+            new ChunkedByteBuffer(bytes),
+            StorageLevel.MEMORY_ONLY_SER(),
+            false,
+            ClassTag$.MODULE$.apply(Object.class));
+    // A piece that comes again, because another of its chunk was bad, is no progress.
+    if (stored && !arrived.get(piece)) {
+      arrived.set(piece);
+      progressNs = System.nanoTime();
+    }
+    return stored;
   }
 
   /**

@@ -22,7 +22,7 @@ final class BroadcastGate {
     this.value = value;
   }
 
-  /** Closes the gate without a wait; null when this executor has the value, or makes it now. */
+  /** Closes the gate without a wait; null when this executor has the value, or stores it now. */
   static BroadcastGate close(BlockInfoManager locks, long id) {
     BroadcastGate gate = new BroadcastGate(locks, new BroadcastBlockId(id, ""));
     BlockInfo info =

@@ -90,11 +90,14 @@ public final class Broadcasts implements AutoCloseable {
     return broken;
   }
 
-  /** Logs once that broadcast variables are left to Torrent: this one, or after an Error all. */
+  /** Logs the first failure of a variable, and the Error after which all are left to Torrent. */
   static void warn(Throwable reason) {
-    broken |= reason instanceof LinkageError;
-    if (WARNED.compareAndSet(false, true)) {
-      LOG.warn("Broadcast variables come by Torrent: {}", reason.toString(), reason);
+    boolean ends = reason instanceof LinkageError && !broken;
+    broken |= ends;
+    if (ends) {
+      LOG.warn("All broadcast variables come by Torrent: {}", reason.toString(), reason);
+    } else if (!broken && WARNED.compareAndSet(false, true)) {
+      LOG.warn("A broadcast variable comes by Torrent: {}", reason.toString(), reason);
     }
   }
 

@@ -19,6 +19,12 @@ final class BroadcastTrackerTest {
   /** Driver's work for a message, in seconds; measured were 20 to 40 us. */
   private static final double MESSAGE_S = 40e-6;
 
+  /** Time until an executor leaves a killed source, which may say nothing. */
+  private static final double SILENCE_S = BroadcastFetch.SOURCE_MS / 1e3;
+
+  /** Time after which an executor that gets no chunk leaves the variable to Torrent. */
+  private static final double PATIENCE_S = BroadcastFetch.PROGRESS_MS / 1e3;
+
   private static final double BYTES_PER_S = 25e9 / 8;
   private static final double ONE_GB = 1e9;
 
@@ -39,6 +45,7 @@ final class BroadcastTrackerTest {
     private double nowS;
     private double driverFreeS;
     private long number;
+    private double longestWaitS;
     private int seeds;
 
     Simulation(double bytes) {
@@ -53,10 +60,20 @@ final class BroadcastTrackerTest {
 
     /** Sends a message that the driver handles in its turn. */
     private void ask(String executor, int done, String failed) {
+      double askedS = nowS;
       driverFreeS = Math.max(driverFreeS, nowS) + MESSAGE_S;
       at(
           driverFreeS,
-          () -> tracker.next(executor, ID, done, failed, next -> start(executor, next)));
+          () ->
+              tracker.next(
+                  executor,
+                  ID,
+                  done,
+                  failed,
+                  next -> {
+                    longestWaitS = Math.max(longestWaitS, nowS - askedS);
+                    start(executor, next);
+                  }));
     }
 
     private void start(String executor, BroadcastTracker.Assignment next) {
@@ -71,11 +88,18 @@ final class BroadcastTrackerTest {
       at(
           nowS + chunkS,
           () -> {
-            boolean lost = killed.contains(next.source());
-            if (!killed.contains(executor)) {
-              ask(executor, lost ? BroadcastTracker.NONE : next.chunk(), lost ? next.source() : "");
+            if (killed.contains(next.source())) {
+              at(nowS + SILENCE_S, () -> report(executor, BroadcastTracker.NONE, next.source()));
+            } else {
+              report(executor, next.chunk(), "");
             }
           });
+    }
+
+    private void report(String executor, int done, String failed) {
+      if (!killed.contains(executor)) {
+        ask(executor, done, failed);
+      }
     }
 
     void kill(String executor) {
@@ -102,6 +126,7 @@ final class BroadcastTrackerTest {
     double seconds = simulation.run(executors);
     assertThat(simulation.ended).hasSize(executors);
     assertThat(simulation.seeds).isEqualTo(CHUNKS);
+    assertThat(simulation.longestWaitS).isLessThan(PATIENCE_S);
     return seconds;
   }
 
@@ -129,6 +154,7 @@ final class BroadcastTrackerTest {
     Set<String> expected = new HashSet<>(simulation.ended);
     expected.removeAll(victims);
     assertThat(expected).hasSize(900);
+    assertThat(simulation.longestWaitS).isLessThan(PATIENCE_S);
     assertThat(seconds).isLessThan(2 * seconds(1_000));
   }
 
