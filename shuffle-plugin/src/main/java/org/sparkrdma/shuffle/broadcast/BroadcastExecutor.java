@@ -181,55 +181,42 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   }
 
   @Override
-  public boolean read(PeerAddress from, long id, int first, int end, PieceArrivals arrivals) {
+  public boolean read(PeerAddress from, long id, int piece, PieceArrivals arrivals) {
     if (transport == null || from.executorId().equals(BroadcastTracker.DRIVER)) {
       return false;
     }
-    // A look-up that takes longer serves the next chunk.
+    // A look-up that takes longer serves the next piece.
     Optional<Endpoint> endpoint = directory.apply(from.executorId()).getNow(Optional.empty());
     if (endpoint.isEmpty()) {
       return false;
     }
-    String[] names = new String[end - first];
-    BlockRanges ranges = new BlockRanges(names.length);
-    for (int i = 0; i < names.length; i++) {
-      long mapId = Pieces.mapId(id, first + i);
-      names[i] = "shuffle_" + Pieces.SHUFFLE_ID + "_" + mapId + "_0";
-      ranges.add(Pieces.SHUFFLE_ID, mapId, 0, 1);
-    }
+    long mapId = Pieces.mapId(id, piece);
+    String[] names = {"shuffle_" + Pieces.SHUFFLE_ID + "_" + mapId + "_0"};
+    BlockRanges ranges = new BlockRanges(1);
+    ranges.add(Pieces.SHUFFLE_ID, mapId, 0, 1);
     // Pieces that cannot be READ are fetched by this package, not as blocks of a shuffle.
     FetchContext context =
         new FetchContext(
             env.blockManager().blockTransferService(),
-            (request, failed, reason, detail) -> {
-              log.report(from, reason, failed.cardinality(), detail);
-              failed.stream().forEach(i -> arrivals.failRead(first + i));
-            },
+            (request, failed, reason, detail) -> arrivals.failRead(piece),
             counters,
             false,
             0,
             log);
-    new FetchRequest(
-            context,
-            from,
-            names,
-            ranges,
-            arrivals.listener(names, first, true),
-            new ReaderBlocks(null))
+    BlockFetchingListener listener = arrivals.listener(piece, true);
+    new FetchRequest(context, from, names, ranges, listener, new ReaderBlocks(null))
         .begin(transport, endpoint.get());
     return true;
   }
 
   @Override
-  public void fetch(PeerAddress from, long id, int first, int end, PieceArrivals arrivals) {
-    for (int i = first; i < end; i++) {
-      // One each: of a request with a piece that is gone, Spark's server never unlocks the others.
-      String[] names = {Pieces.block(id, i).name()};
-      BlockFetchingListener listener = arrivals.listener(names, i, false);
-      env.blockManager()
-          .blockTransferService()
-          .fetchBlocks(from.host(), from.port(), from.executorId(), names, listener, null);
-    }
+  public void fetch(PeerAddress from, long id, int piece, PieceArrivals arrivals) {
+    // Spark's server never unlocks the others of a request for several of which one is gone.
+    String[] names = {Pieces.block(id, piece).name()};
+    BlockFetchingListener listener = arrivals.listener(piece, false);
+    env.blockManager()
+        .blockTransferService()
+        .fetchBlocks(from.host(), from.port(), from.executorId(), names, listener, null);
   }
 
   @Override

@@ -34,8 +34,11 @@ final class BroadcastFetch implements Runnable {
   /** Time without a piece after which another source is tried. */
   static final long SOURCE_MS = PROGRESS_MS / 2;
 
-  /** Length of pieces that are requested at a time, as Spark's limit of a reader. */
-  private static final int REQUEST_BYTES = 48 << 20;
+  /**
+   * Length of pieces that are requested at a time: a source has two readers and copy slots for 32
+   * MiB, which shuffles need, too.
+   */
+  private static final int REQUESTED_BYTES = 8 << 20;
 
   /**
    * Length of the arrays of a piece: less than half of a region of G1, which is 1 MiB or more.
@@ -63,11 +66,11 @@ final class BroadcastFetch implements Runnable {
     /** Informs the driver that this executor asks no more. */
     void leave(long id);
 
-    /** Requests pieces by READ; false when that is not possible. Does not block. */
-    boolean read(PeerAddress from, long id, int first, int end, PieceArrivals arrivals);
+    /** Requests a piece by READ; false when that is not possible. Does not block. */
+    boolean read(PeerAddress from, long id, int piece, PieceArrivals arrivals);
 
-    /** Requests pieces by Spark's own transfer. */
-    void fetch(PeerAddress from, long id, int first, int end, PieceArrivals arrivals);
+    /** Requests a piece by Spark's own transfer; may block while it connects. */
+    void fetch(PeerAddress from, long id, int piece, PieceArrivals arrivals);
   }
 
   /** A chunk, and the executor or driver that has it. */
@@ -172,7 +175,7 @@ final class BroadcastFetch implements Runnable {
     return arrived.cardinality() == pieces.count();
   }
 
-  /** Fetches chunks until the driver names no more; false when some are missing then. */
+  /** Fetches chunks until the driver names no more, or is a source that fails; then false. */
   private boolean fetchAll() throws Exception {
     Source next = sources.next(pieces.id(), BroadcastTracker.NONE, "");
     while (next != null && !ended) {
@@ -180,6 +183,9 @@ final class BroadcastFetch implements Runnable {
         throw new IllegalArgumentException("no such chunk: " + next.chunk());
       }
       boolean fetched = fetch(next.chunk(), next.peer());
+      if (!fetched && next.peer().executorId().equals(BroadcastTracker.DRIVER)) {
+        return false;
+      }
       if (isComplete()) {
         gate.open();
       }
@@ -189,26 +195,22 @@ final class BroadcastFetch implements Runnable {
     return isComplete() && !ended;
   }
 
-  /** Fetches a chunk; false when the source does not deliver. */
+  /** Fetches the missing pieces of a chunk; false when the source does not deliver. */
   private boolean fetch(int chunk, PeerAddress from) throws InterruptedException, IOException {
     int end = pieces.firstPiece(chunk + 1);
-    int atOnce = Math.max(1, REQUEST_BYTES / pieces.pieceBytes());
-    boolean arrives = true;
-    for (int i = pieces.firstPiece(chunk); i < end && arrives; i += atOnce) {
-      arrives = fetch(i, Math.min(end, i + atOnce), from);
-    }
-    return arrives;
-  }
-
-  private boolean fetch(int first, int end, PeerAddress from)
-      throws InterruptedException, IOException {
+    int next = arrived.nextClearBit(pieces.firstPiece(chunk));
+    int open = 0;
     PieceArrivals arrivals = new PieceArrivals();
     try {
-      if (!sources.read(from, pieces.id(), first, end, arrivals)) {
-        sources.fetch(from, pieces.id(), first, end, arrivals);
-      }
-      int open = end - first;
-      while (open > 0 && !ended) {
+      while ((next < end || open > 0) && !ended) {
+        if (next < end && open < Math.max(1, REQUESTED_BYTES / pieces.pieceBytes())) {
+          if (!sources.read(from, pieces.id(), next, arrivals)) {
+            sources.fetch(from, pieces.id(), next, arrivals);
+          }
+          next = arrived.nextClearBit(next + 1);
+          open++;
+          continue;
+        }
         PieceArrivals.Arrival arrival = arrivals.poll(SOURCE_MS);
         if (arrival == null) {
           return false;
@@ -216,12 +218,12 @@ final class BroadcastFetch implements Runnable {
         if (take(arrival)) {
           open--;
         } else if (arrival.byRead()) {
-          sources.fetch(from, pieces.id(), arrival.piece(), arrival.piece() + 1, arrivals);
+          sources.fetch(from, pieces.id(), arrival.piece(), arrivals);
         } else {
           return false;
         }
       }
-      return open == 0;
+      return !ended;
     } finally {
       arrivals.close();
     }
@@ -284,11 +286,8 @@ final class BroadcastFetch implements Runnable {
             StorageLevel.MEMORY_ONLY_SER(),
             false,
             ClassTag$.MODULE$.apply(Object.class));
-    // A piece that comes again, because another of its chunk was bad, is no progress.
-    if (stored && !arrived.get(piece)) {
-      arrived.set(piece);
-      progressNs = System.nanoTime();
-    }
+    arrived.set(piece, stored);
+    progressNs = System.nanoTime();
     return stored;
   }
 

@@ -124,12 +124,14 @@ public final class Broadcasts implements AutoCloseable {
   /**
    * An executor's part; {@link #NONE} when it is not used.
    *
+   * @param counters of the executor, which have the READs of pieces, too
    * @param transport reads blocks of peers
    * @param directory finds the endpoint of an executor
    */
   public static Broadcasts onExecutor(
       SparkEnv env,
       ShuffleSettings settings,
+      ShuffleCounters counters,
       BlockTransport transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory) {
     BlockTransport reads = mode(env).equals("tcp") ? null : transport;
@@ -139,13 +141,7 @@ public final class Broadcasts implements AutoCloseable {
             EXECUTOR_FETCHES + 1,
             made ->
                 new BroadcastExecutor(
-                    env,
-                    name(env),
-                    reads,
-                    directory,
-                    new ShuffleCounters(),
-                    made::execute,
-                    EXECUTOR_FETCHES))
+                    env, name(env), reads, directory, counters, made::execute, EXECUTOR_FETCHES))
         : NONE;
   }
 

@@ -7,8 +7,8 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
 /**
- * The answers to the requests for one chunk, handed from the threads that receive them to the one
- * that takes them. After the close late pieces are released at once. Safe for any thread.
+ * The answers to the requests for pieces of one chunk, handed from the threads that receive them to
+ * the one that takes them. After the close late pieces are released at once. Safe for any thread.
  */
 final class PieceArrivals {
   /**
@@ -22,31 +22,18 @@ final class PieceArrivals {
   private final LinkedBlockingQueue<Arrival> arrived = new LinkedBlockingQueue<>();
   private boolean closed;
 
-  /**
-   * A listener for blocks of one request.
-   *
-   * @param names of its blocks
-   * @param first piece of the first of them; the others follow
-   */
-  BlockFetchingListener listener(String[] names, int first, boolean byRead) {
+  /** A listener for the request for one piece. */
+  BlockFetchingListener listener(int piece, boolean byRead) {
     return new BlockFetchingListener() {
       @Override
       public void onBlockFetchSuccess(String name, ManagedBuffer bytes) {
         // The caller releases its own reference when this returns.
-        add(new Arrival(piece(name), bytes.retain(), byRead));
+        add(new Arrival(piece, bytes.retain(), byRead));
       }
 
       @Override
       public void onBlockFetchFailure(String name, Throwable failure) {
-        add(new Arrival(piece(name), null, byRead));
-      }
-
-      private int piece(String name) {
-        int i = 0;
-        while (!names[i].equals(name)) {
-          i++;
-        }
-        return first + i;
+        add(new Arrival(piece, null, byRead));
       }
     };
   }

@@ -43,7 +43,7 @@ public final class FallbackLog {
   }
 
   /** Blocks use TCP. */
-  public void report(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
+  void report(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
     Optional<String> omitted = omittedBefore(new Report(peer.executorId(), reason));
     if (omitted.isPresent()) {
       LOG.info(

@@ -146,7 +146,7 @@ public final class RdmaRuntime implements AutoCloseable {
             control);
     created.broadcasts =
         Broadcasts.onExecutor(
-            env, settings, request -> created.transport.fetch(request), created.directory::find);
+            env, settings, counters, one -> created.transport.fetch(one), created.directory::find);
     return created;
   }
 

@@ -171,43 +171,41 @@ final class BroadcastFetchTest {
     }
 
     @Override
-    public boolean read(PeerAddress from, long of, int first, int end, PieceArrivals arrivals) {
-      return read != Act.REFUSE && send(read, first, end, arrivals, true);
+    public boolean read(PeerAddress from, long of, int piece, PieceArrivals arrivals) {
+      if (read == Act.REFUSE) {
+        return false;
+      }
+      send(read, piece, arrivals.listener(piece, true));
+      return true;
     }
 
     @Override
-    public void fetch(PeerAddress from, long of, int first, int end, PieceArrivals arrivals) {
-      send(from.executorId().equals(BAD) ? tcpOfBad : tcp, first, end, arrivals, false);
+    public void fetch(PeerAddress from, long of, int piece, PieceArrivals arrivals) {
+      Act act = from.executorId().equals(BAD) ? tcpOfBad : tcp;
+      send(act, piece, arrivals.listener(piece, false));
     }
 
-    private boolean send(Act act, int first, int end, PieceArrivals arrivals, boolean byRead) {
-      String[] names = new String[end - first];
-      for (int i = 0; i < names.length; i++) {
-        names[i] = Pieces.block(id, first + i).name();
+    private void send(Act act, int piece, BlockFetchingListener listener) {
+      if (piece == removeAtPiece) {
+        fetch.remove();
       }
-      BlockFetchingListener listener = arrivals.listener(names, first, byRead);
-      for (int i = 0; i < names.length; i++) {
-        if (first + i == removeAtPiece) {
-          fetch.remove();
+      String name = Pieces.block(id, piece).name();
+      byte[] right = bytes[piece];
+      switch (piece == badPiece ? Act.FLIP_BIT : act) {
+        case SEND -> deliver(listener, name, right.clone());
+        case FLIP_BIT -> {
+          byte[] wrong = right.clone();
+          wrong[random.nextInt(wrong.length)] ^= 4;
+          deliver(listener, name, wrong);
         }
-        byte[] right = bytes[first + i];
-        switch (first + i == badPiece ? Act.FLIP_BIT : act) {
-          case SEND -> deliver(listener, names[i], right.clone());
-          case FLIP_BIT -> {
-            byte[] wrong = right.clone();
-            wrong[random.nextInt(wrong.length)] ^= 4;
-            deliver(listener, names[i], wrong);
-          }
-          case CUT -> deliver(listener, names[i], Arrays.copyOf(right, 50));
-          case LENGTHEN -> deliver(listener, names[i], Arrays.copyOf(right, right.length + 1));
-          case FAIL -> listener.onBlockFetchFailure(names[i], new IOException("scripted"));
-          default -> {
-            late = listener;
-            lateName = names[i];
-          }
+        case CUT -> deliver(listener, name, Arrays.copyOf(right, 50));
+        case LENGTHEN -> deliver(listener, name, Arrays.copyOf(right, right.length + 1));
+        case FAIL -> listener.onBlockFetchFailure(name, new IOException("scripted"));
+        default -> {
+          late = listener;
+          lateName = name;
         }
       }
-      return true;
     }
 
     private void deliver(BlockFetchingListener listener, String name, byte[] all) {
