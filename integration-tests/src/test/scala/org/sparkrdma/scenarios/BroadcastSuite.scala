@@ -45,16 +45,8 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
   /** Pieces in each executor; READs begin where executors know each other. */
   private def pieces(cluster: SparkCluster, id: Long): Iterable[Int] =
     cluster.onEveryExecutor { () =>
-      (0 to 99).count(i =>
-        SparkEnv.get.blockManager.getStatus(BroadcastBlockId(id, s"piece$i")).isDefined
-      )
+      BroadcastSuite.blocks(id).count(_.field.startsWith("piece"))
     }.values
-
-  private def driverBlocks(id: Long): Int =
-    SparkEnv.get.blockManager.getMatchingBlockIds {
-      case block: BroadcastBlockId => block.broadcastId == id
-      case _                       => false
-    }.size
 
   private def sums(cluster: SparkCluster, value: Broadcast[Array[Byte]]): Set[Long] =
     cluster
@@ -130,7 +122,7 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
         value.id
       }
       // The driver waits for ever to remove a piece that a request has left locked.
-      eventually(assert(ids.forall(driverBlocks(_) === 0)))
+      eventually(assert(ids.forall(BroadcastSuite.blocks(_).isEmpty)))
       eventually(assert(ids.flatMap(pieces(cluster, _)).forall(_ === 0)))
     }
   }
@@ -164,4 +156,13 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
       }
     }
   }
+}
+
+private object BroadcastSuite {
+
+  /** Blocks of a variable in this process. */
+  def blocks(id: Long): Seq[BroadcastBlockId] =
+    SparkEnv.get.blockManager.getMatchingBlockIds(_.isBroadcast).collect {
+      case block: BroadcastBlockId if block.broadcastId == id => block
+    }
 }

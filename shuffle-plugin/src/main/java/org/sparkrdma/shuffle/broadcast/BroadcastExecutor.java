@@ -16,6 +16,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcTimeout;
 import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.util.RpcUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -191,7 +192,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
       return false;
     }
     long mapId = Pieces.mapId(id, piece);
-    String[] names = {"shuffle_" + Pieces.SHUFFLE_ID + "_" + mapId + "_0"};
+    String[] names = {new ShuffleBlockId(Pieces.SHUFFLE_ID, mapId, 0).name()};
     BlockRanges ranges = new BlockRanges(1);
     ranges.add(Pieces.SHUFFLE_ID, mapId, 0, 1);
     // Pieces that cannot be READ are fetched by this package, not as blocks of a shuffle.
