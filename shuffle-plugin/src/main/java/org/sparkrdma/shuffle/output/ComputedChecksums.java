@@ -20,7 +20,7 @@ public final class ComputedChecksums implements PieceChecksums {
   static final int CELL_BYTES = 1 << 20;
 
   /** Length of a group; the last one of a block is shorter. */
-  public static final int GROUP_BYTES = 64 * CELL_BYTES;
+  static final int GROUP_BYTES = 64 * CELL_BYTES;
 
   private static final int STEP_BYTES = 128 << 10;
 
@@ -33,6 +33,11 @@ public final class ComputedChecksums implements PieceChecksums {
   /** Start of the group with an offset of the file, for a block that begins at another one. */
   public static long groupStart(long blockStart, long fileOffset) {
     return fileOffset - (fileOffset - blockStart) % GROUP_BYTES;
+  }
+
+  /** End of the group with this start, for a block that ends at an offset. */
+  public static long groupEnd(long groupStart, long blockEnd) {
+    return Math.min(blockEnd, groupStart + GROUP_BYTES);
   }
 
   /**

@@ -11,13 +11,14 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Writes the answer to a LOCATE from the caches, and begins to load what is missing there. A block
- * that is not ready is answered with "fetch by TCP", so the answer is complete at any time; while
- * something loads it is written again later. Confined to the agent.
+ * Writes the answer to a LOCATE from the caches, and begins to load what is missing there. A LOCATE
+ * is written at most twice: when it arrives, and if something must be loaded, again when nothing
+ * loads any more or at its deadline. Confined to the agent.
  *
- * <p>An answer may end early: because the message is full, because it has located {@value
- * #MAX_ANSWER_BYTES} bytes, or because memory is full, perhaps of this answer's own ranges. It then
- * has at least one piece, and the reader requests the rest again.
+ * <p>An answer may leave out blocks, or the rest of one: because the message is full, because it
+ * has located {@value #MAX_ANSWER_BYTES} bytes, or because memory is full, perhaps of this answer's
+ * own ranges. It then has at least one piece, and the reader requests the rest again. A block that
+ * is missing otherwise is answered with "fetch by TCP".
  */
 final class AnswerWriter {
   /** Enough for a request of Spark's usual size. */
@@ -34,15 +35,25 @@ final class AnswerWriter {
   private final RecordedChecksums recorded = new RecordedChecksums();
   private final ComputedChecksums computed = new ComputedChecksums();
 
+  /** How the writing of a block has ended. */
+  private enum Result {
+    /** As far as this answer has something to say about it. */
+    WRITTEN,
+    /** Its next bytes are not in the caches. */
+    MISSING,
+    /** The answer has no room for more. */
+    FULL
+  }
+
   /** The answer in progress. */
   private OpenLocate locate;
 
-  private boolean mayLoad;
   private long nowNs;
   private long placedBytes;
   private int piecesFromWindows;
   private int piecesFromSlots;
   private long bytesFromSlots;
+  private int emptyBlocks;
   private int sentToTcp;
 
   /**
@@ -69,38 +80,59 @@ final class AnswerWriter {
   }
 
   /**
-   * Writes the answer with what is in the caches; holds its ranges by the lease of the LOCATE.
-   *
-   * @param mayBeginLoads whether missing entries are loaded, for which the LOCATE waits then
+   * Writes the answer with what is in the caches; holds its ranges by the lease of the LOCATE. If
+   * something loads then, the answer is not complete, and must be written again.
    */
-  void write(OpenLocate newLocate, boolean mayBeginLoads, long newNowNs) {
+  void write(OpenLocate newLocate, long newNowNs) {
     begin(newLocate, newNowNs);
-    mayLoad = mayBeginLoads;
-    Locate request = locate.request();
-    for (int block = 0; block < request.blockCount(); block++) {
-      if (!writeBlock(request, block)) {
-        return;
+    boolean overdue = nowNs - locate.deadlineNs() >= 0;
+    boolean mayLoad = locate.isNew() && !overdue;
+    int blocks = locate.request().blockCount();
+    Result result = Result.WRITTEN;
+    for (int block = 0; block < blocks && result != Result.FULL; block++) {
+      result = locate.loading() > 0 ? Result.MISSING : writeBlock(block);
+      if (result == Result.MISSING && mayLoad) {
+        if (locate.wantedBytes() == 0) {
+          locate.addWanted(placedBytes);
+        }
+        load(locate, block, nowNs);
+      }
+      if (result == Result.MISSING && locate.loading() == 0) {
+        result = writeMissing(block, overdue);
       }
     }
+  }
+
+  /** Nothing that the block needs loads. */
+  private Result writeMissing(int block, boolean overdue) {
+    if (overdue) {
+      return byTcp(block, Located.Kind.OVERLOADED);
+    }
+    if (placedBytes > 0 || emptyBlocks > 0) {
+      // Perhaps this answer's own ranges use up the memory: the reader releases them first.
+      return locate.isNew() ? Result.FULL : Result.WRITTEN;
+    }
+    boolean removed = cached(block) == null;
+    return byTcp(block, removed ? Located.Kind.UNKNOWN : Located.Kind.BUSY);
   }
 
   /** Writes that all blocks must be fetched by TCP. */
   void refuseAll(OpenLocate newLocate, Located.Kind kind, long newNowNs) {
     begin(newLocate, newNowNs);
     for (int block = 0; block < locate.request().blockCount(); block++) {
-      if (!byTcp(block, kind)) {
-        return;
-      }
+      byTcp(block, kind);
     }
   }
 
   private void begin(OpenLocate newLocate, long newNowNs) {
     locate = newLocate;
+    locate.begin();
     nowNs = newNowNs;
     placedBytes = 0;
     piecesFromWindows = 0;
     piecesFromSlots = 0;
     bytesFromSlots = 0;
+    emptyBlocks = 0;
     sentToTcp = 0;
     answer.begin(locate.answer(), locate.request().requestId(), checksumKind);
   }
@@ -118,130 +150,132 @@ final class AnswerWriter {
     return answer.finish(leaseId, leaseRemainingMs);
   }
 
-  /** Returns false when the answer must end before the block, or in it. */
-  private boolean byTcp(int block, Located.Kind why) {
+  private Result byTcp(int block, Located.Kind why) {
     if (answer.roomForSums() < 0) {
-      return false;
+      return Result.FULL;
     }
     answer.byTcp(block, why);
     sentToTcp++;
-    return true;
+    return Result.WRITTEN;
   }
 
-  /** The block waits for an entry, or uses TCP because it could not be loaded. */
-  private boolean missing(int block, CacheEntry entry) {
-    if (entry == null) {
-      return byTcp(block, Located.Kind.OVERLOADED);
-    }
-    if (mayLoad) {
-      locate.await(entry);
-    }
-    return byTcp(block, entry.isFailed() ? Located.Kind.UNKNOWN : Located.Kind.OVERLOADED);
+  private CachedOutput cached(int block) {
+    return outputs.get(locate.request().shuffleId(block), locate.request().mapId(block));
   }
 
-  /** The next bytes of a block cannot be located. */
-  private boolean unavailable(int block, CachedRange range) {
-    if (range != null && mayLoad) {
-      locate.await(range);
+  private Result writeBlock(int block) {
+    CachedOutput output = cached(block);
+    if (output == null || output.isLoading() || output.hasNoRoom()) {
+      return Result.MISSING;
     }
-    if (range instanceof CopySlots.Copy copy && !copy.lacksMemory()) {
+    if (output.isFailed()
+        || locate.request().endReduceId(block) > output.mapOutput().partitions()) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    return byTcp(block, mayLoad ? Located.Kind.BUSY : Located.Kind.OVERLOADED);
+    return writePieces(locate.request(), block, output);
   }
 
-  private boolean writeBlock(Locate request, int block) {
-    int shuffleId = request.shuffleId(block);
-    long mapId = request.mapId(block);
-    CachedOutput output = outputs.get(shuffleId, mapId);
-    if (output == null && mayLoad) {
-      output = outputs.load(shuffleId, mapId);
-    }
-    if (output == null || !output.isReady()) {
-      return missing(block, output);
-    }
-    if (request.endReduceId(block) > output.mapOutput().partitions()) {
-      return byTcp(block, Located.Kind.UNKNOWN);
-    }
-    return writePieces(request, block, output);
-  }
-
-  private boolean writePieces(Locate request, int block, CachedOutput output) {
+  private Result writePieces(Locate request, int block, CachedOutput output) {
     MapOutput map = output.mapOutput();
     int first = request.startReduceId(block);
     int last = request.endReduceId(block);
     long start = map.offset(first);
     long end = map.offset(last);
-    long from = request.startOffset(block);
-    if (start == end && from == 0) {
+    long at = start + request.startOffset(block);
+    if (start == end && at == start) {
       return writeEmpty(block);
     }
-    if (from >= end - start) {
+    if (at >= end) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    boolean computes = computeSums && (request.freshSums(block) || map.needsSums());
-    recorded.begin(map, first, last, start + from);
-    // While something is missing the rest is still looked up, so that it loads at the same time.
-    boolean complete = true;
-    long at = start + from;
-    while (at < end) {
+    boolean computes = computes(request, block, map);
+    recorded.begin(map, first, last, at);
+    Result result = Result.WRITTEN;
+    while (at < end && result == Result.WRITTEN) {
       int room = answer.roomForSums();
+      IndexCache.Sums cells = computes ? output.sums(start, end, at) : null;
       if (room < 0 || placedBytes >= MAX_ANSWER_BYTES) {
-        return false;
-      }
-      PieceChecksums sums = recorded;
-      if (computes) {
-        IndexCache.Sums cells = cellsAt(output, start, end, at);
-        if (cells == null || !cells.isReady()) {
-          return missing(block, cells);
+        result = Result.FULL;
+      } else if (computes && (cells == null || !cells.isReady())) {
+        result = missing(block, cells, false);
+      } else {
+        PieceChecksums sums = recorded;
+        if (computes) {
+          computed.begin(start, end, cells.start(), cells.values(), at);
+          sums = computed;
         }
-        computed.begin(start, end, cells.start(), cells.values(), at);
-        sums = computed;
-      }
-      long longest = complete ? sums.endOfFittingSums(at, end, room) : end;
-      if (longest == at) {
-        return false;
-      }
-      CachedRange range = rangeAt(output, at, longest);
-      if (range == null && placedBytes > 0 && mayLoad) {
-        // Perhaps this answer's own ranges use up the memory: the reader releases them first.
-        return false;
-      }
-      if (range == null || range.isFailed()) {
-        return !complete || unavailable(block, range);
-      }
-      int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
-      if (range.isReady() && complete) {
-        locate.lease().hold(range);
-        writePiece(block, range, start, end, at, length, sums);
-      } else if (complete) {
-        complete = false;
-        if (!missing(block, range)) {
-          return false;
+        long longest = sums.endOfFittingSums(at, end, room);
+        CachedRange range = rangeAt(output, at, longest, false, nowNs);
+        if (longest == at) {
+          result = Result.FULL;
+        } else if (range == null || !range.isReady()) {
+          result = missing(block, range, range != null && range.lacksMemory());
+        } else {
+          int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
+          locate.lease().hold(range);
+          writePiece(block, range, start, end, at, length, sums);
+          placedBytes += length;
+          at += length;
         }
-      } else if (range.isLoading() && mayLoad) {
-        locate.await(range);
       }
-      placedBytes += length;
-      at += length;
     }
-    return true;
+    return result;
   }
 
-  /** Computed checksums of the cells at an offset; null when they may not be computed. */
-  private IndexCache.Sums cellsAt(CachedOutput output, long start, long end, long at) {
-    long groupStart = ComputedChecksums.groupStart(start, at);
-    long groupEnd = Math.min(end, groupStart + ComputedChecksums.GROUP_BYTES);
-    return mayLoad
-        ? outputs.sums(output, groupStart, groupEnd)
-        : output.sums(groupStart, groupEnd - groupStart);
+  /** The next bytes of a block are not ready; null when they are not even in a cache. */
+  private Result missing(int block, CacheEntry entry, boolean lacksMemory) {
+    boolean unreadable = entry != null && entry.isFailed() && !lacksMemory;
+    return unreadable ? byTcp(block, Located.Kind.UNKNOWN) : Result.MISSING;
+  }
+
+  private boolean computes(Locate request, int block, MapOutput map) {
+    return computeSums && (request.freshSums(block) || map.needsSums());
+  }
+
+  /**
+   * Begins to load what is missing of a block, and keeps what is there until the answer, which
+   * locates at most {@link #MAX_ANSWER_BYTES}.
+   */
+  void load(OpenLocate waiting, int block, long timeNs) {
+    Locate request = waiting.request();
+    CachedOutput output = outputs.getOrLoad(request.shuffleId(block), request.mapId(block));
+    if (!output.isReady()) {
+      waiting.keep(output, block);
+      return;
+    }
+    MapOutput map = output.mapOutput();
+    int last = request.endReduceId(block);
+    if (last > map.partitions()) {
+      return;
+    }
+    if (outputs.mayKeep(output, output.partitions())) {
+      waiting.keep(output, block);
+    }
+    long start = map.offset(request.startReduceId(block));
+    long end = map.offset(last);
+    long at = start + request.startOffset(block);
+    CachedRange range = null;
+    while (at < end && waiting.wantedBytes() < MAX_ANSWER_BYTES) {
+      if (computes(request, block, map)) {
+        waiting.keep(outputs.sums(output, start, end, at), block);
+      }
+      range = rangeAt(output, at, end, true, timeNs);
+      if (range == null) {
+        return;
+      }
+      waiting.keep(range, block);
+      long next = Math.min(end, range.offset() + range.lengthBytes());
+      waiting.addWanted(next - at);
+      at = next;
+    }
   }
 
   /** The range with the next bytes of a block; null when there is no memory for it. */
-  private CachedRange rangeAt(CachedOutput output, long at, long end) {
-    CachedRange range = registers ? windows.window(output, at, mayLoad, nowNs) : null;
+  private CachedRange rangeAt(
+      CachedOutput output, long at, long end, boolean mayLoad, long timeNs) {
+    CachedRange range = registers ? windows.window(output, at, mayLoad, timeNs) : null;
     return range == null && slots != null
-        ? slots.copy(output, at, end - at, mayLoad, nowNs)
+        ? slots.copy(output, at, end - at, mayLoad, timeNs)
         : range;
   }
 
@@ -272,11 +306,12 @@ final class AnswerWriter {
     sums.write(answer, start, count);
   }
 
-  private boolean writeEmpty(int block) {
+  private Result writeEmpty(int block) {
     if (answer.roomForSums() < 0) {
-      return false;
+      return Result.FULL;
     }
     answer.located(block, 0, 0, 0, 0, 0, 0);
-    return true;
+    emptyBlocks++;
+    return Result.WRITTEN;
   }
 }

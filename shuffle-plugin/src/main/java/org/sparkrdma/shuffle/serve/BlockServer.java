@@ -6,6 +6,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -68,7 +69,9 @@ public final class BlockServer implements AutoCloseable {
   private final IndexCache outputs;
   private final Leases leases;
   private final AnswerWriter writer;
-  private final List<OpenLocate> waiting = new ArrayList<>();
+
+  /** LOCATEs that were suspended, until they are answered or dropped. */
+  private final Set<OpenLocate> waiting = new LinkedHashSet<>();
 
   /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
   private final AtomicLong lackedBytes = new AtomicLong();
@@ -185,17 +188,39 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Answers a LOCATE, at once if its blocks are in the caches.
+   * Answers a LOCATE, at once if its blocks are in the caches; otherwise suspends it until it can
+   * be answered.
    *
-   * @param arrivedNs time at which it was received
    * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
    */
-  public void locate(OpenLocate locate, long arrivedNs) {
+  public void locate(OpenLocate locate) {
     if (locate.answer().capacity() < MIN_ANSWER_BYTES) {
       throw new IllegalArgumentException(
           "answer buffer too short: lengthBytes=" + locate.answer().capacity());
     }
     long nowNs = nanoClock.getAsLong();
+    if (locate.isNew() && !begin(locate, nowNs)) {
+      return;
+    }
+    if (stopped || (locate.isNew() && leases.isFull(locate.peer()))) {
+      if (!stopped) {
+        counters.increment(Counter.PEERS_LIMITED);
+      }
+      writer.refuseAll(locate, Located.Kind.BUSY, nowNs);
+    } else {
+      writer.write(locate, nowNs);
+    }
+    if (locate.loading() > 0) {
+      waiting.add(locate);
+      wakeAt(locate.deadlineNs());
+      locate.suspend();
+    } else {
+      answer(locate, nowNs);
+    }
+  }
+
+  /** Decodes a LOCATE, and releases its leases; returns false when it is malformed. */
+  private boolean begin(OpenLocate locate, long nowNs) {
     try {
       Locate request = locate.decode();
       for (int i = 0; i < request.leaseCount(); i++) {
@@ -203,35 +228,11 @@ public final class BlockServer implements AutoCloseable {
           throw new MalformedMessageException("release of another peer's lease: lease=" + i);
         }
       }
-      locate.setDeadline(arrivedNs + request.timeoutMs() * NS_PER_MS / 2);
+      return true;
     } catch (MalformedMessageException e) {
       counters.increment(Counter.PROTOCOL_ERRORS);
       locate.malformed(e.getMessage());
-      return;
-    }
-    if (stopped || leases.isFull(locate.peer())) {
-      if (!stopped) {
-        counters.increment(Counter.PEERS_LIMITED);
-      }
-      locate.begin();
-      writer.refuseAll(locate, Located.Kind.BUSY, nowNs);
-      answer(locate, nowNs);
-      return;
-    }
-    write(locate, true, nowNs);
-    if (locate.loading() > 0) {
-      waiting.add(locate);
-      wakeAt(locate.deadlineNs());
-    }
-  }
-
-  /** Writes the answer, and sends it unless something loads; releases what it has held before. */
-  private void write(OpenLocate locate, boolean mayLoad, long nowNs) {
-    locate.begin();
-    writer.write(locate, mayLoad, nowNs);
-    locate.releaseEarlier(nowNs);
-    if (locate.loading() == 0) {
-      answer(locate, nowNs);
+      return false;
     }
   }
 
@@ -247,6 +248,7 @@ public final class BlockServer implements AutoCloseable {
       lengthBytes =
           writer.finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
     }
+    waiting.remove(locate);
     locate.endWait(nowNs);
     locate.answered(lengthBytes);
   }
@@ -254,14 +256,15 @@ public final class BlockServer implements AutoCloseable {
   /** A thread of a disk has loaded an entry: its LOCATEs may go on. */
   private void onLoaded(CacheEntry entry, Exception failure) {
     long nowNs = nanoClock.getAsLong();
-    for (OpenLocate locate : entry.finish(failure, nowNs)) {
-      boolean wasLast = locate.onLoaded();
-      // An index shows what is missing next, and a failure may have an alternative.
-      if (wasLast || failure != null || !(entry instanceof CachedRange)) {
-        write(locate, true, nowNs);
-        if (locate.loading() == 0) {
-          waiting.remove(locate);
-        }
+    for (CacheEntry.Waiter waiter : entry.finish(failure, nowNs)) {
+      OpenLocate locate = waiter.locate();
+      locate.onLoaded();
+      if (locate.isWaiting() && (entry instanceof CachedOutput || entry.isFailed())) {
+        // An index shows what is missing next, and a failure may have an alternative.
+        writer.load(locate, waiter.block(), nowNs);
+      }
+      if (locate.isWaiting() && locate.loading() == 0) {
+        locate.resume();
       }
     }
   }
@@ -363,16 +366,18 @@ public final class BlockServer implements AutoCloseable {
   private int answerOverdue(long nowNs) {
     List<OpenLocate> overdue = new ArrayList<>();
     for (OpenLocate locate : waiting) {
+      if (!locate.isWaiting()) {
+        continue;
+      }
       if (nowNs - locate.deadlineNs() >= 0) {
         overdue.add(locate);
       } else {
         wakeAt(locate.deadlineNs());
       }
     }
-    waiting.removeAll(overdue);
     for (OpenLocate locate : overdue) {
       counters.increment(Counter.LOCATES_OVERLOADED);
-      write(locate, false, nowNs);
+      locate.resume();
     }
     return overdue.size();
   }
@@ -422,6 +427,8 @@ public final class BlockServer implements AutoCloseable {
           limit.toMillis());
       return false;
     }
+    // The threads have ended: from now on memory is closed at once, that of the drain included.
+    work.closeAtOnce();
     drain.run();
     long nowNs = nanoClock.getAsLong();
     for (OpenLocate locate : waiting) {
@@ -429,8 +436,6 @@ public final class BlockServer implements AutoCloseable {
     }
     waiting.clear();
     leases.close(nowNs);
-    // The threads have ended: from now on memory is closed at once.
-    work.closeAtOnce();
     outputs.close();
     if (slots != null) {
       slots.closeIdle();

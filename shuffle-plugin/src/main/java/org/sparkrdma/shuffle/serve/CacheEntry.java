@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Something of a map output that a disk thread loads once: its index, a registered window, a copy,
- * checksums. Leases hold it while peers may READ it, and open LOCATEs while they wait for it; an
+ * checksums. Leases hold it while peers may READ it, and open LOCATEs until they are answered; an
  * entry that is held is not evicted.
  *
  * <pre>
@@ -28,8 +28,11 @@ abstract class CacheEntry {
     FAILED
   }
 
+  /** A LOCATE that waits for the entry, and its block that needs it. */
+  record Waiter(OpenLocate locate, int block) {}
+
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final List<OpenLocate> waiters = new ArrayList<>(1);
+  private final List<Waiter> waiters = new ArrayList<>(1);
   private State state = State.LOADING;
   private int holds;
 
@@ -70,11 +73,11 @@ abstract class CacheEntry {
    *
    * @param failure null when it has succeeded
    * @param nowNs for what becomes idle
-   * @return the LOCATEs that waited for it
+   * @return what waited for it
    */
-  final List<OpenLocate> finish(Exception failure, long nowNs) {
+  final List<Waiter> finish(Exception failure, long nowNs) {
     state = onLoaded(failure, nowNs) ? State.READY : State.FAILED;
-    List<OpenLocate> waited = List.copyOf(waiters);
+    List<Waiter> waited = List.copyOf(waiters);
     waiters.clear();
     if (holds == 0) {
       settle(nowNs);
@@ -103,12 +106,12 @@ abstract class CacheEntry {
     return true;
   }
 
-  final void addWaiter(OpenLocate locate) {
-    waiters.add(locate);
+  final void addWaiter(OpenLocate locate, int block) {
+    waiters.add(new Waiter(locate, block));
   }
 
   final void removeWaiter(OpenLocate locate) {
-    waiters.remove(locate);
+    waiters.removeIf(waiter -> waiter.locate() == locate);
   }
 
   /** One of its holders holds it no more. */

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.output.ComputedChecksums;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
@@ -49,12 +50,16 @@ final class CachedOutput extends CacheEntry {
   private MapOutput mapOutput;
   private int disk;
   private FileWindows.Window[] windows;
+
+  /** By their offsets; the length in the key is 0. */
   private final Map<RangeKey, CopySlots.Copy> copies = new HashMap<>(0);
+
   private final Map<RangeKey, IndexCache.Sums> sums = new HashMap<>(0);
   private final RangeKey wanted = new RangeKey();
   private int partitions;
   private int heldRanges;
   private boolean removed;
+  private boolean hasNoRoom;
   private OptionalLong refusedUntilNs = OptionalLong.empty();
 
   CachedOutput(IndexCache cache, MapOutputs source, int shuffleId, long mapId, int windowBytes) {
@@ -87,12 +92,35 @@ final class CachedOutput extends CacheEntry {
     if (mapOutput == null) {
       return false;
     }
+    hasNoRoom = !cache.mayKeep(this, mapOutput.partitions());
+    if (hasNoRoom) {
+      return false;
+    }
     disk = source.dataDisk(mapOutput);
     windows =
         new FileWindows.Window
             [Math.toIntExact((mapOutput.lengthBytes() + windowBytes - 1) / windowBytes)];
     cache.onLoaded(this);
     return true;
+  }
+
+  @Override
+  void onHeld() {
+    if (isReady()) {
+      cache.onKept(this);
+    }
+  }
+
+  @Override
+  void onReleased() {
+    if (isReady()) {
+      cache.onReleased(this);
+    }
+  }
+
+  /** Whether its load has failed because waiting LOCATEs keep as many others as fit. */
+  boolean hasNoRoom() {
+    return hasNoRoom;
   }
 
   @Override
@@ -123,18 +151,20 @@ final class CachedOutput extends CacheEntry {
     windows[index] = null;
   }
 
-  /** The copy of a range; null when it is not cached. */
-  CopySlots.Copy copy(long offset, long lengthBytes) {
-    return copies.get(wanted.set(offset, lengthBytes));
+  /** The copy that begins at an offset; null when it is not cached. */
+  CopySlots.Copy copy(long offset) {
+    return copies.get(wanted.set(offset, 0));
   }
 
   Map<RangeKey, CopySlots.Copy> copies() {
     return copies;
   }
 
-  /** Computed checksums of a range; null when they are not cached. */
-  IndexCache.Sums sums(long offset, long lengthBytes) {
-    return sums.get(wanted.set(offset, lengthBytes));
+  /** Computed checksums at an offset of the file, in a block; null when they are not cached. */
+  IndexCache.Sums sums(long blockStart, long blockEnd, long at) {
+    long start = ComputedChecksums.groupStart(blockStart, at);
+    long end = ComputedChecksums.groupEnd(start, blockEnd);
+    return sums.get(wanted.set(start, end - start));
   }
 
   Map<RangeKey, IndexCache.Sums> sums() {

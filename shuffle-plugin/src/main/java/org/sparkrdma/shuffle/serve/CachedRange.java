@@ -44,6 +44,11 @@ abstract class CachedRange extends CacheEntry {
   /** Whether it is a copy. */
   abstract boolean isCopy();
 
+  /** Whether its load has failed for lack of memory, and not because of its file. */
+  boolean lacksMemory() {
+    return false;
+  }
+
   /** Time since which it is idle. */
   final long idleSinceNs() {
     return idleSinceNs;

@@ -78,17 +78,18 @@ final class CopySlots {
   }
 
   /**
-   * The copy of the beginning of a range; begins to make it if necessary.
+   * The copy that begins at an offset, of any length; begins to make it if necessary.
    *
+   * @param maxBytes length of a new one, which is shorter than that when a slot is
    * @param mayLoad whether it may begin
    * @return null when no slot is free
    */
   Copy copy(CachedOutput output, long offset, long maxBytes, boolean mayLoad, long nowNs) {
-    int lengthBytes = (int) Math.min(maxBytes, slotBytes);
-    Copy copy = output.copy(offset, lengthBytes);
+    Copy copy = output.copy(offset);
     if (copy != null || !mayLoad) {
       return copy;
     }
+    int lengthBytes = (int) Math.min(maxBytes, slotBytes);
     Slot slot = slotFor(lengthBytes, nowNs);
     if (slot == null) {
       return null;
@@ -135,7 +136,7 @@ final class CopySlots {
     if (reservation == null) {
       return false;
     }
-    Slab slab = new Slab(slabBytes, reservation);
+    Slab slab = new Slab(slabBytes, reservation, nowNs);
     memory.addBusy(slabBytes);
     slabs.add(slab);
     for (int i = 0; i < slotsPerSlab; i++) {
@@ -170,15 +171,6 @@ final class CopySlots {
     }
   }
 
-  /** Closes slabs without a copy. */
-  private void closeEmpty() {
-    for (Slab slab : slabs.toArray(Slab[]::new)) {
-      if (slab.copies == 0) {
-        close(slab);
-      }
-    }
-  }
-
   private void close(Slab slab) {
     slabs.remove(slab);
     free.removeIf(slot -> slot.slab == slab);
@@ -194,16 +186,17 @@ final class CopySlots {
   }
 
   /**
-   * Evicts copies that are idle since this time or longer, and closes slabs that are empty then.
+   * Evicts copies that are idle since this time or longer, and closes slabs that have none, however
+   * their copies have ended, and were last used before it.
    */
   void returnIdleSince(long thenNs) {
-    boolean evicted = false;
     while (idle.oldest() != null && idle.oldest().idleSinceNs() - thenNs <= 0) {
       idle.oldest().evict();
-      evicted = true;
     }
-    if (evicted) {
-      closeEmpty();
+    for (Slab slab : slabs.toArray(Slab[]::new)) {
+      if (slab.copies == 0 && slab.usedNs - thenNs <= 0) {
+        close(slab);
+      }
     }
   }
 
@@ -228,9 +221,13 @@ final class CopySlots {
 
     private int heldCopies;
 
-    Slab(long lengthBytes, ServedMemory.Reservation reservation) {
+    /** Time at which a copy of it became idle last, or at which it was created. */
+    private long usedNs;
+
+    Slab(long lengthBytes, ServedMemory.Reservation reservation, long nowNs) {
       this.lengthBytes = lengthBytes;
       this.reservation = reservation;
+      this.usedNs = nowNs;
     }
 
     /** Registers it for its first copy. On a thread of a disk; others wait. */
@@ -308,7 +305,7 @@ final class CopySlots {
 
     Copy(CachedOutput output, long offset, int lengthBytes, Slot slot) {
       super(output, offset, lengthBytes);
-      this.key = new CachedOutput.RangeKey().set(offset, lengthBytes);
+      this.key = new CachedOutput.RangeKey().set(offset, 0);
       this.slot = slot;
       this.slabOffset = slot.offset + slot.used;
       slot.used += lengthBytes;
@@ -348,7 +345,7 @@ final class CopySlots {
       }
     }
 
-    /** Whether the failure is that of the slab and not of the file. */
+    @Override
     boolean lacksMemory() {
       return slot.slab.failed;
     }
@@ -378,6 +375,7 @@ final class CopySlots {
     void onIdle(long nowNs) {
       super.onIdle(nowNs);
       slot.slab.heldCopies--;
+      slot.slab.usedNs = nowNs;
       idle.add(this);
       if (output().isRemoved()) {
         evict();

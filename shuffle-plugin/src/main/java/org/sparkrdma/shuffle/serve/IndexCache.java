@@ -16,8 +16,9 @@ import org.sparkrdma.shuffle.output.MapOutputs;
  * Cache of map outputs: offsets and checksums are read once.
  *
  * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
- * recently used map output that nothing holds is evicted with its windows and copies. Confined to
- * the agent.
+ * recently used map output that nothing holds is evicted with its windows and copies. LOCATEs that
+ * wait keep the map outputs that they need, within the same limits: one that does not fit beside
+ * them fails to load. Confined to the agent.
  */
 final class IndexCache {
   private static final Logger LOG = LoggerFactory.getLogger(IndexCache.class);
@@ -38,6 +39,11 @@ final class IndexCache {
   private final Key wanted = new Key();
   private long partitions;
 
+  /** Map outputs that waiting LOCATEs keep, and their partitions. */
+  private int keptOutputs;
+
+  private long keptPartitions;
+
   /**
    * @param checksumKind of computed checksums
    */
@@ -54,15 +60,36 @@ final class IndexCache {
     return entries.get(wanted.set(shuffleId, mapId));
   }
 
-  /** Begins to load a map output, which is not cached. */
-  CachedOutput load(int shuffleId, long mapId) {
-    CachedOutput output = new CachedOutput(this, source, shuffleId, mapId, windowBytes);
-    entries.put(new Key().set(shuffleId, mapId), output);
-    work.load(source.indexDisk(shuffleId, mapId), output);
+  /** A map output; begins to load it if necessary. */
+  CachedOutput getOrLoad(int shuffleId, long mapId) {
+    CachedOutput output = get(shuffleId, mapId);
+    if (output == null) {
+      output = new CachedOutput(this, source, shuffleId, mapId, windowBytes);
+      entries.put(new Key().set(shuffleId, mapId), output);
+      work.load(source.indexDisk(shuffleId, mapId), output);
+    }
     return output;
   }
 
+  /** Whether a LOCATE that waits may keep a map output; the first one it always may. */
+  boolean mayKeep(CachedOutput output, int count) {
+    return keptOutputs == 0
+        || (output.isReady() && output.isHeld())
+        || (keptOutputs < maxEntries && keptPartitions + count <= MAX_PARTITIONS);
+  }
+
+  void onKept(CachedOutput output) {
+    keptOutputs++;
+    keptPartitions += output.partitions();
+  }
+
+  void onReleased(CachedOutput output) {
+    keptOutputs--;
+    keptPartitions -= output.partitions();
+  }
+
   void onLoaded(CachedOutput output) {
+    keptOutputs += output.isHeld() ? 1 : 0;
     addPartitions(output, output.mapOutput().partitions());
   }
 
@@ -72,6 +99,7 @@ final class IndexCache {
     }
     output.addPartitions(count);
     partitions += count;
+    keptPartitions += output.isHeld() ? count : 0;
     Iterator<CachedOutput> eldestFirst = entries.values().iterator();
     while ((entries.size() > maxEntries || partitions > MAX_PARTITIONS) && eldestFirst.hasNext()) {
       CachedOutput eldest = eldestFirst.next();
@@ -109,11 +137,12 @@ final class IndexCache {
     all.forEach(this::remove);
   }
 
-  /** Checksums of a range of a data file; begins to compute them if necessary. */
-  Sums sums(CachedOutput output, long start, long end) {
-    Sums sums = output.sums(start, end - start);
+  /** Checksums at an offset of the file, in a block; begins to compute them if necessary. */
+  Sums sums(CachedOutput output, long blockStart, long blockEnd, long at) {
+    Sums sums = output.sums(blockStart, blockEnd, at);
     if (sums == null) {
-      sums = new Sums(output, start, end);
+      long start = ComputedChecksums.groupStart(blockStart, at);
+      sums = new Sums(output, start, ComputedChecksums.groupEnd(start, blockEnd));
       output.sums().put(sums.key, sums);
       work.load(output.disk(), sums);
     }

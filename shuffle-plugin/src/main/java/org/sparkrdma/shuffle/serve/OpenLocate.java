@@ -8,37 +8,62 @@ import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * A LOCATE that the {@link BlockServer} is answering, and what it holds until then: the lease of
- * its answer, and the entries that load. The server calls exactly one of {@link #answered} and
- * {@link #malformed}, and neither after {@link BlockServer#onPeerGone}. Confined to the agent.
+ * its answer, and the entries that it needs. A LOCATE that waits for a disk holds no buffer for its
+ * answer.
+ *
+ * <pre>
+ *  ARRIVED ──► WAITING ──► RESUMED     whatever its state, it may be answered or dropped
+ *                 waits for loads; resumed when nothing loads any more, or at its deadline
+ * </pre>
+ *
+ * <p>The server calls exactly one of {@link #answered} and {@link #malformed}, and nothing after
+ * {@link BlockServer#onPeerGone}. Confined to the agent.
  */
 public abstract class OpenLocate {
+  private enum State {
+    ARRIVED,
+    WAITING,
+    RESUMED
+  }
+
+  private static final long NS_PER_MS = 1_000_000;
+
   private final long peer;
   private final ByteBuffer message;
+  private final long arrivedNs;
+  private State state = State.ARRIVED;
   private ByteBuffer answer;
   private Locate request;
   private long deadlineNs;
   private Lease lease;
-  private List<CacheEntry> awaited = List.of();
+  private List<CacheEntry> kept = List.of();
   private int loading;
+  private long wantedBytes;
 
-  /** The lease of the answer that was written before, until the answer is written again. */
+  /** The lease of the answer that was written before it waited. */
   private Lease earlierLease;
-
-  private List<CacheEntry> earlierAwaited = List.of();
 
   /**
    * @param peer number of its connection, which owns its leases
    * @param message that was received; not used again before the answer
+   * @param arrivedNs time at which it was received, as that of the clock
    */
-  protected OpenLocate(long peer, ByteBuffer message) {
+  protected OpenLocate(long peer, ByteBuffer message, long arrivedNs) {
     this.peer = peer;
     this.message = message;
+    this.arrivedNs = arrivedNs;
   }
 
   /** Sets the buffer for the answer, from index 0 on; before the server gets this. */
   protected final void setAnswer(ByteBuffer buffer) {
     answer = buffer;
   }
+
+  /** It waits for a disk: the buffer for the answer is free. */
+  protected abstract void suspended();
+
+  /** It can be answered: it must be given to {@link BlockServer#locate} again, with a buffer. */
+  protected abstract void resumed();
 
   /** The answer is written. */
   protected abstract void answered(int lengthBytes);
@@ -63,6 +88,7 @@ public abstract class OpenLocate {
   /** Decodes the message, which must be done first. */
   final Locate decode() {
     request = Locate.decode(message);
+    deadlineNs = arrivedNs + request.timeoutMs() * NS_PER_MS / 2;
     return request;
   }
 
@@ -70,13 +96,32 @@ public abstract class OpenLocate {
     return request;
   }
 
-  /** Sets the time at which it is answered with what there is. */
-  final void setDeadline(long newDeadlineNs) {
-    deadlineNs = newDeadlineNs;
-  }
-
+  /** The time at which it is answered with what there is: half of the reader's time-out. */
   final long deadlineNs() {
     return deadlineNs;
+  }
+
+  /** Whether the server has it for the first time. */
+  final boolean isNew() {
+    return state == State.ARRIVED;
+  }
+
+  /** Whether it waits for loads. */
+  final boolean isWaiting() {
+    return state == State.WAITING;
+  }
+
+  /** Waits until it is resumed. */
+  final void suspend() {
+    state = State.WAITING;
+    suspended();
+  }
+
+  /** Nothing that it waits for loads any more, or its time is over. */
+  final void resume() {
+    state = State.RESUMED;
+    loading = 0;
+    resumed();
   }
 
   /** Holds the ranges of the answer that is being written. */
@@ -84,66 +129,68 @@ public abstract class OpenLocate {
     return lease;
   }
 
-  /** Number of entries that it waits for. */
+  /** Number of loads that it waits for, one for each block that needs it. */
   final int loading() {
     return loading;
   }
 
-  /** Begins to write the answer, perhaps again. */
-  final void begin() {
-    earlierLease = lease;
-    earlierAwaited = awaited;
-    lease = new Lease(peer);
-    awaited = List.of();
-    loading = 0;
+  /** Length of the ranges that the answer has or waits for. */
+  final long wantedBytes() {
+    return wantedBytes;
   }
 
-  /** The answer is written: what it has held before is released now, so that it stays cached. */
-  final void releaseEarlier(long nowNs) {
+  final void addWanted(long lengthBytes) {
+    wantedBytes += lengthBytes;
+  }
+
+  /** Begins to write the answer, perhaps for the second time. */
+  final void begin() {
+    earlierLease = lease;
+    lease = new Lease(peer);
+  }
+
+  /**
+   * Keeps an entry until the answer, loaded or not: also a failed one is not loaded again.
+   *
+   * @param block needs it
+   */
+  final void keep(CacheEntry entry, int block) {
+    if (kept.isEmpty()) {
+      kept = new ArrayList<>();
+    }
+    if (entry.hold(kept)) {
+      kept.add(entry);
+    }
+    if (entry.isLoading()) {
+      entry.addWaiter(this, block);
+      loading++;
+    }
+  }
+
+  /** An entry that it waits for has loaded. */
+  final void onLoaded() {
+    loading -= isWaiting() ? 1 : 0;
+  }
+
+  /**
+   * The answer is written: only its lease remains. What it has held before is released after the
+   * lease holds it, so that it stays cached.
+   */
+  final void endWait(long nowNs) {
     if (earlierLease != null) {
       earlierLease.end(nowNs);
       earlierLease = null;
     }
-    release(earlierAwaited, nowNs);
-    earlierAwaited = List.of();
-  }
-
-  private void release(List<CacheEntry> entries, long nowNs) {
-    for (CacheEntry entry : entries) {
+    for (CacheEntry entry : kept) {
       entry.removeWaiter(this);
       entry.release(nowNs);
     }
-  }
-
-  /** Keeps an entry that is not ready until the answer: also a failed one is not loaded again. */
-  final void await(CacheEntry entry) {
-    if (awaited.isEmpty()) {
-      awaited = new ArrayList<>();
-    }
-    if (entry.hold(awaited)) {
-      awaited.add(entry);
-      if (entry.isLoading()) {
-        entry.addWaiter(this);
-        loading++;
-      }
-    }
-  }
-
-  /** An entry has loaded; returns whether it was the last one. */
-  final boolean onLoaded() {
-    loading--;
-    return loading == 0;
-  }
-
-  /** It is answered: only its lease remains. */
-  final void endWait(long nowNs) {
-    release(awaited, nowNs);
-    awaited = List.of();
+    kept = List.of();
   }
 
   /** Its connection has ended: it holds nothing any more. */
   final void drop(long nowNs) {
     begin();
-    releaseEarlier(nowNs);
+    endWait(nowNs);
   }
 }

@@ -25,8 +25,9 @@ import org.sparkrdma.verbs.cm.Connection;
  * requests, and one more, because two requests may follow the CONFIRM at once. Only it grants
  * remote access, after the proof of the reader. Confined to the agent.
  *
- * <p>A request that finds no buffer for its answer or no room in the send queue waits; its receive
- * is not posted meanwhile. That bounds what a peer can have open.
+ * <p>A request that finds no buffer for its answer or no room in the send queue waits, and so does
+ * a LOCATE that waits for a disk; its receive is not posted meanwhile. That bounds what a peer can
+ * have open.
  */
 final class ServeConnection extends RdmaConnection {
   private static final int RECEIVES = 3;
@@ -104,8 +105,10 @@ final class ServeConnection extends RdmaConnection {
     } else if (type == Messages.LOCATE || type == Messages.RELEASE) {
       if (type == Messages.RELEASE) {
         Messages.checkRelease(message);
+      } else {
+        leases = Math.max(0, leases - Locate.releasedLeases(message));
       }
-      deferred.add(new Call(buffer, message));
+      deferred.add(new Call(buffer, message, nowNs));
       takeDeferred(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
@@ -160,10 +163,9 @@ final class ServeConnection extends RdmaConnection {
       }
       Call next = deferred.poll();
       if (Messages.type(next.message()) == Messages.LOCATE) {
-        leases = Math.max(0, leases - Locate.releasedLeases(next.message()));
         openCalls++;
         next.answerIn(answer);
-        context.server().locate(next, nowNs);
+        context.server().locate(next);
       } else {
         onRelease(next.buffer, next.message(), answer, nowNs);
       }
@@ -214,12 +216,15 @@ final class ServeConnection extends RdmaConnection {
     if (owner == setup) {
       releaseSetup();
     } else {
-      RegisteredChunk answer = (RegisteredChunk) owner;
-      answers.remove(answer);
-      context.slab().releaseAnswer(answer);
-      context.agent().onAnswerBufferFree();
+      releaseAnswer((RegisteredChunk) owner);
     }
     takeDeferred(nowNs);
+  }
+
+  private void releaseAnswer(RegisteredChunk answer) {
+    answers.remove(answer);
+    context.slab().releaseAnswer(answer);
+    context.agent().onAnswerBufferFree();
   }
 
   private void releaseSetup() {
@@ -234,14 +239,30 @@ final class ServeConnection extends RdmaConnection {
     private final int buffer;
     private RegisteredChunk answerChunk;
 
-    Call(int buffer, ByteBuffer message) {
-      super(number, message);
+    Call(int buffer, ByteBuffer message, long arrivedNs) {
+      super(number, message, arrivedNs);
       this.buffer = buffer;
     }
 
     void answerIn(RegisteredChunk chunk) {
       answerChunk = chunk;
       setAnswer(chunk.slice(0, chunk.lengthBytes()));
+    }
+
+    @Override
+    protected void suspended() {
+      releaseAnswer(answerChunk);
+      answerChunk = null;
+    }
+
+    @Override
+    protected void resumed() {
+      if (hasEnded()) {
+        return;
+      }
+      openCalls--;
+      deferred.addFirst(this);
+      takeDeferred(context.agent().nowNs());
     }
 
     @Override
@@ -276,10 +297,14 @@ final class ServeConnection extends RdmaConnection {
       }
       return;
     }
+    boolean stalled;
     sends.lock();
-    boolean stalled = sends.isStalled(nowNs, context.settings().requestTimeout().toNanos());
-    sends.post();
-    sends.unlock();
+    try {
+      stalled = sends.isStalled(nowNs, context.settings().requestTimeout().toNanos());
+      sends.post();
+    } finally {
+      sends.unlock();
+    }
     long idleNs = 2 * context.settings().idleTimeout().toNanos();
     if (stalled) {
       markBroken(FallbackReason.LOST_PEER, "peer receives no messages");

@@ -4,7 +4,9 @@ package org.sparkrdma.shuffle.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -66,11 +70,21 @@ class BlockServerTest {
   }
 
   private void start(ServeSettings.Mode mode, int slots, long budgetBytes, boolean computeSums) {
+    start(mode, slots, budgetBytes, computeSums, 3);
+  }
+
+  private void start(
+      ServeSettings.Mode mode,
+      int slots,
+      long budgetBytes,
+      boolean computeSums,
+      int cachedOutputs) {
     budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
     server =
         new BlockServer(
             new ServerParameters(
-                new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 3, 4, IDLE, computeSums),
+                new ServeSettings(
+                    mode, WINDOW, SLOT, slots, LEASE, cachedOutputs, 4, IDLE, computeSums),
                 outputs,
                 new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
                 domain,
@@ -104,7 +118,12 @@ class BlockServerTest {
   }
 
   /** A block: its shuffle, map and partitions. */
-  private record Wanted(int shuffleId, long mapId, int first, int end, boolean freshSums) {
+  private record Wanted(
+      int shuffleId, long mapId, int first, int end, long startOffset, boolean freshSums) {
+    Wanted(int shuffleId, long mapId, int first, int end, boolean freshSums) {
+      this(shuffleId, mapId, first, end, 0, freshSums);
+    }
+
     static Wanted of(int shuffleId, long mapId, int partition) {
       return new Wanted(shuffleId, mapId, partition, partition + 1, false);
     }
@@ -112,6 +131,7 @@ class BlockServerTest {
 
   private final class Call extends OpenLocate {
     private final List<Kind> kinds = new ArrayList<>();
+    private final List<Integer> blocks = new ArrayList<>();
     private final List<byte[]> bytes = new ArrayList<>();
     private final List<Long> sums = new ArrayList<>();
     private long leaseId;
@@ -119,15 +139,31 @@ class BlockServerTest {
     private boolean answered;
 
     Call(long peer, ByteBuffer request, List<Long> released, Wanted... blocks) {
-      super(peer, request);
+      super(peer, request, nowNs);
       setAnswer(ByteBuffer.allocate(16 << 10));
       Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS);
       released.forEach(encoder::lease);
       for (Wanted block : blocks) {
-        encoder.block(block.shuffleId, block.mapId, block.first, block.end, 0, block.freshSums);
+        encoder.block(
+            block.shuffleId,
+            block.mapId,
+            block.first,
+            block.end,
+            block.startOffset,
+            block.freshSums);
       }
       int lengthBytes = encoder.finish();
       request.position(0).limit(lengthBytes);
+    }
+
+    @Override
+    protected void suspended() {
+      assertThat(answered).isFalse();
+    }
+
+    @Override
+    protected void resumed() {
+      server.locate(this);
     }
 
     @Override
@@ -138,6 +174,7 @@ class BlockServerTest {
       leaseId = in.leaseId();
       while (in.nextPiece()) {
         kinds.add(in.kind());
+        blocks.add(in.blockIndex());
         copied |= in.isCopied();
         for (int i = 0; i < in.sumCount(); i++) {
           sums.add(in.sum(i));
@@ -168,7 +205,7 @@ class BlockServerTest {
 
   private Call locate(long peer, List<Long> released, Wanted... blocks) {
     Call call = new Call(peer, ByteBuffer.allocate(16 << 10), released, blocks);
-    server.locate(call, nowNs);
+    server.locate(call);
     return call;
   }
 
@@ -481,6 +518,177 @@ class BlockServerTest {
     work();
     assertThat(budget.couldGrant(2 * WINDOW, 0)).isTrue();
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+  }
+
+  /** Map outputs of one shuffle with empty blocks, but for the first one of each. */
+  private Wanted[] addOutputs(int count, int partitions, int firstBytes, int wanted)
+      throws IOException {
+    Path file = folder.resolve("shuffle_1_0.data");
+    Files.write(file, new byte[firstBytes]);
+    long[] offsets = new long[partitions + 1];
+    Arrays.fill(offsets, 1, offsets.length, firstBytes);
+    Wanted[] blocks = new Wanted[count];
+    for (int map = 0; map < count; map++) {
+      outputs.add(1, map, new MapOutput(file, offsets, null));
+      blocks[map] = Wanted.of(1, map, wanted);
+    }
+    return blocks;
+  }
+
+  /** The disk gives one result for each turn of the agent; so many are enough for all loads. */
+  private void workOneByOne(int turns) {
+    for (int i = 0; i < turns && workers.waiting(0) + commands.size() > 0; i++) {
+      if (workers.waiting(0) > 0) {
+        workers.runOne(0);
+      }
+      runCommands();
+    }
+  }
+
+  @Test
+  void shouldLoadEachOfManyColdOutputsOnceWhateverTheirBlocksHold() throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20, true, 10_000);
+    // 104 of them fit.
+    Wanted[] empty = addOutputs(128, 20_000, 1, 5);
+    Call first = locate(1, empty);
+    workOneByOne(1_000);
+    assertThat(first.answered).isTrue();
+    assertThat(outputs.opened()).isEqualTo(128);
+    assertThat(first.kinds).hasSize(104).containsOnly(Kind.LOCATED);
+
+    // The reader requests the rest again.
+    Call rest = locate(1, Arrays.copyOfRange(empty, 104, 128));
+    workOneByOne(1_000);
+    assertThat(rest.kinds).hasSize(24).containsOnly(Kind.LOCATED);
+    assertThat(outputs.opened()).isEqualTo(128 + 24);
+  }
+
+  @Test
+  void shouldLoadEachOfManyColdOutputsOnceWhenTheirBlocksFindNoMemoryOrWaitForChecksums()
+      throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20, true, 10_000);
+    write(2, 1, SLOT);
+    locate(1, Wanted.of(2, 1, 0));
+    work();
+    Wanted[] blocks = addOutputs(128, 20_000, 1_000, 0);
+    int before = outputs.opened();
+    Call busy = locate(2, blocks);
+    workOneByOne(2_000);
+    assertThat(busy.kinds).hasSize(128).containsOnly(Kind.BUSY);
+    assertThat(outputs.opened() - before).isEqualTo(128);
+  }
+
+  @Test
+  void shouldServeAnOutputAloneThatIsLargerThanTheCache() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    Wanted[] blocks = addOutputs(2, IndexCache.MAX_PARTITIONS + 1, 1_000, 0);
+    Call both = locate(1, blocks);
+    work();
+    assertThat(both.blocks).containsExactly(0);
+    assertThat(both.kinds).containsExactly(Kind.LOCATED);
+    Call other = locate(1, blocks[1]);
+    work();
+    assertThat(other.kinds).containsExactly(Kind.LOCATED);
+  }
+
+  /** An index that loads must not cause the whole answers to be written that wait for it. */
+  @Test
+  void shouldDoWorkForAColdStageThatIsLinearInItsBlocks() throws Exception {
+    int readers = 64;
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20, true, 10_000);
+    Wanted[] blocks = addOutputs(128, 64, 1_000, 0);
+    AtomicLong looks = new AtomicLong();
+    for (Wanted block : blocks) {
+      MapOutput output = outputs.get(1, block.mapId);
+      outputs.add(
+          1,
+          block.mapId,
+          new MapOutput(output.dataFile(), new long[] {0, 1_000}, new long[] {1}) {
+            @Override
+            public int partitions() {
+              looks.incrementAndGet();
+              return super.partitions();
+            }
+          });
+    }
+    List<Call> calls = new ArrayList<>();
+    for (int reader = 0; reader < readers; reader++) {
+      calls.add(locate(reader, blocks));
+    }
+    workOneByOne(1_000);
+    assertThat(calls).allMatch(call -> call.kinds.size() == 128 && !call.kinds.contains(Kind.BUSY));
+    long cold = looks.getAndSet(0);
+    for (int reader = 0; reader < readers; reader++) {
+      assertThat(locate(100 + reader, blocks).answered).isTrue();
+    }
+    assertThat(cold).isLessThanOrEqualTo(3 * looks.get());
+  }
+
+  @Test
+  void shouldEndABlockOnceAtTheDeadlineWhateverLoads() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1L << 30);
+    Path file = folder.resolve("shuffle_1_1.data");
+    long bytes = 66L << 20;
+    try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+      sparse.setLength(bytes);
+    }
+    outputs.add(1, 1, new MapOutput(file, new long[] {0, bytes}, null));
+    Call warm = locate(1, Wanted.of(1, 1, 0));
+    work();
+    assertThat(warm.kinds).containsOnly(Kind.LOCATED);
+    // The checksums are there of the first 64 MiB, in which a window loads, and not of the rest.
+    server.release(1, warm.leaseId);
+    pass(IDLE);
+    work();
+    Call rest = locate(1, new Wanted(1, 1, 0, 1, 63L << 20, false));
+    pass(Duration.ofMillis(TIMEOUT_MS));
+    assertThat(rest.kinds).containsExactly(Kind.OVERLOADED);
+  }
+
+  @Test
+  void shouldDeregisterAtTheCloseWhatItsLastResultsEvict() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    for (int map = 1; map <= 4; map++) {
+      write(1, map, 100);
+      Call call = locate(1, Wanted.of(1, map, 0));
+      if (map < 4) {
+        work();
+        server.release(1, call.leaseId);
+      }
+    }
+    // The index of the fourth is read, and the cache is full: see close().
+    workers.runOne(0);
+    assertThat(domain.regionCount()).isEqualTo(3);
+  }
+
+  @Test
+  void shouldDeregisterAtTheCloseTheWindowOfAShuffleThatIsRemovedMeanwhile() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(1, 1, 100);
+    locate(1, Wanted.of(1, 1, 0));
+    workers.runOne(0);
+    runCommands();
+    server.unregisterShuffle(1);
+    workers.runOne(0);
+    assertThat(domain.regionCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldCloseMemoryOfCopiesAfterTheIdleTimeHoweverTheyHaveEnded() throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    work();
+    server.release(1, call.leaseId);
+    server.unregisterShuffle(1);
+    work();
+    assertThat(domain.regionCount()).as("not at once").isEqualTo(1);
+    pass(IDLE.minusMillis(1));
+    work();
+    assertThat(domain.regionCount()).isEqualTo(1);
+    pass(IDLE);
+    work();
+    assertThat(domain.regionCount()).isZero();
   }
 
   @Test

@@ -50,6 +50,7 @@ final class VirtualExecutor implements AutoCloseable {
   private boolean scheduled;
   private boolean ticking;
   private boolean paused;
+  private boolean hungDisk;
   private boolean closed;
   private long busyUntilNs;
   private long ingressFreeNs;
@@ -178,7 +179,7 @@ final class VirtualExecutor implements AutoCloseable {
     if (paused || closed) {
       return;
     }
-    int work = transport.agent().doWork() + server.workOnDisk();
+    int work = transport.agent().doWork() + (hungDisk ? 0 : server.workOnDisk());
     workDone += work;
     if (work > 0) {
       maxLinkBytes = Math.max(maxLinkBytes, linkBytes());
@@ -200,6 +201,11 @@ final class VirtualExecutor implements AutoCloseable {
   /** Its agent runs no more, as in a stopped process; its connections stay open. */
   void pause() {
     paused = true;
+  }
+
+  /** Nothing is read from its disk any more. */
+  void hangDisk() {
+    hungDisk = true;
   }
 
   /** Its agent runs again, after {@link #pause}. */
