@@ -237,7 +237,7 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void answer(OpenLocate locate, long nowNs) {
-    Lease lease = locate.lease();
+    Leases.Lease lease = locate.lease();
     int lengthBytes;
     if (lease.isEmpty()) {
       lengthBytes = writer.finish(0, 0);

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongConsumer;
+import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -34,6 +35,62 @@ final class Leases {
 
   private final Map<Long, Peer> peers = new HashMap<>();
   private long lastId;
+
+  /** The right of one peer to READ the ranges of one answer. */
+  static final class Lease {
+    private final long peer;
+    private final ArrayList<CachedRange> ranges = new ArrayList<>();
+    private Long id;
+    private long deadlineNs;
+    private LeakRecord leakRecord;
+
+    /** A lease that is not granted yet. */
+    Lease(long peer) {
+      this.peer = peer;
+    }
+
+    long peer() {
+      return peer;
+    }
+
+    Long id() {
+      return id;
+    }
+
+    /** The end of its time, once it is granted. */
+    long deadlineNs() {
+      return deadlineNs;
+    }
+
+    boolean isEmpty() {
+      return ranges.isEmpty();
+    }
+
+    void hold(CachedRange range) {
+      if (range.hold(this)) {
+        ranges.add(range);
+      }
+    }
+
+    /** It is granted, and its time begins. */
+    void begin(Long newId, long newDeadlineNs) {
+      id = newId;
+      deadlineNs = newDeadlineNs;
+      leakRecord = LeakRecord.acquire("lease");
+    }
+
+    /** Holds its ranges no more. */
+    void end(long nowNs) {
+      for (CachedRange range : ranges) {
+        range.release(nowNs);
+      }
+      ranges.clear();
+      if (leakRecord != null) {
+        leakRecord.release();
+        leakRecord = null;
+      }
+    }
+  }
 
   private static final class Peer {
     private int open;

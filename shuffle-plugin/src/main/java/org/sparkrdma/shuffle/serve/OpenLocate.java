@@ -35,13 +35,13 @@ public abstract class OpenLocate {
   private ByteBuffer answer;
   private Locate request;
   private long deadlineNs;
-  private Lease lease;
+  private Leases.Lease lease;
   private List<CacheEntry> kept = List.of();
   private int loading;
   private long wantedBytes;
 
   /** The lease of the answer that was written before it waited. */
-  private Lease earlierLease;
+  private Leases.Lease earlierLease;
 
   /**
    * @param peer number of its connection, which owns its leases
@@ -125,7 +125,7 @@ public abstract class OpenLocate {
   }
 
   /** Holds the ranges of the answer that is being written. */
-  final Lease lease() {
+  final Leases.Lease lease() {
     return lease;
   }
 
@@ -146,7 +146,7 @@ public abstract class OpenLocate {
   /** Begins to write the answer, perhaps for the second time. */
   final void begin() {
     earlierLease = lease;
-    lease = new Lease(peer);
+    lease = new Leases.Lease(peer);
   }
 
   /**
