@@ -13,9 +13,9 @@ abstract class CachedRange extends CacheEntry {
   private long idleSinceNs;
 
   /** Neighbours in {@link IdleRanges}. */
-  CachedRange older;
+  private CachedRange older;
 
-  CachedRange newer;
+  private CachedRange newer;
 
   CachedRange(CachedOutput output, long offset, int lengthBytes) {
     this.output = output;
@@ -79,9 +79,62 @@ abstract class CachedRange extends CacheEntry {
     idleSinceNs = nowNs;
   }
 
+  /** The next one in the list of idle ranges; null for the last. */
+  final CachedRange newer() {
+    return newer;
+  }
+
   /** It was idle, and is held now. */
   abstract void onBusy();
 
   /** Removes it, which is idle, from its cache. */
   abstract void evict();
+
+  /**
+   * Ranges that nothing holds, least recently used first. A linked list through the ranges
+   * themselves, so that leasing allocates nothing.
+   */
+  static final class IdleRanges {
+    private CachedRange oldest;
+    private CachedRange newest;
+    private long bytes;
+
+    /** Length of all ranges in the list. */
+    long bytes() {
+      return bytes;
+    }
+
+    /** The least recently used one; null when the list is empty. */
+    CachedRange oldest() {
+      return oldest;
+    }
+
+    void add(CachedRange range) {
+      range.older = newest;
+      if (newest == null) {
+        oldest = range;
+      } else {
+        newest.newer = range;
+      }
+      newest = range;
+      bytes += range.lengthBytes();
+    }
+
+    /** Removes a range that is in the list. */
+    void remove(CachedRange range) {
+      if (range.older == null) {
+        oldest = range.newer;
+      } else {
+        range.older.newer = range.newer;
+      }
+      if (range.newer == null) {
+        newest = range.older;
+      } else {
+        range.newer.older = range.older;
+      }
+      range.older = null;
+      range.newer = null;
+      bytes -= range.lengthBytes();
+    }
+  }
 }

@@ -43,7 +43,7 @@ final class CopySlots {
   private final DiskWork work;
   private final List<Slab> slabs = new ArrayList<>();
   private final ArrayDeque<Slot> free = new ArrayDeque<>();
-  private final IdleRanges idle = new IdleRanges();
+  private final CachedRange.IdleRanges idle = new CachedRange.IdleRanges();
 
   /** The slot in which the next copy is placed; null for none. */
   private Slot current;
@@ -160,7 +160,7 @@ final class CopySlots {
       if (slab.heldCopies == 0) {
         CachedRange range = idle.oldest();
         while (range != null) {
-          CachedRange newer = range.newer;
+          CachedRange newer = range.newer();
           if (((Copy) range).slot.slab == slab) {
             range.evict();
           }

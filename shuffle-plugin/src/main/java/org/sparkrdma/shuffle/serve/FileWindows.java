@@ -44,7 +44,7 @@ final class FileWindows {
   private final ServedMemory memory;
   private final DiskWork work;
   private final ShuffleCounters counters;
-  private final IdleRanges idle = new IdleRanges();
+  private final CachedRange.IdleRanges idle = new CachedRange.IdleRanges();
 
   /** Number of all windows, those that are loaded or closed now included. */
   private int windows;
