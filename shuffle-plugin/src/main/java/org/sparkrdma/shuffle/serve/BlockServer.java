@@ -102,7 +102,7 @@ public final class BlockServer implements AutoCloseable {
     this.workers = workers;
     this.work = new DiskWork(workers, agent, this::onLoaded);
     this.nextDeadlineNs = nanoClock.getAsLong();
-    ServedMemory memory = new ServedMemory(budget, work);
+    ServingBudget memory = new ServingBudget(budget, work);
     Set<AccessFlag> access = settings.fileAccess(device);
     this.windows =
         new FileWindows(

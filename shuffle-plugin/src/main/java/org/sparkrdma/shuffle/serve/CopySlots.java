@@ -38,7 +38,7 @@ final class CopySlots {
   private final Device device;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
-  private final ServedMemory memory;
+  private final ServingBudget memory;
   private final FileWindows windows;
   private final DiskWork work;
   private final List<Slab> slabs = new ArrayList<>();
@@ -61,7 +61,7 @@ final class CopySlots {
       Device device,
       ProtectionDomain domain,
       PinnedBudget budget,
-      ServedMemory memory,
+      ServingBudget memory,
       FileWindows windows,
       DiskWork work) {
     this.slotBytes = slotBytes;
@@ -132,7 +132,7 @@ final class CopySlots {
         || (refused && nowNs - refusedNs < REFUSED_NS)) {
       return false;
     }
-    ServedMemory.Reservation reservation = memory.reserve(slabBytes, windows);
+    ServingBudget.Reservation reservation = memory.reserve(slabBytes, windows);
     if (reservation == null) {
       return false;
     }
@@ -208,7 +208,7 @@ final class CopySlots {
   /** Slots that are registered together. */
   private final class Slab implements DiskWork.Memory {
     private final long lengthBytes;
-    private final ServedMemory.Reservation reservation;
+    private final ServingBudget.Reservation reservation;
     private PinnedBudget.Grant grant;
     private HostMemory memory;
     private MemoryRegion region;
@@ -224,7 +224,7 @@ final class CopySlots {
     /** Time at which a copy of it became idle last, or at which it was created. */
     private long usedNs;
 
-    Slab(long lengthBytes, ServedMemory.Reservation reservation, long nowNs) {
+    Slab(long lengthBytes, ServingBudget.Reservation reservation, long nowNs) {
       this.lengthBytes = lengthBytes;
       this.reservation = reservation;
       this.usedNs = nowNs;

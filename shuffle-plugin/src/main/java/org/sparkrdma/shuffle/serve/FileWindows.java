@@ -41,7 +41,7 @@ final class FileWindows {
   private final MapOutputs outputs;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
-  private final ServedMemory memory;
+  private final ServingBudget memory;
   private final DiskWork work;
   private final ShuffleCounters counters;
   private final CachedRange.IdleRanges idle = new CachedRange.IdleRanges();
@@ -63,7 +63,7 @@ final class FileWindows {
       MapOutputs outputs,
       ProtectionDomain domain,
       PinnedBudget budget,
-      ServedMemory memory,
+      ServingBudget memory,
       DiskWork work,
       ShuffleCounters counters) {
     this.windowBytes = windowBytes;
@@ -104,7 +104,7 @@ final class FileWindows {
     if (windows >= maxWindows && evictOldest() == 0) {
       return null;
     }
-    ServedMemory.Reservation reservation = null;
+    ServingBudget.Reservation reservation = null;
     if (pinned) {
       reservation = memory.mayUse(lengthBytes) ? memory.reserve(lengthBytes, this) : null;
       if (reservation == null) {
@@ -162,7 +162,7 @@ final class FileWindows {
   /** A window of a map output's data file. */
   final class Window extends CachedRange implements DiskWork.Memory {
     private final int index;
-    private final ServedMemory.Reservation reservation;
+    private final ServingBudget.Reservation reservation;
     private PinnedBudget.Grant grant;
     private MemoryRegion region;
     private long address;
@@ -173,7 +173,7 @@ final class FileWindows {
         int index,
         long offset,
         int lengthBytes,
-        ServedMemory.Reservation reservation) {
+        ServingBudget.Reservation reservation) {
       super(output, offset, lengthBytes);
       this.index = index;
       this.reservation = reservation;

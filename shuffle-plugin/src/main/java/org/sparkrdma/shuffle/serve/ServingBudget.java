@@ -10,14 +10,14 @@ import org.sparkrdma.memory.PinnedBudget;
  * copies together leave the budget's reserve to receive memory. Idle windows may use all of it, and
  * are evicted for others. Confined to the agent.
  */
-final class ServedMemory {
+final class ServingBudget {
   private final PinnedBudget budget;
   private final DiskWork work;
 
   /** Windows that load or are held, and all memory of copies. */
   private long busyBytes;
 
-  ServedMemory(PinnedBudget budget, DiskWork work) {
+  ServingBudget(PinnedBudget budget, DiskWork work) {
     this.budget = budget;
     this.work = work;
   }
