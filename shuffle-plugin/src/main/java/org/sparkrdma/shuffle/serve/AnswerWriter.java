@@ -26,7 +26,7 @@ final class AnswerWriter {
 
   private final IndexCache outputs;
   private final FileWindows windows;
-  private final CopySlots slots;
+  private final CopyPool copies;
   private final boolean registers;
   private final int checksumKind;
   private final boolean computeSums;
@@ -51,13 +51,13 @@ final class AnswerWriter {
   private long nowNs;
   private long placedBytes;
   private int piecesFromWindows;
-  private int piecesFromSlots;
-  private long bytesFromSlots;
+  private int piecesFromCopies;
+  private long bytesFromCopies;
   private int emptyBlocks;
   private int sentToTcp;
 
   /**
-   * @param slots null when copying is off
+   * @param copies null when copying is off
    * @param registers whether files are registered
    * @param checksumKind of the answers
    * @param computeSums for blocks without usable recorded checksums
@@ -65,14 +65,14 @@ final class AnswerWriter {
   AnswerWriter(
       IndexCache outputs,
       FileWindows windows,
-      CopySlots slots,
+      CopyPool copies,
       boolean registers,
       int checksumKind,
       boolean computeSums,
       ShuffleCounters counters) {
     this.outputs = outputs;
     this.windows = windows;
-    this.slots = slots;
+    this.copies = copies;
     this.registers = registers;
     this.checksumKind = checksumKind;
     this.computeSums = computeSums;
@@ -130,8 +130,8 @@ final class AnswerWriter {
     nowNs = newNowNs;
     placedBytes = 0;
     piecesFromWindows = 0;
-    piecesFromSlots = 0;
-    bytesFromSlots = 0;
+    piecesFromCopies = 0;
+    bytesFromCopies = 0;
     emptyBlocks = 0;
     sentToTcp = 0;
     answer.begin(locate.answer(), locate.request().requestId(), checksumKind);
@@ -142,9 +142,9 @@ final class AnswerWriter {
     counters.increment(Counter.LOCATES_SERVED);
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
     counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
-    if (piecesFromSlots > 0) {
-      counters.add(Counter.PIECES_FROM_SLOTS, piecesFromSlots);
-      counters.add(Counter.BYTES_FROM_SLOTS, bytesFromSlots);
+    if (piecesFromCopies > 0) {
+      counters.add(Counter.PIECES_FROM_SLOTS, piecesFromCopies);
+      counters.add(Counter.BYTES_FROM_SLOTS, bytesFromCopies);
     }
     locate = null;
     return answer.finish(leaseId, leaseRemainingMs);
@@ -274,8 +274,8 @@ final class AnswerWriter {
   private CachedRange rangeAt(
       CachedOutput output, long at, long end, boolean mayLoad, long timeNs) {
     CachedRange range = registers ? windows.window(output, at, mayLoad, timeNs) : null;
-    return range == null && slots != null
-        ? slots.copy(output, at, end - at, mayLoad, timeNs)
+    return range == null && copies != null
+        ? copies.copy(output, at, end - at, mayLoad, timeNs)
         : range;
   }
 
@@ -298,8 +298,8 @@ final class AnswerWriter {
         count);
     if (range.isCopy()) {
       answer.markCopied();
-      piecesFromSlots++;
-      bytesFromSlots += lengthBytes;
+      piecesFromCopies++;
+      bytesFromCopies += lengthBytes;
     } else {
       piecesFromWindows++;
     }

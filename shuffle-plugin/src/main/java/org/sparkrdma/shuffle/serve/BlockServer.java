@@ -64,7 +64,7 @@ public final class BlockServer implements AutoCloseable {
   private final FileWindows windows;
 
   /** Null when nothing is copied. */
-  private final CopySlots slots;
+  private final CopyPool copies;
 
   private final IndexCache outputs;
   private final Leases leases;
@@ -117,10 +117,10 @@ public final class BlockServer implements AutoCloseable {
             memory,
             work,
             counters);
-    this.slots =
+    this.copies =
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null
-            : new CopySlots(
+            : new CopyPool(
                 settings.slotBytes(),
                 settings.slots(),
                 device,
@@ -146,7 +146,7 @@ public final class BlockServer implements AutoCloseable {
         new AnswerWriter(
             outputs,
             windows,
-            slots,
+            copies,
             settings.registersFiles(device),
             checksumKind,
             settings.computeSums(),
@@ -327,16 +327,16 @@ public final class BlockServer implements AutoCloseable {
         evictedBytes += lastBytes;
       }
     }
-    long slotBytes = slots == null ? 0 : slots.idleBytes();
-    long idleBytes = windows.idleBytes() + slotBytes + work.closingBytes();
+    long copiedBytes = copies == null ? 0 : copies.idleBytes();
+    long idleBytes = windows.idleBytes() + copiedBytes + work.closingBytes();
     if (!budget.couldGrant(neededBytes, idleBytes)) {
       return;
     }
     while (!budget.couldGrant(neededBytes, work.closingBytes()) && windows.evictOldest() > 0) {
       // Each eviction adds to the bytes that are closed.
     }
-    if (slots != null && !budget.couldGrant(neededBytes, work.closingBytes())) {
-      slots.closeIdle();
+    if (copies != null && !budget.couldGrant(neededBytes, work.closingBytes())) {
+      copies.closeIdle();
     }
   }
 
@@ -355,9 +355,9 @@ public final class BlockServer implements AutoCloseable {
     leases.expire(nowNs);
     windows.returnIdleSince(nowNs - idleNs);
     wakeForIdle(windows.oldestIdle());
-    if (slots != null) {
-      slots.returnIdleSince(nowNs - idleNs);
-      wakeForIdle(slots.oldestIdle());
+    if (copies != null) {
+      copies.returnIdleSince(nowNs - idleNs);
+      wakeForIdle(copies.oldestIdle());
     }
     wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
     return answered;
@@ -437,8 +437,8 @@ public final class BlockServer implements AutoCloseable {
     waiting.clear();
     leases.close(nowNs);
     outputs.close();
-    if (slots != null) {
-      slots.closeIdle();
+    if (copies != null) {
+      copies.closeIdle();
     }
     ended = true;
     return true;

@@ -52,7 +52,7 @@ final class CachedOutput extends CacheEntry {
   private FileWindows.Window[] windows;
 
   /** By their offsets; the length in the key is 0. */
-  private final Map<RangeKey, CopySlots.Copy> copies = new HashMap<>(0);
+  private final Map<RangeKey, CopyPool.Copy> copies = new HashMap<>(0);
 
   private final Map<RangeKey, IndexCache.Sums> sums = new HashMap<>(0);
   private final RangeKey wanted = new RangeKey();
@@ -152,11 +152,11 @@ final class CachedOutput extends CacheEntry {
   }
 
   /** The copy that begins at an offset; null when it is not cached. */
-  CopySlots.Copy copy(long offset) {
+  CopyPool.Copy copy(long offset) {
     return copies.get(wanted.set(offset, 0));
   }
 
-  Map<RangeKey, CopySlots.Copy> copies() {
+  Map<RangeKey, CopyPool.Copy> copies() {
     return copies;
   }
 
@@ -216,7 +216,7 @@ final class CachedOutput extends CacheEntry {
           window.evict();
         }
       }
-      for (CopySlots.Copy copy : copies.values().toArray(CopySlots.Copy[]::new)) {
+      for (CopyPool.Copy copy : copies.values().toArray(CopyPool.Copy[]::new)) {
         if (copy.isIdle()) {
           copy.evict();
         }

@@ -4,7 +4,7 @@
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.serve.BlockServer}. The transport's agent owns all
  * state. {@code AnswerWriter} writes answers from the caches: {@code IndexCache}, {@code
- * FileWindows} and {@code CopySlots}. {@code DiskThreads} load what is missing, and their results
- * go into the caches. One {@code Lease} holds all memory of an answer.
+ * FileWindows} and {@code CopyPool}. {@code DiskThreads} load what is missing, and their results go
+ * into the caches. One {@code Lease} holds all memory of an answer.
  */
 package org.sparkrdma.shuffle.serve;

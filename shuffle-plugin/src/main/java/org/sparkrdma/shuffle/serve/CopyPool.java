@@ -20,55 +20,56 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Registered slots with copies of ranges of files: the alternative to windows. Small copies share a
- * slot, which is used again when nothing holds any of them. Slabs of several slots are registered
- * when slots run out, and closed when they are idle. Confined to the agent, but for the loads.
+ * Registered buffers with copies of ranges of files: the alternative to windows. Small copies share
+ * a buffer, which is used again when nothing holds any of them. Regions of several buffers are
+ * registered when buffers run out, and closed when they are idle. Confined to the agent, but for
+ * the loads.
  */
-final class CopySlots {
-  private static final Logger LOG = LoggerFactory.getLogger(CopySlots.class);
+final class CopyPool {
+  private static final Logger LOG = LoggerFactory.getLogger(CopyPool.class);
 
-  /** Approximate number of bytes registered at once, in whole slots. */
-  private static final int SLAB_BYTES = 4 << 20;
+  /** Approximate number of bytes registered at once, in whole buffers. */
+  private static final int REGION_BYTES = 4 << 20;
 
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
 
-  private final int slotBytes;
-  private final int slotsPerSlab;
-  private final int maxSlabs;
+  private final int bufferBytes;
+  private final int buffersPerRegion;
+  private final int maxRegions;
   private final Device device;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
   private final ServingBudget memory;
   private final FileWindows windows;
   private final DiskWork work;
-  private final List<Slab> slabs = new ArrayList<>();
-  private final ArrayDeque<Slot> free = new ArrayDeque<>();
+  private final List<CopyRegion> regions = new ArrayList<>();
+  private final ArrayDeque<CopyBuffer> free = new ArrayDeque<>();
   private final CachedRange.IdleRanges idle = new CachedRange.IdleRanges();
 
-  /** The slot in which the next copy is placed; null for none. */
-  private Slot current;
+  /** The buffer in which the next copy is placed; null for none. */
+  private CopyBuffer current;
 
   private boolean refused;
   private long refusedNs;
 
   /**
-   * @param slots at least 1
-   * @param windows are evicted when slots need memory
+   * @param buffers at least 1
+   * @param windows are evicted when buffers need memory
    */
-  CopySlots(
-      int slotBytes,
-      int slots,
+  CopyPool(
+      int bufferBytes,
+      int buffers,
       Device device,
       ProtectionDomain domain,
       PinnedBudget budget,
       ServingBudget memory,
       FileWindows windows,
       DiskWork work) {
-    this.slotBytes = slotBytes;
-    // At most an eighth of the budget, so that windows fit beside a slab.
-    long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
-    this.slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
-    this.maxSlabs = Math.max(1, slots / slotsPerSlab);
+    this.bufferBytes = bufferBytes;
+    // At most an eighth of the budget, so that windows fit beside a region.
+    long wanted = Math.min(REGION_BYTES, budget.limitBytes() / 8);
+    this.buffersPerRegion = (int) Math.min(buffers, Math.max(1, wanted / bufferBytes));
+    this.maxRegions = Math.max(1, buffers / buffersPerRegion);
     this.device = device;
     this.domain = domain;
     this.budget = budget;
@@ -80,29 +81,29 @@ final class CopySlots {
   /**
    * The copy that begins at an offset, of any length; begins to make it if necessary.
    *
-   * @param maxBytes length of a new one, which is shorter than that when a slot is
+   * @param maxBytes length of a new one, which is shorter than that when a buffer is
    * @param mayLoad whether it may begin
-   * @return null when no slot is free
+   * @return null when no buffer is free
    */
   Copy copy(CachedOutput output, long offset, long maxBytes, boolean mayLoad, long nowNs) {
     Copy copy = output.copy(offset);
     if (copy != null || !mayLoad) {
       return copy;
     }
-    int lengthBytes = (int) Math.min(maxBytes, slotBytes);
-    Slot slot = slotFor(lengthBytes, nowNs);
-    if (slot == null) {
+    int lengthBytes = (int) Math.min(maxBytes, bufferBytes);
+    CopyBuffer buffer = bufferFor(lengthBytes, nowNs);
+    if (buffer == null) {
       return null;
     }
-    copy = new Copy(output, offset, lengthBytes, slot);
+    copy = new Copy(output, offset, lengthBytes, buffer);
     output.copies().put(copy.key, copy);
     work.load(output.disk(), copy);
     return copy;
   }
 
-  private Slot slotFor(int lengthBytes, long nowNs) {
-    if (current == null || slotBytes - current.used < lengthBytes) {
-      Slot next = takeSlot(nowNs);
+  private CopyBuffer bufferFor(int lengthBytes, long nowNs) {
+    if (current == null || bufferBytes - current.used < lengthBytes) {
+      CopyBuffer next = takeBuffer(nowNs);
       if (next == null) {
         return null;
       }
@@ -111,8 +112,8 @@ final class CopySlots {
     return current;
   }
 
-  /** A free slot; else one of a new slab, else that of the least recently used copies. */
-  private Slot takeSlot(long nowNs) {
+  /** A free buffer; else one of a new region, else that of the least recently used copies. */
+  private CopyBuffer takeBuffer(long nowNs) {
     if (free.isEmpty() && !tryGrow(nowNs)) {
       while (free.isEmpty() && !isCurrentEmpty() && idle.oldest() != null) {
         idle.oldest().evict();
@@ -126,76 +127,76 @@ final class CopySlots {
   }
 
   private boolean tryGrow(long nowNs) {
-    long slabBytes = (long) slotsPerSlab * slotBytes;
-    if (slabs.size() == maxSlabs
-        || !memory.mayUse(slabBytes)
+    long regionBytes = (long) buffersPerRegion * bufferBytes;
+    if (regions.size() == maxRegions
+        || !memory.mayUse(regionBytes)
         || (refused && nowNs - refusedNs < REFUSED_NS)) {
       return false;
     }
-    ServingBudget.Reservation reservation = memory.reserve(slabBytes, windows);
+    ServingBudget.Reservation reservation = memory.reserve(regionBytes, windows);
     if (reservation == null) {
       return false;
     }
-    Slab slab = new Slab(slabBytes, reservation, nowNs);
-    memory.addBusy(slabBytes);
-    slabs.add(slab);
-    for (int i = 0; i < slotsPerSlab; i++) {
-      free.add(new Slot(slab, i * slotBytes));
+    CopyRegion region = new CopyRegion(regionBytes, reservation, nowNs);
+    memory.addBusy(regionBytes);
+    regions.add(region);
+    for (int i = 0; i < buffersPerRegion; i++) {
+      free.add(new CopyBuffer(region, i * bufferBytes));
     }
     return true;
   }
 
-  /** Bytes of slabs that {@link #closeIdle} can close. */
+  /** Bytes of regions that {@link #closeIdle} can close. */
   long idleBytes() {
     long bytes = 0;
-    for (Slab slab : slabs) {
-      bytes += slab.heldCopies == 0 ? slab.lengthBytes : 0;
+    for (CopyRegion region : regions) {
+      bytes += region.heldCopies == 0 ? region.lengthBytes : 0;
     }
     return bytes;
   }
 
-  /** Closes all slabs of which nothing holds a copy. */
+  /** Closes all regions of which nothing holds a copy. */
   void closeIdle() {
-    for (Slab slab : slabs.toArray(Slab[]::new)) {
-      if (slab.heldCopies == 0) {
+    for (CopyRegion region : regions.toArray(CopyRegion[]::new)) {
+      if (region.heldCopies == 0) {
         CachedRange range = idle.oldest();
         while (range != null) {
           CachedRange newer = range.newer();
-          if (((Copy) range).slot.slab == slab) {
+          if (((Copy) range).buffer.region == region) {
             range.evict();
           }
           range = newer;
         }
-        close(slab);
+        close(region);
       }
     }
   }
 
-  private void close(Slab slab) {
-    slabs.remove(slab);
-    free.removeIf(slot -> slot.slab == slab);
-    if (current != null && current.slab == slab) {
+  private void close(CopyRegion region) {
+    regions.remove(region);
+    free.removeIf(buffer -> buffer.region == region);
+    if (current != null && current.region == region) {
       current = null;
     }
-    memory.removeBusy(slab.lengthBytes);
-    if (slab.region == null) {
-      memory.cancel(slab.reservation);
+    memory.removeBusy(region.lengthBytes);
+    if (region.registered == null) {
+      memory.cancel(region.reservation);
     } else {
-      work.close(slab);
+      work.close(region);
     }
   }
 
   /**
-   * Evicts copies that are idle since this time or longer, and closes slabs that have none, however
-   * their copies have ended, and were last used before it.
+   * Evicts copies that are idle since this time or longer, and closes regions that have none,
+   * however their copies have ended, and were last used before it.
    */
   void returnIdleSince(long thenNs) {
     while (idle.oldest() != null && idle.oldest().idleSinceNs() - thenNs <= 0) {
       idle.oldest().evict();
     }
-    for (Slab slab : slabs.toArray(Slab[]::new)) {
-      if (slab.copies == 0 && slab.usedNs - thenNs <= 0) {
-        close(slab);
+    for (CopyRegion region : regions.toArray(CopyRegion[]::new)) {
+      if (region.copies == 0 && region.usedNs - thenNs <= 0) {
+        close(region);
       }
     }
   }
@@ -206,12 +207,12 @@ final class CopySlots {
   }
 
   /** Slots that are registered together. */
-  private final class Slab implements DiskWork.Memory {
+  private final class CopyRegion implements DiskWork.Memory {
     private final long lengthBytes;
     private final ServingBudget.Reservation reservation;
     private PinnedBudget.Grant grant;
     private HostMemory memory;
-    private MemoryRegion region;
+    private MemoryRegion registered;
     private long address;
     private long remoteKey;
     private boolean failed;
@@ -224,7 +225,7 @@ final class CopySlots {
     /** Time at which a copy of it became idle last, or at which it was created. */
     private long usedNs;
 
-    Slab(long lengthBytes, ServingBudget.Reservation reservation, long nowNs) {
+    CopyRegion(long lengthBytes, ServingBudget.Reservation reservation, long nowNs) {
       this.lengthBytes = lengthBytes;
       this.reservation = reservation;
       this.usedNs = nowNs;
@@ -232,11 +233,11 @@ final class CopySlots {
 
     /** Registers it for its first copy. On a thread of a disk; others wait. */
     synchronized void register() throws IOException, VerbsException {
-      if (region != null) {
+      if (registered != null) {
         return;
       }
       if (failed) {
-        throw new IOException("slots could not be registered");
+        throw new IOException("buffers could not be registered");
       }
       grant = reservation.take(budget);
       if (grant == null) {
@@ -245,12 +246,12 @@ final class CopySlots {
       }
       try {
         memory = device.allocate(lengthBytes);
-        region = domain.register(memory, 0, lengthBytes, EnumSet.of(AccessFlag.REMOTE_READ));
-        RemoteRegion remote = region.remote();
+        registered = domain.register(memory, 0, lengthBytes, EnumSet.of(AccessFlag.REMOTE_READ));
+        RemoteRegion remote = registered.remote();
         address = remote.address();
         remoteKey = remote.remoteKey();
       } finally {
-        if (region == null) {
+        if (registered == null) {
           failed = true;
           if (memory != null) {
             memory.close();
@@ -273,7 +274,7 @@ final class CopySlots {
     @Override
     public void close() {
       try {
-        region.close();
+        registered.close();
         memory.close();
       } finally {
         grant.close();
@@ -285,14 +286,14 @@ final class CopySlots {
   }
 
   /** Memory for copies that are freed together. */
-  private static final class Slot {
-    private final Slab slab;
+  private static final class CopyBuffer {
+    private final CopyRegion region;
     private final int offset;
     private int used;
     private int copies;
 
-    Slot(Slab slab, int offset) {
-      this.slab = slab;
+    CopyBuffer(CopyRegion region, int offset) {
+      this.region = region;
       this.offset = offset;
     }
   }
@@ -300,64 +301,64 @@ final class CopySlots {
   /** A copy of a range of a file. */
   final class Copy extends CachedRange {
     private final CachedOutput.RangeKey key;
-    private final Slot slot;
-    private final int slabOffset;
+    private final CopyBuffer buffer;
+    private final int regionOffset;
 
-    Copy(CachedOutput output, long offset, int lengthBytes, Slot slot) {
+    Copy(CachedOutput output, long offset, int lengthBytes, CopyBuffer buffer) {
       super(output, offset, lengthBytes);
       this.key = new CachedOutput.RangeKey().set(offset, 0);
-      this.slot = slot;
-      this.slabOffset = slot.offset + slot.used;
-      slot.used += lengthBytes;
-      slot.copies++;
-      slot.slab.copies++;
-      slot.slab.heldCopies++;
+      this.buffer = buffer;
+      this.regionOffset = buffer.offset + buffer.used;
+      buffer.used += lengthBytes;
+      buffer.copies++;
+      buffer.region.copies++;
+      buffer.region.heldCopies++;
     }
 
     @Override
     void load() throws IOException, VerbsException {
-      slot.slab.register();
-      ByteBuffer target = slot.slab.memory.slice(slabOffset, lengthBytes());
+      buffer.region.register();
+      ByteBuffer target = buffer.region.memory.slice(regionOffset, lengthBytes());
       output().mapOutput().read(offset(), target);
     }
 
     @Override
     boolean onLoaded(Exception failure, long nowNs) {
-      slot.slab.reservation.onLoaded();
+      buffer.region.reservation.onLoaded();
       if (failure != null) {
         LOG.debug("Block could not be copied; the reader uses TCP", failure);
-        refuseSlab(failure, nowNs);
+        refuseRegion(failure, nowNs);
       }
       return failure == null;
     }
 
-    /** If the slab could not be registered, slots are not registered again at once. */
-    private void refuseSlab(Exception failure, long nowNs) {
-      if (slot.slab.failed && slabs.remove(slot.slab)) {
+    /** If the region could not be registered, buffers are not registered again at once. */
+    private void refuseRegion(Exception failure, long nowNs) {
+      if (buffer.region.failed && regions.remove(buffer.region)) {
         refused = true;
         refusedNs = nowNs;
-        free.removeIf(other -> other.slab == slot.slab);
-        current = current != null && current.slab == slot.slab ? null : current;
-        memory.removeBusy(slot.slab.lengthBytes);
+        free.removeIf(other -> other.region == buffer.region);
+        current = current != null && current.region == buffer.region ? null : current;
+        memory.removeBusy(buffer.region.lengthBytes);
         if (failure instanceof VerbsException) {
-          budget.reportRefusal(slot.slab.lengthBytes);
+          budget.reportRefusal(buffer.region.lengthBytes);
         }
       }
     }
 
     @Override
     boolean lacksMemory() {
-      return slot.slab.failed;
+      return buffer.region.failed;
     }
 
     @Override
     long address() {
-      return slot.slab.address + slabOffset;
+      return buffer.region.address + regionOffset;
     }
 
     @Override
     long remoteKey() {
-      return slot.slab.remoteKey;
+      return buffer.region.remoteKey;
     }
 
     @Override
@@ -368,14 +369,14 @@ final class CopySlots {
     @Override
     void onBusy() {
       idle.remove(this);
-      slot.slab.heldCopies++;
+      buffer.region.heldCopies++;
     }
 
     @Override
     void onIdle(long nowNs) {
       super.onIdle(nowNs);
-      slot.slab.heldCopies--;
-      slot.slab.usedNs = nowNs;
+      buffer.region.heldCopies--;
+      buffer.region.usedNs = nowNs;
       idle.add(this);
       if (output().isRemoved()) {
         evict();
@@ -384,7 +385,7 @@ final class CopySlots {
 
     @Override
     void onDropped() {
-      slot.slab.heldCopies--;
+      buffer.region.heldCopies--;
       remove();
     }
 
@@ -396,12 +397,12 @@ final class CopySlots {
 
     private void remove() {
       output().copies().remove(key);
-      slot.copies--;
-      slot.slab.copies--;
-      if (slot.copies == 0) {
-        slot.used = 0;
-        if (slot != current && !slot.slab.failed) {
-          free.push(slot);
+      buffer.copies--;
+      buffer.region.copies--;
+      if (buffer.copies == 0) {
+        buffer.used = 0;
+        if (buffer != current && !buffer.region.failed) {
+          free.push(buffer);
         }
       }
     }
