@@ -202,7 +202,7 @@ public final class BlockServer implements AutoCloseable {
     if (locate.isNew() && !begin(locate, nowNs)) {
       return;
     }
-    if (stopped || (locate.isNew() && leases.isFull(locate.peer()))) {
+    if (stopped || (locate.isNew() && leases.isFull(locate.connection()))) {
       if (!stopped) {
         counters.increment(Counter.PEERS_LIMITED);
       }
@@ -224,7 +224,7 @@ public final class BlockServer implements AutoCloseable {
     try {
       Locate request = locate.decode();
       for (int i = 0; i < request.leaseCount(); i++) {
-        if (!leases.release(locate.peer(), request.leaseId(i), nowNs)) {
+        if (!leases.release(locate.connection(), request.leaseId(i), nowNs)) {
           throw new MalformedMessageException("release of another peer's lease: lease=" + i);
         }
       }
@@ -274,8 +274,8 @@ public final class BlockServer implements AutoCloseable {
    *
    * @return false when it is another peer's, which is counted
    */
-  public boolean release(long peer, long leaseId) {
-    boolean own = leases.release(peer, leaseId, nanoClock.getAsLong());
+  public boolean release(long connection, long leaseId) {
+    boolean own = leases.release(connection, leaseId, nanoClock.getAsLong());
     if (!own) {
       counters.increment(Counter.PROTOCOL_ERRORS);
     }
@@ -286,18 +286,18 @@ public final class BlockServer implements AutoCloseable {
    * The queue pair of a peer is destroyed: its leases end, and its LOCATEs are dropped, whose
    * buffers the server uses no more. Each connection has a number of its own.
    */
-  public void onPeerGone(long peer) {
+  public void onPeerGone(long connection) {
     long nowNs = nanoClock.getAsLong();
     Iterator<OpenLocate> all = waiting.iterator();
     while (all.hasNext()) {
       OpenLocate locate = all.next();
-      if (locate.peer() == peer) {
+      if (locate.connection() == connection) {
         all.remove();
         locate.drop(nowNs);
         counters.increment(Counter.LOCATES_DROPPED);
       }
     }
-    leases.onPeerGone(peer, nowNs);
+    leases.onPeerGone(connection, nowNs);
   }
 
   /**

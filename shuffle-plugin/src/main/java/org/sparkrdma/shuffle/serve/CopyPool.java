@@ -206,7 +206,7 @@ final class CopyPool {
     return idle.oldest();
   }
 
-  /** Slots that are registered together. */
+  /** Buffers that are registered together. */
   private final class CopyRegion implements DiskWork.Memory {
     private final long lengthBytes;
     private final ServingBudget.Reservation reservation;

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * All leases of all peers.
+ * All leases of all readers.
  *
  * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
  * otherwise a slow reader would READ another block's bytes with success. When leases of a peer
@@ -33,24 +33,24 @@ final class Leases {
   /** Leases by id. All have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
 
-  private final Map<Long, Peer> peers = new HashMap<>();
+  private final Map<Long, ReaderAccount> accounts = new HashMap<>();
   private long lastId;
 
   /** The right of one peer to READ the ranges of one answer. */
   static final class Lease {
-    private final long peer;
+    private final long connection;
     private final ArrayList<CachedRange> ranges = new ArrayList<>();
     private Long id;
     private long deadlineNs;
     private LeakRecord leakRecord;
 
     /** A lease that is not granted yet. */
-    Lease(long peer) {
-      this.peer = peer;
+    Lease(long connection) {
+      this.connection = connection;
     }
 
-    long peer() {
-      return peer;
+    long connection() {
+      return connection;
     }
 
     Long id() {
@@ -92,7 +92,7 @@ final class Leases {
     }
   }
 
-  private static final class Peer {
+  private static final class ReaderAccount {
     private int open;
     private final List<Lease> expired = new ArrayList<>(0);
   }
@@ -115,8 +115,8 @@ final class Leases {
   }
 
   /** Whether a peer has all leases that it may have. */
-  boolean isFull(long peer) {
-    Peer holder = peers.get(peer);
+  boolean isFull(long connection) {
+    ReaderAccount holder = accounts.get(connection);
     return holder != null && holder.open + holder.expired.size() >= maxPerPeer;
   }
 
@@ -127,7 +127,7 @@ final class Leases {
     } while (lastId == 0);
     lease.begin(lastId, nowNs + lengthNs);
     open.put(lease.id(), lease);
-    peers.computeIfAbsent(lease.peer(), peer -> new Peer()).open++;
+    accounts.computeIfAbsent(lease.connection(), connection -> new ReaderAccount()).open++;
   }
 
   /**
@@ -135,23 +135,23 @@ final class Leases {
    *
    * @return false when the lease is another peer's
    */
-  boolean release(long peer, long leaseId, long nowNs) {
+  boolean release(long connection, long leaseId, long nowNs) {
     Lease lease = open.get(leaseId);
     if (lease == null) {
       return true;
     }
-    if (lease.peer() != peer) {
+    if (lease.connection() != connection) {
       return false;
     }
     open.remove(lease.id());
-    peers.get(peer).open--;
+    accounts.get(connection).open--;
     lease.end(nowNs);
     return true;
   }
 
   /** The peer's queue pair is destroyed, so it can READ nothing any more. */
-  void onPeerGone(long peer, long nowNs) {
-    Peer holder = peers.remove(peer);
+  void onPeerGone(long connection, long nowNs) {
+    ReaderAccount holder = accounts.remove(connection);
     if (holder == null) {
       return;
     }
@@ -159,7 +159,7 @@ final class Leases {
     Iterator<Lease> leases = open.values().iterator();
     while (holder.open > 0) {
       Lease lease = leases.next();
-      if (lease.peer() == peer) {
+      if (lease.connection() == connection) {
         leases.remove();
         holder.open--;
         lease.end(nowNs);
@@ -182,22 +182,22 @@ final class Leases {
       }
       leases.remove();
       counters.increment(Counter.LEASES_EXPIRED);
-      Peer holder = peers.get(lease.peer());
+      ReaderAccount holder = accounts.get(lease.connection());
       holder.open--;
       holder.expired.add(lease);
       if (holder.expired.size() == 1) {
-        onLeaseExpired.accept(lease.peer());
+        onLeaseExpired.accept(lease.connection());
       }
     }
   }
 
   /** Ends all leases when the server stops. */
   void close(long nowNs) {
-    for (Peer holder : peers.values()) {
+    for (ReaderAccount holder : accounts.values()) {
       holder.expired.forEach(lease -> lease.end(nowNs));
     }
     open.values().forEach(lease -> lease.end(nowNs));
     open.clear();
-    peers.clear();
+    accounts.clear();
   }
 }

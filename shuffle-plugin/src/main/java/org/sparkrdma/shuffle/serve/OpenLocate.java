@@ -28,7 +28,7 @@ public abstract class OpenLocate {
 
   private static final long NS_PER_MS = 1_000_000;
 
-  private final long peer;
+  private final long connection;
   private final ByteBuffer message;
   private final long arrivedNs;
   private State state = State.ARRIVED;
@@ -44,12 +44,12 @@ public abstract class OpenLocate {
   private Leases.Lease earlierLease;
 
   /**
-   * @param peer number of its connection, which owns its leases
+   * @param connection number of its connection, which owns its leases
    * @param message that was received; not used again before the answer
    * @param arrivedNs time at which it was received, as that of the clock
    */
-  protected OpenLocate(long peer, ByteBuffer message, long arrivedNs) {
-    this.peer = peer;
+  protected OpenLocate(long connection, ByteBuffer message, long arrivedNs) {
+    this.connection = connection;
     this.message = message;
     this.arrivedNs = arrivedNs;
   }
@@ -71,8 +71,8 @@ public abstract class OpenLocate {
   /** The request breaks the protocol, for the reason given. */
   protected abstract void malformed(String reason);
 
-  final long peer() {
-    return peer;
+  final long connection() {
+    return connection;
   }
 
   /** The message that was received. */
@@ -146,7 +146,7 @@ public abstract class OpenLocate {
   /** Begins to write the answer, perhaps for the second time. */
   final void begin() {
     earlierLease = lease;
-    lease = new Leases.Lease(peer);
+    lease = new Leases.Lease(connection);
   }
 
   /**

@@ -726,11 +726,11 @@ class BlockServerTest {
       open.add(call);
       if (open.size() > random.nextInt(8)) {
         Call released = open.remove(random.nextInt(open.size()));
-        server.release(released.peer(), released.leaseId);
+        server.release(released.connection(), released.leaseId);
       }
       if (random.nextInt(100) == 0) {
         server.onPeerGone(peer);
-        open.removeIf(of -> of.peer() == peer);
+        open.removeIf(of -> of.connection() == peer);
       }
     }
     assertThat(located).isGreaterThan(1_000);
