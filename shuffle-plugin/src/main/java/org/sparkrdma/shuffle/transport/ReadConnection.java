@@ -331,10 +331,13 @@ final class ReadConnection extends RdmaConnection {
     }
     postReceive(buffer);
     sends.lock();
-    slot.awaitsAnswer = false;
-    slot.blocks = null;
-    context.agent().onAnswer(nowNs - slot.askedNs);
-    sends.unlock();
+    try {
+      slot.awaitsAnswer = false;
+      slot.blocks = null;
+      context.agent().onAnswer(nowNs - slot.askedNs);
+    } finally {
+      sends.unlock();
+    }
     if (batch.nextRead() >= 0) {
       unposted.add(batch);
     }
@@ -348,12 +351,14 @@ final class ReadConnection extends RdmaConnection {
   private Slot slotOf(long id) {
     Slot slot = slots[(int) (id & 1)];
     sends.lock();
-    boolean known = slot.awaitsAnswer && slot.blocks != null && slot.id == id;
-    sends.unlock();
-    if (!known) {
-      throw new MalformedMessageException("bad LOCATED: unknown requestId");
+    try {
+      if (!slot.awaitsAnswer || slot.blocks == null || slot.id != id) {
+        throw new MalformedMessageException("bad LOCATED: unknown requestId");
+      }
+      return slot;
+    } finally {
+      sends.unlock();
     }
-    return slot;
   }
 
   private void readPieces(BlockRead[] asked, ReadBatch batch, long nowNs) {
@@ -540,8 +545,11 @@ final class ReadConnection extends RdmaConnection {
       }
     } else {
       sends.lock();
-      ((Slot) owner).sending = false;
-      sends.unlock();
+      try {
+        ((Slot) owner).sending = false;
+      } finally {
+        sends.unlock();
+      }
       locateWanted(nowNs);
     }
   }
@@ -641,11 +649,14 @@ final class ReadConnection extends RdmaConnection {
     }
     postReceive(buffer);
     sends.lock();
-    for (Slot slot : slots) {
-      slot.awaitsAnswer &= slot.blocks != null;
+    try {
+      for (Slot slot : slots) {
+        slot.awaitsAnswer &= slot.blocks != null;
+      }
+      releaseOpen = false;
+    } finally {
+      sends.unlock();
     }
-    releaseOpen = false;
-    sends.unlock();
     locateWanted(context.agent().nowNs());
   }
 
