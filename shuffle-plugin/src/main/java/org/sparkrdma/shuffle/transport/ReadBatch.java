@@ -47,10 +47,14 @@ final class ReadBatch {
     this.blocks = new ArrayList<>(expected);
   }
 
-  /** Begins an answer; all READs of the one before are done. */
+  /** Begins an answer. */
   void begin(long newLeaseId, long newDeadlineNs) {
     leaseId = newLeaseId;
     deadlineNs = newDeadlineNs;
+  }
+
+  /** It is done, and keeps nothing of a task that may have ended. */
+  void clear() {
     Arrays.fill(chunks, 0, reads, null);
     blocks.clear();
     reads = 0;

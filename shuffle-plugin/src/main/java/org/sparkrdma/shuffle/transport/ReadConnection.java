@@ -569,11 +569,12 @@ final class ReadConnection extends RdmaConnection {
       block = batch.pollDone();
     }
     if (batch.isDone() && batches.remove(batch)) {
-      spare = batch;
       if (batch.leaseId() != 0) {
         // The next LOCATE takes it along.
         addLease(batch.leaseId(), nowNs);
       }
+      batch.clear();
+      spare = batch;
     }
     if (!leftOut.isEmpty()) {
       wantLeftOut();

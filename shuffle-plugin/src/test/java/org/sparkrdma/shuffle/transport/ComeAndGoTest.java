@@ -10,6 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 
 /**
  * One executor stays while 2,000 others come and go. Each of these serves it a block and reads a
@@ -72,6 +73,15 @@ class ComeAndGoTest {
           .as("steps of the agent: %s", states)
           .isBetween(0.98 * first.steps(), 1.02 * first.steps());
     }
+  }
+
+  @Test
+  void shouldKeepNothingOfFetchesThatHaveEnded() throws Exception {
+    comeAndGo();
+    comeAndGo();
+    assertThat(new ObjectWalk().from(lasting.transport()))
+        .hasAtLeastOneElementOfType(ReadConnection.class)
+        .doesNotHaveAnyElementsOfTypes(FetchRequest.class);
   }
 
   /** A guest comes, and the one before it goes. */
