@@ -6,15 +6,16 @@ import java.util.Arrays;
 import java.util.List;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * The READs of one answer: one lease, one deadline. READs of a connection complete in the order in
+ * The READs of one answer, which has one lease. READs of a connection complete in the order in
  * which they were posted, so a block is whole when its last READ is done. Adjacent bytes are read
  * by one READ. Used for another answer when it is done. Confined to the agent.
  */
 final class ReadBatch {
   private long leaseId;
-  private long deadlineNs;
+  private long postUntilNs;
 
   // One entry for each READ, which is into a run of one chunk.
 
@@ -47,10 +48,14 @@ final class ReadBatch {
     this.blocks = new ArrayList<>(expected);
   }
 
-  /** Begins an answer. */
-  void begin(long newLeaseId, long newDeadlineNs) {
+  /**
+   * Begins an answer.
+   *
+   * @param newPostUntilNs early enough for the READs to end before the lease
+   */
+  void begin(long newLeaseId, long newPostUntilNs) {
     leaseId = newLeaseId;
-    deadlineNs = newDeadlineNs;
+    postUntilNs = newPostUntilNs;
   }
 
   /** It is done, and keeps nothing of a task that may have ended. */
@@ -67,8 +72,9 @@ final class ReadBatch {
     return leaseId;
   }
 
-  long deadlineNs() {
-    return deadlineNs;
+  /** Time after which none of its READs is posted. */
+  long postUntilNs() {
+    return postUntilNs;
   }
 
   /** Adds READs of a piece into memory of its block. */
@@ -156,6 +162,17 @@ final class ReadBatch {
     posted++;
   }
 
+  /** The READs that are not posted never will be: their blocks use TCP. */
+  void endPosting() {
+    for (int i = passedOn; i < blocks.size(); i++) {
+      if (blocks.get(i).lastRead() >= posted) {
+        blocks.get(i).fail(FallbackReason.TIMEOUT, "no room for its READs in time");
+      }
+    }
+    Arrays.fill(chunks, posted, reads, null);
+    reads = posted;
+  }
+
   /** The next READ has completed; returns its length. */
   int onReadDone() {
     return lengths[done++];
@@ -171,9 +188,11 @@ final class ReadBatch {
     return postedNs;
   }
 
-  /** The next block whose READs are done; null without one. */
+  /**
+   * The next block whose READs are done; null without one. No READ writes to its memory any more.
+   */
   BlockRead pollDone() {
-    if (passedOn < blocks.size() && blocks.get(passedOn).lastRead() < done) {
+    if (passedOn < blocks.size() && (done == reads || blocks.get(passedOn).lastRead() < done)) {
       return blocks.get(passedOn++);
     }
     return null;
@@ -187,14 +206,5 @@ final class ReadBatch {
   /** Adds the blocks whose READs are not done to a list. */
   void addUnfinished(List<BlockRead> to) {
     to.addAll(blocks.subList(passedOn, blocks.size()));
-  }
-
-  /** Bytes of READs that are posted and not done. */
-  long bytesInFlight() {
-    long bytes = 0;
-    for (int i = done; i < posted; i++) {
-      bytes += lengths[i];
-    }
-    return bytes;
   }
 }

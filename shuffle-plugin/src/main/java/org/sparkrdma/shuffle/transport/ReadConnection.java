@@ -46,6 +46,9 @@ final class ReadConnection extends RdmaConnection {
   private static final long LEASE_DELAY_NS = 5_000_000;
   private static final long LEASE_MARGIN_MS = 1_000;
 
+  /** READs without progress for so long leave the window. */
+  private static final long STALL_NS = 1_000_000_000;
+
   /** 1 MB/s: a long block that comes more slowly uses TCP. */
   private static final long NS_PER_BYTE = 1_000;
 
@@ -107,6 +110,21 @@ final class ReadConnection extends RdmaConnection {
 
   /** Whether it waits for its turn in {@link ReadWindow}. */
   private boolean waitsForWindow;
+
+  /** Times at which READs were posted, by their numbers; they complete in order. */
+  private final long[] postedNs = new long[SEND_DEPTH];
+
+  private int readsPosted;
+  private int readsDone;
+
+  /** Bytes of posted READs that the window counts. */
+  private long windowBytes;
+
+  /**
+   * Bytes of posted READs that have left the window, because they made no progress. They complete
+   * before later ones, and none is posted until then.
+   */
+  private long stalledBytes;
 
   ReadConnection(TransportContext context, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
@@ -317,10 +335,11 @@ final class ReadConnection extends RdmaConnection {
     BlockRead[] asked = slot.blocks;
     ReadBatch batch = spare == null ? new ReadBatch(asked.length) : spare;
     spare = null;
-    batch.begin(located.leaseId(), nowNs + timeoutNs);
+    long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
+    // A READ that is posted last has its time before the lease ends, too.
+    batch.begin(located.leaseId(), nowNs + Math.min(timeoutNs, leaseNs - timeoutNs));
     batches.add(batch);
-    long leaseMs = located.leaseRemainingMs();
-    if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
+    if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
         block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
         // READs of earlier answers are done.
@@ -495,7 +514,8 @@ final class ReadConnection extends RdmaConnection {
    * @return false when it must still wait for the window
    */
   boolean postReads(boolean first) {
-    if (hasEnded()) {
+    if (hasEnded() || stalledBytes > 0) {
+      waitsForWindow = false;
       return true;
     }
     long nowNs = context.agent().nowNs();
@@ -511,6 +531,8 @@ final class ReadConnection extends RdmaConnection {
         } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
           sends.read(batch, read, nowNs);
           batch.onPosted(nowNs);
+          windowBytes += batch.lengthBytes(read);
+          postedNs[readsPosted++ & SEND_DEPTH - 1] = nowNs;
           posted++;
           if (batch.nextRead() < 0) {
             unposted.poll();
@@ -535,7 +557,13 @@ final class ReadConnection extends RdmaConnection {
   protected void onRetired(Object owner, long nowNs) {
     lastUsedNs = nowNs;
     if (owner instanceof ReadBatch batch) {
-      context.window().release(batch.onReadDone());
+      readsDone++;
+      int bytes = batch.onReadDone();
+      if (stalledBytes > 0) {
+        stalledBytes -= bytes;
+      } else {
+        leaveWindow(bytes);
+      }
       if (batch.readsDone() == 1) {
         context.counters().readLatency().record(nowNs - batch.postedNs());
       }
@@ -552,6 +580,11 @@ final class ReadConnection extends RdmaConnection {
       }
       locateWanted(nowNs);
     }
+  }
+
+  private void leaveWindow(long bytes) {
+    windowBytes -= bytes;
+    context.window().release(bytes);
   }
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
@@ -690,11 +723,22 @@ final class ReadConnection extends RdmaConnection {
       markBroken(FallbackReason.TIMEOUT, overdue);
       return;
     }
+    unposted.removeIf(batch -> endIfLate(batch, nowNs));
     // Those that answers leave out are in front of those that were never located.
     wanted.removeIf(block -> failIfLate(block, nowNs));
     if (nowNs - lastUsedNs > context.settings().idleTimeout().toNanos() && !isBusy()) {
       markBroken(null, "idle");
     }
+  }
+
+  /** READs that found no room in time are no fault of the peer. */
+  private boolean endIfLate(ReadBatch batch, long nowNs) {
+    boolean late = nowNs - batch.postUntilNs() > 0;
+    if (late) {
+      batch.endPosting();
+      passOn(batch, nowNs);
+    }
+    return late;
   }
 
   private boolean failIfLate(BlockRead block, long nowNs) {
@@ -719,15 +763,16 @@ final class ReadConnection extends RdmaConnection {
       if (sends.isStalled(nowNs, timeoutNs)) {
         return "peer receives no messages";
       }
+      if (windowBytes > 0 && sends.isStalled(nowNs, STALL_NS)) {
+        stalledBytes = windowBytes;
+        leaveWindow(windowBytes);
+      }
     } finally {
       sends.unlock();
     }
-    for (int i = 0; i < batches.size(); i++) {
-      if (nowNs - batches.get(i).deadlineNs() > 0) {
-        return "READs did not complete in time";
-      }
-    }
-    return null;
+    boolean late =
+        readsDone != readsPosted && nowNs - postedNs[readsDone & SEND_DEPTH - 1] > timeoutNs;
+    return late ? "READs did not complete in time" : null;
   }
 
   @Override
@@ -759,9 +804,7 @@ final class ReadConnection extends RdmaConnection {
   @Override
   protected void onDestroyed() {
     context.window().remove(this);
-    for (ReadBatch batch : batches) {
-      context.window().release(batch.bytesInFlight());
-    }
+    leaveWindow(windowBytes);
     for (BlockRead block : abandoned) {
       block.releaseMemory();
     }

@@ -6,7 +6,8 @@ import java.util.ArrayDeque;
 /**
  * Limits the bytes of READs that this executor has posted, over all connections: many servers that
  * send to one reader at once would overflow the buffers of a switch (incast). Connections that find
- * no room wait in order. Confined to the agent.
+ * no room wait in order. One without progress for a second counts no longer, so that a peer that
+ * hangs does not stop the others. Confined to the agent.
  */
 final class ReadWindow {
   private final long maxBytes;
@@ -37,7 +38,7 @@ final class ReadWindow {
     return false;
   }
 
-  /** READs have completed, or their queue pair is destroyed. */
+  /** READs have completed, make no progress, or their queue pair is destroyed. */
   void release(long lengthBytes) {
     postedBytes -= lengthBytes;
   }

@@ -153,6 +153,7 @@ final class VirtualConnection implements Connection {
       return;
     }
     closed = true;
+    owner.removeSinks(this);
     if (pair != null) {
       owner.onQueuePair(-1);
     }
@@ -261,12 +262,17 @@ final class VirtualConnection implements Connection {
       long key = request.remoteKey();
       long bytes = request.totalBytes();
       VirtualDevice.Region into = (VirtualDevice.Region) request.region(0);
+      VirtualExecutor.Sink sink =
+          owner.addSink(VirtualConnection.this, into, request.offset(0), bytes);
+      long delayNs = fabric.readDelayNs(other.owner);
+      stuck |= delayNs == VirtualFabric.LOST;
       if (!stuck) {
-        lastDoneNs = Math.max(lastDoneNs, owner.readNs(other.owner, bytes));
+        lastDoneNs = Math.max(lastDoneNs, owner.readNs(other.owner, bytes)) + delayNs;
         complete(
             request,
             () -> {
               into.requireOpen();
+              owner.removeSink(sink);
               return other.pair.access.contains(AccessFlag.REMOTE_READ)
                   && other.owner.device().isReadable(key, address, bytes);
             },

@@ -43,6 +43,11 @@ final class VirtualFabric implements AutoCloseable {
     long ns(VirtualExecutor from, int type);
   }
 
+  /** Additional time of a READ from an executor. What follows on its connection comes later. */
+  interface ReadDelay {
+    long ns(VirtualExecutor from);
+  }
+
   /** Answers of the host of an address to connection requests. */
   record Rejection(ConnectionEvent.Type type, byte[] privateData) {}
 
@@ -55,6 +60,7 @@ final class VirtualFabric implements AutoCloseable {
   private final Map<InetAddress, Rejection> rejections = new HashMap<>();
   private EventDelay eventDelay = (to, type) -> 0;
   private MessageDelay messageDelay = (from, type) -> 0;
+  private ReadDelay readDelay = from -> 0;
   private int started;
   private long nowNs;
   private long order;
@@ -145,6 +151,14 @@ final class VirtualFabric implements AutoCloseable {
 
   long messageDelayNs(VirtualExecutor from, int type) {
     return messageDelay.ns(from, type);
+  }
+
+  void delayReads(ReadDelay delay) {
+    readDelay = delay;
+  }
+
+  long readDelayNs(VirtualExecutor from) {
+    return readDelay.ns(from);
   }
 
   /** The host of an address rejects all connection requests in this way. */
