@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.rpc.RpcEndpointRef;
@@ -44,7 +45,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
 
   private final SparkEnv env;
   private final String driverName;
-  private final BlockTransport transport;
+  private final Supplier<BlockTransport> transport;
   private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
   private final Executor threads;
   private final ShuffleCounters counters;
@@ -69,7 +70,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   BroadcastExecutor(
       SparkEnv env,
       String driverName,
-      BlockTransport transport,
+      Supplier<BlockTransport> transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory,
       ShuffleCounters counters,
       Executor threads,
@@ -206,7 +207,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             log);
     BlockFetchingListener listener = arrivals.listener(piece, true);
     new FetchRequest(context, from, names, ranges, listener, new ReaderBlocks(null))
-        .begin(transport, endpoint.get());
+        .begin(transport.get(), endpoint.get());
     return true;
   }
 

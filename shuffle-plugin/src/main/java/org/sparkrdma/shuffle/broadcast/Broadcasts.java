@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
@@ -125,16 +126,16 @@ public final class Broadcasts implements AutoCloseable {
    * An executor's part; {@link #NONE} when it is not used.
    *
    * @param counters of the executor, which have the READs of pieces, too
-   * @param transport reads blocks of peers
+   * @param transport the one in use now
    * @param directory finds the endpoint of an executor
    */
   public static Broadcasts onExecutor(
       SparkEnv env,
       ShuffleSettings settings,
       ShuffleCounters counters,
-      BlockTransport transport,
+      Supplier<BlockTransport> transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory) {
-    BlockTransport reads = mode(env).equals("tcp") ? null : transport;
+    Supplier<BlockTransport> reads = mode(env).equals("tcp") ? null : transport;
     return isUsed(env, settings)
         ? start(
             // One more for messages.

@@ -81,15 +81,15 @@ public final class FetchRequest {
     this.settled = new BitSet(names.length);
   }
 
-  /** Fetches all blocks by RDMA. */
+  /**
+   * Fetches all blocks by RDMA.
+   *
+   * @param by also informed of the end and of corrupt data, whichever transport is in use then
+   */
   public void begin(BlockTransport by, Endpoint from) {
     endpoint = from;
-    by.fetch(this);
-  }
-
-  /** Called first by the transport that fetches: it is informed of the end and of corrupt data. */
-  public void fetchedBy(BlockTransport by) {
     transport = by;
+    by.fetch(this);
   }
 
   /** The peer's endpoint. */

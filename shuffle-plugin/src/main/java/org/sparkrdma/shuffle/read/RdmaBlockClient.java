@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -33,7 +34,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  */
 public final class RdmaBlockClient extends ForwardingClient {
   private final FetchContext context;
-  private final BlockTransport transport;
+  private final Supplier<BlockTransport> transport;
   private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
   private final BooleanSupplier isUp;
   private final AtomicBoolean draining;
@@ -51,12 +52,13 @@ public final class RdmaBlockClient extends ForwardingClient {
   private final boolean wasUp;
 
   /**
+   * @param transport the one in use now
    * @param directory finds the endpoint of an executor, as {@code DirectoryClient}
    * @param isUp whether RDMA is up
    */
   public RdmaBlockClient(
       FetchContext context,
-      BlockTransport transport,
+      Supplier<BlockTransport> transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory,
       BooleanSupplier isUp) {
     this(context, transport, directory, isUp, new AtomicBoolean(), null, false);
@@ -64,7 +66,7 @@ public final class RdmaBlockClient extends ForwardingClient {
 
   private RdmaBlockClient(
       FetchContext context,
-      BlockTransport transport,
+      Supplier<BlockTransport> transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory,
       BooleanSupplier isUp,
       AtomicBoolean draining,
@@ -173,7 +175,7 @@ public final class RdmaBlockClient extends ForwardingClient {
    */
   private void begin(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
     if (endpoint.isPresent()) {
-      request.begin(transport, endpoint.get());
+      request.begin(transport.get(), endpoint.get());
     } else if (isTask) {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
     } else {

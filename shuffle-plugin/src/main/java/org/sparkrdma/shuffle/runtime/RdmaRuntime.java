@@ -145,8 +145,7 @@ public final class RdmaRuntime implements AutoCloseable {
             new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
             control);
     created.broadcasts =
-        Broadcasts.onExecutor(
-            env, settings, counters, one -> created.transport.fetch(one), created.directory::find);
+        Broadcasts.onExecutor(env, settings, counters, created::transport, created.directory::find);
     return created;
   }
 
@@ -180,9 +179,11 @@ public final class RdmaRuntime implements AutoCloseable {
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
             new FallbackLog());
-    this.client =
-        new RdmaBlockClient(
-            context, request -> transport.fetch(request), directory::find, this::mayFetch);
+    this.client = new RdmaBlockClient(context, this::transport, directory::find, this::mayFetch);
+  }
+
+  private BlockTransport transport() {
+    return transport;
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -227,7 +228,7 @@ public final class RdmaRuntime implements AutoCloseable {
       onFailedStart(start.reasons());
       return;
     }
-    transport = started.get().transport().fetches();
+    transport = started.get().transport();
     if (change(RuntimeStatus.up(started.get()))) {
       announce(started.get());
     } else {
@@ -317,7 +318,7 @@ public final class RdmaRuntime implements AutoCloseable {
     RuntimeStatus now = status.get();
     if (now.is(State.UP)) {
       try {
-        now.parts().transport().check().run();
+        now.parts().transport().check();
       } catch (RuntimeException e) {
         // The next check follows; an exception here would end them.
         LOG.warn("Check of the RDMA transport failed", e);
@@ -427,7 +428,7 @@ public final class RdmaRuntime implements AutoCloseable {
   public void unregisterShuffle(int shuffleId) {
     RuntimeStatus now = status.get();
     if (now.is(State.UP)) {
-      now.parts().transport().unregisterShuffle().accept(shuffleId);
+      now.parts().transport().unregisterShuffle(shuffleId);
     }
   }
 

@@ -7,7 +7,6 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
-import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -17,7 +16,6 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -25,6 +23,7 @@ import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.Device;
@@ -38,30 +37,12 @@ import org.sparkrdma.verbs.VerbsException;
  * @param description of device, engine, addresses and limit of pinned memory, for the log
  */
 record RunningParts(
-    Transport transport,
+    StartedTransport transport,
     PinnedBudget budget,
     Device device,
     VerbsEngine engine,
     String description) {
   private static final Logger LOG = LoggerFactory.getLogger(RunningParts.class);
-
-  /**
-   * The transport, as used by the runtime.
-   *
-   * @param fetches fetches blocks of peers
-   * @param endpoint of this executor, for peers
-   * @param unregisterShuffle deregisters the files of a shuffle soon; does not block
-   * @param check called each second by the runtime's thread: looks for a transport that hangs,
-   *     which it reports as a loss
-   * @param closing its close answers open blocks with STOPPED, ends all connections, releases
-   *     everything; goes on where an earlier call has thrown
-   */
-  record Transport(
-      BlockTransport fetches,
-      Endpoint endpoint,
-      IntConsumer unregisterShuffle,
-      Runnable check,
-      AutoCloseable closing) {}
 
   /** Starts the transport of an executor: {@link #rdmaTransports}, or a double in tests. */
   @FunctionalInterface
@@ -72,7 +53,7 @@ record RunningParts(
      * @return closed before the device
      * @throws VerbsException when the device refuses; everything allocated so far is then released
      */
-    Transport start(OpenDevice open) throws VerbsException;
+    StartedTransport start(OpenDevice open) throws VerbsException;
   }
 
   /**
@@ -110,7 +91,7 @@ record RunningParts(
       throws VerbsException {
     Device device = engine.open(choice.device());
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
-    Transport transport = null;
+    StartedTransport transport = null;
     try {
       transport =
           transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
@@ -147,15 +128,8 @@ record RunningParts(
           open.limit(),
           open.machine(),
           RdmaTransport.needs(limited, open.device(), open.budget()));
-      RdmaTransport transport =
-          RdmaTransport.open(
-              limited, settings.serve(), environment(env, resolver, settings, counters, open));
-      return new Transport(
-          transport,
-          transport.endpoint(),
-          transport::unregisterShuffle,
-          transport::check,
-          transport);
+      return RdmaTransport.open(
+          limited, settings.serve(), environment(env, resolver, settings, counters, open));
     };
   }
 
@@ -210,7 +184,7 @@ record RunningParts(
    * @return whether the device is no longer used
    */
   boolean close() {
-    if (!tryClose("transport", transport.closing())) {
+    if (!tryClose("transport", transport)) {
       return false;
     }
     LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());

@@ -19,7 +19,6 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -49,7 +48,7 @@ import org.sparkrdma.verbs.device.Transport;
  * connection and frees all memory, in verbs order. The device and the budget belong to the caller.
  * Safe for any thread.
  */
-public final class RdmaTransport implements BlockTransport, AutoCloseable {
+public final class RdmaTransport implements StartedTransport {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
   /** Interval between calls of {@link #check}. */
@@ -338,14 +337,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     return opened;
   }
 
-  /** This executor's listener address and the token that proves membership of the application. */
+  @Override
   public Endpoint endpoint() {
     return self;
   }
 
   @Override
   public void fetch(FetchRequest request) {
-    request.fetchedBy(this);
     open.add(request);
     if (unusable == null) {
       ReadConnection connection = peers.postedByTasks(request.endpoint().incarnation());
@@ -389,7 +387,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
   }
 
-  /** Deregisters the files of a shuffle that Spark unregistered. */
+  @Override
   public void unregisterShuffle(int shuffleId) {
     server.unregisterShuffle(shuffleId);
   }
@@ -401,6 +399,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * check finds the agent where it was, and the next one does not. One thread calls this, each
    * {@link #CHECK_INTERVAL}.
    */
+  @Override
   public void check() {
     long turns = agent.turns();
     unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;

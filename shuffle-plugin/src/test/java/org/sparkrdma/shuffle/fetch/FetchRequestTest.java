@@ -194,9 +194,7 @@ class FetchRequestTest {
     request.begin(
         new BlockTransport() {
           @Override
-          public void fetch(FetchRequest fetched) {
-            fetched.fetchedBy(this);
-          }
+          public void fetch(FetchRequest fetched) {}
 
           @Override
           public void onCorruptData(FetchRequest fetched) {

@@ -27,7 +27,6 @@ abstract class BlockClientFixture {
   static final String HOST = "host7";
 
   final FakeSparkClient spark = new FakeSparkClient();
-  final FakeTransport transport = new FakeTransport();
   final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   final ShuffleCounters counters = new ShuffleCounters();
   final AtomicInteger rechecks = new AtomicInteger();
@@ -47,6 +46,9 @@ abstract class BlockClientFixture {
 
   boolean isUp = true;
 
+  /** The one in use now. */
+  FakeTransport transport = new FakeTransport();
+
   void rdmaIsUp() {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
   }
@@ -56,7 +58,7 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, transport, directory::get, () -> isUp)
+    return new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp)
         .forReader(new ReaderBlocks(null));
   }
 }

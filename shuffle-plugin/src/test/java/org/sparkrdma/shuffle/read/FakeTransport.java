@@ -9,10 +9,21 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 /** Keeps requests for the test to answer. */
 final class FakeTransport implements BlockTransport {
   final List<FetchRequest> requests = new ArrayList<>();
+  final List<FetchRequest> settled = new ArrayList<>();
+  final List<FetchRequest> corrupt = new ArrayList<>();
 
   @Override
   public synchronized void fetch(FetchRequest request) {
-    request.fetchedBy(this);
     requests.add(request);
+  }
+
+  @Override
+  public void onSettled(FetchRequest request) {
+    settled.add(request);
+  }
+
+  @Override
+  public void onCorruptData(FetchRequest request) {
+    corrupt.add(request);
   }
 }

@@ -17,13 +17,16 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.shuffle.protocol.MergeStatuses;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
+import org.sparkrdma.shuffle.fetch.ReceivePool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.AccessFlag;
 
 class RdmaBlockClientTest extends BlockClientFixture {
   @Test
@@ -39,6 +42,29 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_12_4_9", "shuffle_0_11_3");
     assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(2);
     assertThat(spark.calls()).isEmpty();
+  }
+
+  @Test
+  void shouldInformTheTransportThatHasFetchedAfterARestart() throws Exception {
+    rdmaIsUp();
+    fetch("shuffle_0_1_0");
+    FakeTransport before = transport;
+    transport = new FakeTransport();
+    FetchRequest request = before.requests.get(0);
+    try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
+      ReceivePool receive = new ReceivePool(soft.pool(), counters);
+      FetchedBlock block = receive.tryTake(11);
+      block.addSum(3, 11, 1);
+      block.retain();
+      request.onFetched(0, block);
+      block.createInputStream().close();
+      block.release();
+      receive.closeOpenChunk();
+    }
+    assertThat(before.settled).containsExactly(request);
+    assertThat(before.corrupt).containsExactly(request);
+    assertThat(transport.settled).isEmpty();
+    assertThat(transport.corrupt).isEmpty();
   }
 
   @Test
@@ -127,7 +153,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldFetchBlocksOfOtherReadersByTcp() throws InterruptedException {
     rdmaIsUp();
     String[] blocks = {"shuffle_0_1_0"};
-    new RdmaBlockClient(context, transport, directory::get, () -> isUp)
+    new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp)
         .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
     assertThat(transport.requests).isEmpty();
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
@@ -138,7 +164,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     rdmaIsUp();
     isUp = false;
     RdmaBlockClient any =
-        new RdmaBlockClient(context, transport, directory::get, () -> isUp).forTasks();
+        new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp).forTasks();
     isUp = true;
     any.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
     transport.requests.get(0).onFetched(0, FetchedBlock.empty());

@@ -207,12 +207,12 @@ class DrainTest {
             settings,
             (name, engineSettings) -> engine.choice(),
             parts ->
-                new RunningParts.Transport(
-                    this::add,
-                    engine.transport().endpoint(),
-                    shuffleId -> {},
-                    () -> {},
-                    closeOfTransport::run),
+                engine.new IdleTransport(() -> {}, closeOfTransport) {
+                  @Override
+                  public void fetch(FetchRequest request) {
+                    add(request);
+                  }
+                },
             List.of()),
         new RdmaRuntime.Limits(WAIT, WAIT, Duration.ofHours(1)),
         control);

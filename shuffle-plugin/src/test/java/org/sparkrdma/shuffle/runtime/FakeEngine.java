@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Set;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -96,20 +98,50 @@ final class FakeEngine implements VerbsEngine {
     close("engine");
   }
 
-  RunningParts.Transport transport() {
+  StartedTransport transport() {
     return transport(() -> close("transport"));
   }
 
-  RunningParts.Transport transport(Runnable close) {
+  StartedTransport transport(Runnable close) {
     return transport(() -> {}, close);
   }
 
-  RunningParts.Transport transport(Runnable check, Runnable close) {
-    return new RunningParts.Transport(
-        request -> {},
-        new Endpoint("driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]),
-        shuffleId -> close("shuffle " + shuffleId),
-        check,
-        close::run);
+  StartedTransport transport(Runnable check, Runnable close) {
+    return new IdleTransport(check, close);
+  }
+
+  /** Does nothing but what it is given. */
+  class IdleTransport implements StartedTransport {
+    private final Runnable check;
+    private final Runnable close;
+
+    IdleTransport(Runnable check, Runnable close) {
+      this.check = check;
+      this.close = close;
+    }
+
+    @Override
+    public void fetch(FetchRequest request) {}
+
+    @Override
+    public Endpoint endpoint() {
+      return new Endpoint(
+          "driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]);
+    }
+
+    @Override
+    public void unregisterShuffle(int shuffleId) {
+      FakeEngine.this.close("shuffle " + shuffleId);
+    }
+
+    @Override
+    public void check() {
+      check.run();
+    }
+
+    @Override
+    public void close() {
+      close.run();
+    }
   }
 }

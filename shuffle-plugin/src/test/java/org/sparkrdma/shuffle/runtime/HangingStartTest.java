@@ -14,9 +14,11 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 
 /** A first start in which a call of the device does not return for a long time. */
@@ -124,15 +126,14 @@ class HangingStartTest extends RuntimeFixture {
     runtime.start();
   }
 
-  private RunningParts.Transport startTransport(OpenDevice open) {
+  private StartedTransport startTransport(OpenDevice open) {
     awaitDespiteInterrupts(mayStart);
-    RunningParts.Transport started = engine.transport();
-    return new RunningParts.Transport(
-        request -> byRdma.add(),
-        started.endpoint(),
-        started.unregisterShuffle(),
-        started.check(),
-        started.closing());
+    return engine.new IdleTransport(() -> {}, () -> engine.close("transport")) {
+      @Override
+      public void fetch(FetchRequest request) {
+        byRdma.add();
+      }
+    };
   }
 
   private void fetch(String block) {

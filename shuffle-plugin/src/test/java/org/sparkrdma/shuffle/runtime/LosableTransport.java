@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Starts transports that do nothing, each of which a test can lose later. Safe for any thread. */
@@ -33,7 +34,7 @@ final class LosableTransport implements TransportStart {
   }
 
   @Override
-  public RunningParts.Transport start(OpenDevice open) throws VerbsException {
+  public StartedTransport start(OpenDevice open) throws VerbsException {
     step.run(addStart(open), open);
     return engine.transport();
   }

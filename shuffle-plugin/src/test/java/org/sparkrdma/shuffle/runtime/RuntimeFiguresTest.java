@@ -16,6 +16,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.device.PortState;
 
 /** Figures of an executor, from which the tab and its events are made. */
@@ -27,14 +28,14 @@ class RuntimeFiguresTest {
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     new Random(3).nextBytes(token);
     FakeEngine engine = new FakeEngine(PortState.ACTIVE);
-    RunningParts.Transport transport =
-        new RunningParts.Transport(
-            engine.transport().fetches(),
-            new Endpoint(
-                "7", TestAddresses.listener("10.1.2.3", 4_711), "fake", 1, INCARNATION, token),
-            shuffleId -> {},
-            () -> {},
-            () -> {});
+    StartedTransport transport =
+        engine.new IdleTransport(() -> {}, () -> {}) {
+          @Override
+          public Endpoint endpoint() {
+            return new Endpoint(
+                "7", TestAddresses.listener("10.1.2.3", 4_711), "fake", 1, INCARNATION, token);
+          }
+        };
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
       RuntimeStatus up =
           RuntimeStatus.up(

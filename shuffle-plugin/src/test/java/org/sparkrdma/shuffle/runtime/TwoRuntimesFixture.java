@@ -27,10 +27,10 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
-import org.sparkrdma.shuffle.runtime.RunningParts.Transport;
 import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
@@ -59,7 +59,7 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
   final class Started implements TransportStart {
     private final TransportStart real;
     final RdmaRuntime runtime;
-    private volatile Transport transport;
+    private volatile StartedTransport transport;
 
     Started() {
       SparkEnv env = SparkEnv.get();
@@ -80,7 +80,7 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
     }
 
     @Override
-    public Transport start(OpenDevice open) throws VerbsException {
+    public StartedTransport start(OpenDevice open) throws VerbsException {
       transport = real.start(open);
       return transport;
     }
@@ -150,7 +150,7 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
   final CompletableFuture<Object> fetch() {
     Answer handler = new Answer();
     FetchHandler.fetch(
-        reader.transport.fetches(),
+        reader.transport,
         server.transport.endpoint(),
         List.of(new BlockRange(SHUFFLE, MAP, 0, 1)),
         handler);

@@ -56,7 +56,7 @@ final class ReadingPair implements AutoCloseable {
     client =
         new RdmaBlockClient(
                 new FetchContext(spark, tcp, reader.counters, true, 1, new FallbackLog()),
-                reader.transport,
+                () -> reader.transport,
                 executorId ->
                     CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())),
                 () -> true)
