@@ -160,19 +160,22 @@ final class BroadcastDriver implements Broadcasts.Part {
     }
   }
 
-  /** The first executors may register before Spark has made its context known. */
+  /**
+   * The first executors may register before Spark has made its context known, and the context may
+   * fail instead.
+   */
   private void listen() {
-    Option<SparkContext> context = SparkContext$.MODULE$.getActive();
     try {
-      while (context.isEmpty() && !closed) {
+      while (!closed && SparkEnv.get() == env) {
+        Option<SparkContext> context = SparkContext$.MODULE$.getActive();
+        if (context.isDefined() && context.get().env() == env) {
+          context.get().addSparkListener(new Listener());
+          return;
+        }
         Thread.sleep(CONTEXT_POLL_MS);
-        context = SparkContext$.MODULE$.getActive();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-    if (context.isDefined() && !closed) {
-      context.get().addSparkListener(new Listener());
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.StorageLevel;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -144,6 +145,20 @@ final class BroadcastDriverTest {
     blocks.removeBroadcast(ID, true);
     runAll();
     assertThat(received).isEmpty();
+  }
+
+  @Test
+  void shouldNotJoinTheContextAfterOneThatFailed() {
+    RpcEnv rpc = SparkEnv.get().rpcEnv();
+    BroadcastDriver late = new BroadcastDriver(SparkEnv.get(), "late", work::add);
+    rpc.setupEndpointRef(rpc.address(), "late")
+        .askSync(
+            new ArrayList<>(List.of(BroadcastDriver.REGISTER, "1", "host", 1, executor)),
+            ClassTag$.MODULE$.apply(Object.class));
+    // With another manager nothing closes the driver's part.
+    spark.stop();
+    work.remove().run();
+    late.close();
   }
 
   @Test
