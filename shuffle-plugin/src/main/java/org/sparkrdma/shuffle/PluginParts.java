@@ -132,17 +132,28 @@ final class PluginParts implements AutoCloseable {
   /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
   synchronized RdmaRuntime startedRuntime(IndexShuffleBlockResolver resolver) {
     if (runtime == null && !isDriver && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
-      SparkEnv env = SparkEnv.get();
-      RdmaRuntime created = RdmaRuntime.of(env, resolver, settings, counters, warnings);
-      env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
-      runtime = created;
-      runtime.start();
-      if (settings.doctor()) {
-        doctor = ExecutorDoctor.of(env, settings, runtime);
-        doctor.start();
+      // A task may call this. Threads that start here must not keep its session's class loader.
+      Thread caller = Thread.currentThread();
+      ClassLoader session = caller.getContextClassLoader();
+      caller.setContextClassLoader(PluginParts.class.getClassLoader());
+      try {
+        start(SparkEnv.get(), resolver);
+      } finally {
+        caller.setContextClassLoader(session);
       }
     }
     return runtime;
+  }
+
+  private void start(SparkEnv env, IndexShuffleBlockResolver resolver) {
+    RdmaRuntime created = RdmaRuntime.of(env, resolver, settings, counters, warnings);
+    env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
+    runtime = created;
+    runtime.start();
+    if (settings.doctor()) {
+      doctor = ExecutorDoctor.of(env, settings, runtime);
+      doctor.start();
+    }
   }
 
   /** Closes what is open; a second close does nothing. */

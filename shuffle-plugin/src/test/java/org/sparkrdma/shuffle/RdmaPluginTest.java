@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
@@ -33,6 +35,10 @@ import scala.collection.immutable.Seq;
 class RdmaPluginTest {
   private static final String MANAGER = "spark.shuffle.manager";
   private static final String OURS = RdmaShuffleManager.class.getName();
+
+  /** Class loader of tasks, as of a session of Spark Connect. */
+  private static final ClassLoader SESSION =
+      new URLClassLoader(new URL[0], RdmaPluginTest.class.getClassLoader());
 
   /** Called by tasks. */
   private static RdmaPlugin.OnExecutor executor;
@@ -101,6 +107,10 @@ class RdmaPluginTest {
       assertThat(replaced).isInstanceOf(RdmaBlockClient.class);
       runTasks(spark);
       assertThat(blocks.blockStoreClient()).isSameAs(replaced);
+      assertThat(Thread.getAllStackTraces().keySet())
+          .filteredOn(thread -> thread.getName().startsWith("rdma-"))
+          .isNotEmpty()
+          .noneMatch(thread -> thread.getContextClassLoader() == SESSION);
       executor.shutdown();
       executor.shutdown();
       assertThat(blocks.blockStoreClient()).isSameAs(client);
@@ -177,7 +187,13 @@ class RdmaPluginTest {
   }
 
   private static void runTasks(JavaSparkContext spark) {
-    spark.parallelize(List.of(1, 2), 2).foreach(number -> executor.onTaskStart());
+    spark
+        .parallelize(List.of(1, 2), 2)
+        .foreach(
+            number -> {
+              Thread.currentThread().setContextClassLoader(SESSION);
+              executor.onTaskStart();
+            });
   }
 
   private static SparkConf other(Class<? extends ShuffleManager> manager) {
