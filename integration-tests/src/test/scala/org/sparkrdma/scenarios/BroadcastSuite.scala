@@ -127,6 +127,23 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
     }
   }
 
+  test("should remove values that are unpersisted while they come, and bring them again") {
+    SparkCluster.run(conf("tcp")) { cluster =>
+      bringByPipeline(cluster)
+      val values = (41 to 50).map { seed =>
+        val value = cluster.sc.broadcast(bytes(seed, Large))
+        eventually(assert(pieces(cluster, value.id).forall(_ > 0)))
+        value.unpersist(blocking = true)
+        value
+      }
+      // Pieces of a fetch that has gone on would be complete by now.
+      values.foreach { value =>
+        eventually(assert(pieces(cluster, value.id).forall(_ === 0)))
+      }
+      assert(sums(cluster, values.last) === Set(sum(bytes(50, Large))))
+    }
+  }
+
   test("should bring right values while executors are killed") {
     // Spark looks again for the executor that follows a killed one.
     val looks = conf("auto").set("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "1s")

@@ -40,8 +40,11 @@ import scala.reflect.ClassTag$;
 final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastExecutor.class);
 
-  /** Longer than Spark's removal waits for a gate, at most a second. */
+  /** Longer than Spark takes to remove a variable. */
   private static final long CLEAN_UP_S = 5;
+
+  /** Of a fetch, and of its gate. */
+  private static final int THREADS = 2;
 
   private final SparkEnv env;
   private final String driverName;
@@ -54,7 +57,9 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   /** Fetches that have begun, of variables that are not destroyed. */
   private final Map<Long, BroadcastFetch> fetches = new ConcurrentHashMap<>();
 
+  /** Threads that may still begin. */
   private final Semaphore running;
+
   private final RpcEndpointRef own;
   private volatile RpcEndpointRef driver;
 
@@ -64,7 +69,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
    * @param driverName of the driver's endpoint
    * @param transport null when pieces come by Spark's TCP only
    * @param directory finds the endpoint of an executor, as {@code DirectoryClient}
-   * @param threads more than {@code atOnce}
+   * @param threads more than twice {@code atOnce}
    * @param atOnce maximum number of variables that are fetched at a time
    */
   BroadcastExecutor(
@@ -81,7 +86,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
     this.directory = directory;
     this.counters = counters;
     this.threads = threads;
-    this.running = new Semaphore(atOnce);
+    this.running = new Semaphore(THREADS * atOnce);
     this.own =
         env.rpcEnv()
             .setupEndpoint(
@@ -118,23 +123,17 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
       return;
     }
     Pieces pieces = Pieces.decode(message);
-    if (Broadcasts.isBroken() || !running.tryAcquire()) {
-      // Tasks must not wait for a fetch that cannot begin.
-      return;
-    }
-    boolean begun = false;
-    try {
-      BroadcastGate gate = BroadcastGate.close(env.blockManager().blockInfoManager(), pieces.id());
-      if (gate != null) {
-        BroadcastFetch fetch = new BroadcastFetch(env, pieces, gate, this);
-        fetches.put(pieces.id(), fetch);
-        threads.execute(() -> run(fetch));
-        begun = true;
-      }
-    } finally {
-      if (!begun) {
-        running.release();
-      }
+    BroadcastGate gate = new BroadcastGate(env.blockManager().blockInfoManager(), pieces.id());
+    // Tasks must not wait for a fetch that cannot begin.
+    if (!Broadcasts.isBroken() && !gate.hasValue() && running.tryAcquire(THREADS)) {
+      BroadcastFetch fetch = new BroadcastFetch(env, pieces, gate, this);
+      fetches.put(pieces.id(), fetch);
+      run(gate);
+      run(
+          () -> {
+            fetch.run();
+            cleanUp(fetch);
+          });
     }
   }
 
@@ -148,12 +147,15 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             });
   }
 
-  private void run(BroadcastFetch fetch) {
-    try {
-      fetch.run();
-    } finally {
-      running.release();
-    }
+  private void run(Runnable work) {
+    threads.execute(
+        () -> {
+          try {
+            work.run();
+          } finally {
+            running.release();
+          }
+        });
   }
 
   @Override

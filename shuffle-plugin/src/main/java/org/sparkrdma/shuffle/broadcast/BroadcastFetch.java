@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.storage.BlockInfo;
 import org.apache.spark.storage.BlockInfoManager;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BroadcastBlockId;
@@ -81,11 +82,18 @@ final class BroadcastFetch implements Runnable {
   private final Pieces pieces;
   private final BroadcastGate gate;
   private final Sources sources;
+
+  /** A block of the variable that is there from the first piece until Spark removes them all. */
+  private final BroadcastBlockId mark;
+
   private final BitSet arrived = new BitSet();
   private volatile long progressNs = System.nanoTime();
 
-  /** The variable is destroyed, or nothing has come for a second. */
+  /** The variable is removed, or nothing has come for a second. */
   private volatile boolean ended;
+
+  /** The driver has destroyed the variable. */
+  private volatile boolean destroyed;
 
   /**
    * Opens the gate after a second without progress from now on, whatever its thread waits for.
@@ -98,6 +106,7 @@ final class BroadcastFetch implements Runnable {
     this.pieces = pieces;
     this.gate = gate;
     this.sources = sources;
+    this.mark = Pieces.mark(pieces.id());
     watch(PROGRESS_MS);
   }
 
@@ -119,30 +128,45 @@ final class BroadcastFetch implements Runnable {
 
   /** The variable is destroyed: nothing more is fetched. Any thread. */
   void remove() {
+    destroyed = true;
     ended = true;
   }
 
+  private boolean hasMark() {
+    return blocks.blockInfoManager().get(mark).isDefined();
+  }
+
   /**
-   * Removes pieces that came after Spark had removed the variable here. To be called when neither
-   * this nor Spark removes any: Spark fails where two threads remove a block. Does not wait for a
-   * task that reads one.
+   * Removes what this has put after Spark had removed the variable here, as it does when the
+   * variable is unpersisted or destroyed. To be called after the fetch, when Spark removes none any
+   * more: Spark fails where two threads remove a block. Does not wait for a task that reads one.
    *
    * @return false when a task reads one
    */
-  boolean cleanUp() {
-    BlockInfoManager locks = blocks.blockInfoManager();
-    boolean all = true;
+  synchronized boolean cleanUp() {
+    if (!destroyed && hasMark()) {
+      return true;
+    }
+    boolean all = removeOwn(mark);
     for (int i = 0; i < pieces.count(); i++) {
-      BroadcastBlockId block = Pieces.block(pieces.id(), i);
-      if (locks.lockForWriting(block, false).isDefined()) {
-        locks.unlock(block, Option.empty());
-        // The master knows those that Torrent has put.
-        blocks.removeBlock(block, true);
-      } else {
-        all &= locks.get(block).isEmpty();
-      }
+      all &= removeOwn(Pieces.block(pieces.id(), i));
     }
     return all;
+  }
+
+  /** Removes a block unless Torrent has put it, for a task of later. */
+  private boolean removeOwn(BroadcastBlockId block) {
+    BlockInfoManager locks = blocks.blockInfoManager();
+    Option<BlockInfo> found = locks.get(block);
+    if (found.isEmpty() || found.get().tellMaster()) {
+      return true;
+    }
+    if (locks.lockForWriting(block, false).isEmpty()) {
+      return locks.get(block).isEmpty();
+    }
+    locks.unlock(block, Option.empty());
+    blocks.removeBlock(block, false);
+    return true;
   }
 
   @Override
@@ -150,7 +174,11 @@ final class BroadcastFetch implements Runnable {
     long startNs = System.nanoTime();
     boolean reported = false;
     try {
-      reported = !ended && hasRoom(pieces.lengthBytes()) && fetchAll();
+      reported =
+          !ended
+              && hasRoom(pieces.lengthBytes())
+              && put(mark, ByteBuffer.wrap(new byte[1]))
+              && fetchAll();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Exception e) {
@@ -171,6 +199,11 @@ final class BroadcastFetch implements Runnable {
         (System.nanoTime() - startNs) / 1_000_000);
   }
 
+  /** Whether nothing more is fetched, because it has ended or Spark has removed the variable. */
+  private boolean isEnded() {
+    return ended || !hasMark();
+  }
+
   private boolean isComplete() {
     return arrived.cardinality() == pieces.count();
   }
@@ -178,7 +211,7 @@ final class BroadcastFetch implements Runnable {
   /** Fetches chunks until the driver names no more, or is a source that fails; then false. */
   private boolean fetchAll() throws Exception {
     Source next = sources.next(pieces.id(), BroadcastTracker.NONE, "");
-    while (next != null && !ended) {
+    while (next != null && !isEnded()) {
       if (next.chunk() < 0 || next.chunk() >= pieces.chunks()) {
         throw new IllegalArgumentException("no such chunk: " + next.chunk());
       }
@@ -192,7 +225,7 @@ final class BroadcastFetch implements Runnable {
       int done = fetched ? next.chunk() : BroadcastTracker.NONE;
       next = sources.next(pieces.id(), done, fetched ? "" : next.peer().executorId());
     }
-    return isComplete() && !ended;
+    return isComplete() && !isEnded();
   }
 
   /** Fetches the missing pieces of a chunk; false when the source does not deliver. */
@@ -202,7 +235,7 @@ final class BroadcastFetch implements Runnable {
     int open = 0;
     PieceArrivals arrivals = new PieceArrivals();
     try {
-      while ((next < end || open > 0) && !ended) {
+      while ((next < end || open > 0) && !isEnded()) {
         if (next < end && open < Math.max(1, REQUESTED_BYTES / pieces.pieceBytes())) {
           if (!sources.read(from, pieces.id(), next, arrivals)) {
             sources.fetch(from, pieces.id(), next, arrivals);
@@ -223,7 +256,7 @@ final class BroadcastFetch implements Runnable {
           return false;
         }
       }
-      return !ended;
+      return !isEnded();
     } finally {
       arrivals.close();
     }
@@ -243,9 +276,12 @@ final class BroadcastFetch implements Runnable {
     if (bytes == null || crc32c(bytes) != pieces.sums()[arrival.piece()]) {
       return false;
     }
-    if (!hasRoom(pieces.lengthBytes(arrival.piece())) || !put(arrival.piece(), bytes)) {
+    if (!hasRoom(pieces.lengthBytes(arrival.piece()))
+        || !put(Pieces.block(pieces.id(), arrival.piece()), bytes)) {
       throw new IOException("no storage memory for a piece");
     }
+    arrived.set(arrival.piece());
+    progressNs = System.nanoTime();
     return true;
   }
 
@@ -278,17 +314,13 @@ final class BroadcastFetch implements Runnable {
   }
 
   /** Only in memory, and only this executor knows it: Torrent reads from its own sources. */
-  private boolean put(int piece, ByteBuffer[] bytes) {
-    boolean stored =
-        blocks.putBytes(
-            Pieces.block(pieces.id(), piece),
-            new ChunkedByteBuffer(bytes),
-            StorageLevel.MEMORY_ONLY_SER(),
-            false,
-            ClassTag$.MODULE$.apply(Object.class));
-    arrived.set(piece, stored);
-    progressNs = System.nanoTime();
-    return stored;
+  private boolean put(BroadcastBlockId block, ByteBuffer... bytes) {
+    return blocks.putBytes(
+        block,
+        new ChunkedByteBuffer(bytes),
+        StorageLevel.MEMORY_ONLY_SER(),
+        false,
+        ClassTag$.MODULE$.apply(Object.class));
   }
 
   /**

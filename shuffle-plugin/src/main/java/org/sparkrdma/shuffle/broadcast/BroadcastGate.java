@@ -1,41 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.broadcast;
 
-import org.apache.spark.storage.BlockInfo;
+import java.util.concurrent.CompletableFuture;
+import org.apache.spark.broadcast.TorrentBroadcast$;
 import org.apache.spark.storage.BlockInfoManager;
 import org.apache.spark.storage.BroadcastBlockId;
-import org.apache.spark.storage.StorageLevel;
-import scala.reflect.ClassTag$;
+import org.apache.spark.util.KeyLock;
 
 /**
- * Holds the tasks that ask for a broadcast variable while its pieces arrive: the write lock of its
- * value, which Torrent reads first. Spark waits for it also when it destroys the variable, so it
- * must be opened soon. Taken and opened by threads that are no tasks, which Spark counts as one.
+ * Holds the tasks that ask for a broadcast variable while its pieces arrive, by the lock under
+ * which Torrent reads a variable. Spark removes variables without this lock. An entry in the block
+ * manager would not do: removals wait for it, and a task that asks while it is removed fails.
+ *
+ * <p>A thread of its own runs it and holds the lock; any thread opens it.
  */
-final class BroadcastGate {
+final class BroadcastGate implements Runnable {
   private final BlockInfoManager locks;
   private final BroadcastBlockId value;
-  private boolean closed;
+  private final CompletableFuture<Void> opened = new CompletableFuture<>();
 
-  private BroadcastGate(BlockInfoManager locks, BroadcastBlockId value) {
+  /** Closed from the run on. */
+  BroadcastGate(BlockInfoManager locks, long id) {
     this.locks = locks;
-    this.value = value;
+    this.value = new BroadcastBlockId(id, "");
   }
 
-  /** Closes the gate without a wait; null when this executor has the value, or stores it now. */
-  static BroadcastGate close(BlockInfoManager locks, long id) {
-    BroadcastGate gate = new BroadcastGate(locks, new BroadcastBlockId(id, ""));
-    BlockInfo info =
-        new BlockInfo(StorageLevel.MEMORY_ONLY(), ClassTag$.MODULE$.apply(Object.class), false);
-    gate.closed = locks.lockNewBlockForWriting(gate.value, info, false);
-    return gate.closed ? gate : null;
+  /** Whether this executor has the value, so that no task needs pieces. */
+  boolean hasValue() {
+    return locks.get(value).isDefined();
   }
 
-  /** Opens the gate: tasks find what is there. A second call does nothing. */
-  synchronized void open() {
-    if (closed) {
-      closed = false;
-      locks.removeBlock(value);
-    }
+  /** Waits for a task that reads the variable now, then until it is opened. */
+  @Override
+  public void run() {
+    KeyLock<BroadcastBlockId> readers =
+        TorrentBroadcast$.MODULE$
+            .org$apache$spark$broadcast$TorrentBroadcast$$torrentBroadcastLock();
+    readers.withLock(
+        value,
+        () -> {
+          if (!hasValue()) {
+            opened.join();
+          }
+          return null;
+        });
+  }
+
+  /** Lets tasks go on with what is there. A second call does nothing. */
+  void open() {
+    opened.complete(null);
   }
 }

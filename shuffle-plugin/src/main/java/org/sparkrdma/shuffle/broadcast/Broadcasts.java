@@ -138,8 +138,8 @@ public final class Broadcasts implements AutoCloseable {
     Supplier<BlockTransport> reads = mode(env).equals("tcp") ? null : transport;
     return isUsed(env, settings)
         ? start(
-            // One more for messages.
-            EXECUTOR_FETCHES + 1,
+            // A gate for each fetch, and one more for messages.
+            2 * EXECUTOR_FETCHES + 1,
             made ->
                 new BroadcastExecutor(
                     env, name(env), reads, directory, counters, made::execute, EXECUTOR_FETCHES))

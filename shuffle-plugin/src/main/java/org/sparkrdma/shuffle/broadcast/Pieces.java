@@ -72,6 +72,11 @@ record Pieces(long id, int pieceBytes, int lastBytes, long[] sums) {
     return new BroadcastBlockId(id, FIELD + piece);
   }
 
+  /** A block in Spark that is removed with the pieces. */
+  static BroadcastBlockId mark(long id) {
+    return new BroadcastBlockId(id, "rdma");
+  }
+
   /** Stands for the map id of a piece. */
   static long mapId(long id, int piece) {
     return id << PIECE_BITS | piece;

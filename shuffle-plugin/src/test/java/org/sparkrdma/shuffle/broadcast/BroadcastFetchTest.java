@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,16 +21,19 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.memory.MemoryManager;
 import org.apache.spark.memory.MemoryMode;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockData;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.StorageLevel;
+import org.apache.spark.util.Utils;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -98,6 +102,7 @@ final class BroadcastFetchTest {
     private final byte[][] bytes = new byte[PIECES][];
     private final Pieces pieces;
     private final BroadcastFetch fetch;
+    private final Thread gate;
     private final List<CountedBuffer> sent = new ArrayList<>();
     private Act read = Act.REFUSE;
     private Act tcp = Act.SEND;
@@ -108,6 +113,7 @@ final class BroadcastFetchTest {
     private int badPiece = -1;
     private int removeAfterChunks = -1;
     private int removeAtPiece = -1;
+    private int unpersistAtPiece = -1;
     private int fillAfterChunks = -1;
     private long filledBytes;
     private int pieceBytes = PIECE_BYTES;
@@ -130,8 +136,10 @@ final class BroadcastFetchTest {
       for (int i = 0; i < pieces.chunks(); i++) {
         missing.add(i);
       }
-      BroadcastGate gate = BroadcastGate.close(blocks.blockInfoManager(), id);
-      fetch = new BroadcastFetch(SparkEnv.get(), pieces, gate, this);
+      BroadcastGate closed = new BroadcastGate(blocks.blockInfoManager(), id);
+      gate = new Thread(closed);
+      gate.start();
+      fetch = new BroadcastFetch(SparkEnv.get(), pieces, closed, this);
     }
 
     /** Bad sources first; the good one takes over when they have failed. */
@@ -145,7 +153,8 @@ final class BroadcastFetchTest {
       }
       missing.remove((Integer) done);
       if (missing.isEmpty()) {
-        assertThat(isOpen()).as("the gate, before the driver answers").isTrue();
+        // Before the driver answers.
+        gate.join();
       }
       failures += failed.isEmpty() ? 0 : 1;
       if (pieces.chunks() - missing.size() == removeAfterChunks) {
@@ -192,7 +201,7 @@ final class BroadcastFetchTest {
       String name = Pieces.block(id, piece).name();
       byte[] right = bytes[piece];
       switch (piece == badPiece ? Act.FLIP_BIT : act) {
-        case SEND -> deliver(listener, name, right.clone());
+        case SEND -> deliver(listener, name, right.clone(), piece == unpersistAtPiece);
         case FLIP_BIT -> {
           byte[] wrong = right.clone();
           wrong[random.nextInt(wrong.length)] ^= 4;
@@ -209,28 +218,24 @@ final class BroadcastFetchTest {
     }
 
     private void deliver(BlockFetchingListener listener, String name, byte[] all) {
-      CountedBuffer buffer = new CountedBuffer(ByteBuffer.wrap(all));
+      deliver(listener, name, all, false);
+    }
+
+    private void deliver(
+        BlockFetchingListener listener, String name, byte[] all, boolean unpersist) {
+      Runnable onRead = unpersist ? () -> blocks.removeBroadcast(id, false) : () -> {};
+      CountedBuffer buffer = new CountedBuffer(ByteBuffer.wrap(all), onRead);
       sent.add(buffer);
       listener.onBlockFetchSuccess(name, buffer);
       buffer.release();
     }
 
-    private boolean isOpen() {
-      BroadcastGate gate = BroadcastGate.close(blocks.blockInfoManager(), id);
-      if (gate != null) {
-        gate.open();
-      }
-      return gate != null;
-    }
-
     /** Runs it; whatever happened, tasks go on, all memory is free and no byte is wrong. */
-    int run() throws IOException {
+    int run() throws Exception {
       fetch.run();
-      assertThat(isOpen()).as("the gate").isTrue();
+      gate.join();
       SparkEnv.get().memoryManager().releaseStorageMemory(filledBytes, MemoryMode.ON_HEAP);
-      if (removeAfterChunks >= 0 || removeAtPiece >= 0) {
-        assertThat(fetch.cleanUp()).isTrue();
-      }
+      assertThat(fetch.cleanUp()).isTrue();
       int found = 0;
       for (int i = 0; i < PIECES; i++) {
         BroadcastBlockId block = Pieces.block(id, i);
@@ -253,10 +258,18 @@ final class BroadcastFetchTest {
 
   /** Counts its references. */
   private static final class CountedBuffer extends NioManagedBuffer {
+    private final Runnable onRead;
     private int references = 1;
 
-    CountedBuffer(ByteBuffer bytes) {
+    CountedBuffer(ByteBuffer bytes, Runnable onRead) {
       super(bytes);
+      this.onRead = onRead;
+    }
+
+    @Override
+    public InputStream createInputStream() throws IOException {
+      onRead.run();
+      return super.createInputStream();
     }
 
     @Override
@@ -333,18 +346,21 @@ final class BroadcastFetchTest {
         new Row("destroyed at once", 0, way -> way.removeAfterChunks = 0),
         new Row("destroyed midway", 0, way -> way.removeAfterChunks = 4),
         new Row("destroyed under its last piece", 0, way -> way.removeAtPiece = PIECES - 1),
+        new Row("unpersisted under its first piece", 0, way -> way.unpersistAtPiece = 0),
+        new Row("unpersisted midway", 0, way -> way.unpersistAtPiece = 6),
+        new Row("unpersisted under its last piece", 0, way -> way.unpersistAtPiece = PIECES - 1),
         new Row("storage memory is full", 0, way -> way.pieceBytes = 1 << 30),
         new Row("storage memory fills up midway", 8, way -> way.fillAfterChunks = 4));
   }
 
   @ParameterizedTest
   @MethodSource("rows")
-  void shouldLeaveRightPiecesOrNone(Row row) throws IOException {
+  void shouldLeaveRightPiecesOrNone(Row row) throws Exception {
     assertThat(new Way(row.script()).run()).isEqualTo(row.pieces());
   }
 
   @Test
-  void shouldKeepAPieceThatTorrentHas() throws IOException {
+  void shouldKeepAPieceThatTorrentHas() throws Exception {
     Way way = new Way(script -> {});
     put(Pieces.block(way.id, 3), way.bytes[3]);
     assertThat(way.run()).isEqualTo(PIECES);
@@ -369,35 +385,37 @@ final class BroadcastFetchTest {
 
   @Test
   void shouldHoldTasksUntilTheGateOpens() throws Exception {
-    var locks = blocks.blockInfoManager();
-    BroadcastGate gate = BroadcastGate.close(locks, 1);
-    assertThat(BroadcastGate.close(locks, 1)).as("closed once").isNull();
-    CompletableFuture<Option<?>> task = new CompletableFuture<>();
-    Thread reader =
-        new Thread(() -> task.complete(locks.lockForReading(new BroadcastBlockId(1, ""), true)));
-    reader.start();
-    while (reader.getState() != Thread.State.WAITING) {
-      assertThat(task).isNotDone();
+    Broadcast<String> variable = spark.broadcast("value");
+    SerializerInstance serializer = SparkEnv.get().closureSerializer().newInstance();
+    Broadcast<String> ofTask =
+        Utils.clone(variable, serializer, ClassTag$.MODULE$.apply(Broadcast.class));
+    BroadcastBlockId value = new BroadcastBlockId(variable.id(), "");
+    BroadcastGate gate = new BroadcastGate(blocks.blockInfoManager(), variable.id());
+    gate.run();
+    assertThat(gate.hasValue()).as("so it was not held").isTrue();
+    blocks.removeBlock(value, false);
+    awaitBlocked(new Thread(gate));
+    CompletableFuture<String> task = new CompletableFuture<>();
+    awaitBlocked(new Thread(() -> task.complete(ofTask.value())));
+    assertThat(task).isNotDone();
+    // A task would fail whose look-up meets the removal of an entry.
+    assertThat(blocks.blockInfoManager().get(value).isEmpty()).isTrue();
+    gate.open();
+    gate.open();
+    assertThat(task.get(30, TimeUnit.SECONDS)).isEqualTo("value");
+  }
+
+  private static void awaitBlocked(Thread thread) {
+    thread.start();
+    while (thread.getState() != Thread.State.WAITING) {
+      assertThat(thread.isAlive()).isTrue();
       Thread.onSpinWait();
     }
-    gate.open();
-    gate.open();
-    assertThat(task.get(30, TimeUnit.SECONDS).isEmpty()).isTrue();
   }
 
   @Test
-  void shouldOpenTheGateOfAFetchThatHangs() {
-    Way way = new Way(script -> {});
-    var locks = blocks.blockInfoManager();
-    assertThat(locks.lockForReading(new BroadcastBlockId(way.id, ""), true).isEmpty()).isTrue();
-  }
-
-  @Test
-  void shouldLetSparkDestroyAVariableWhoseFetchHangs() {
-    Way way = new Way(script -> {});
-    blocks.removeBroadcast(way.id, false);
-    assertThat(blocks.getStatus(new BroadcastBlockId(way.id, "")).isEmpty()).isTrue();
-    assertThat(way.fetch.cleanUp()).isTrue();
+  void shouldOpenTheGateOfAFetchThatHangs() throws InterruptedException {
+    new Way(script -> {}).gate.join();
   }
 
   @Test
@@ -405,11 +423,15 @@ final class BroadcastFetchTest {
     Way way = new Way(script -> {});
     BroadcastBlockId late = Pieces.block(way.id, 3);
     put(late, way.bytes[3]);
+    BroadcastBlockId ofTorrent = Pieces.block(way.id, 4);
+    put(ofTorrent, StorageLevel.MEMORY_AND_DISK_SER(), true, ByteBuffer.wrap(way.bytes[4]));
     assertThat(blocks.getLocalBytes(late).isDefined()).isTrue();
     assertThat(way.fetch.cleanUp()).as("a task reads it").isFalse();
     blocks.releaseLock(late, Option.empty());
     assertThat(way.fetch.cleanUp()).isTrue();
     assertThat(blocks.getStatus(late).isEmpty()).isTrue();
+    assertThat(blocks.getStatus(ofTorrent).isDefined()).as("of a task after unpersist").isTrue();
+    blocks.removeBroadcast(way.id, true);
   }
 
   @ParameterizedTest
