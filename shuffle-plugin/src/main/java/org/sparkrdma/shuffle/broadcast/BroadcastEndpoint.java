@@ -40,7 +40,7 @@ record BroadcastEndpoint(RpcEnv rpcEnv, BiConsumer<Object, RpcCallContext> recei
       public <A, B> B applyOrElse(A message, Function1<A, B> otherwise) {
         try {
           receiver.accept(message, call);
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | AssertionError | LinkageError e) {
           Broadcasts.warn(e);
           if (call != null) {
             call.sendFailure(e);

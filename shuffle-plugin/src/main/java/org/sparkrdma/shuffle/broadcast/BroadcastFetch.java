@@ -181,8 +181,8 @@ final class BroadcastFetch implements Runnable {
               && fetchAll();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (Exception e) {
-      // Spark's RPC may throw any.
+    } catch (Exception | AssertionError e) {
+      // Spark's RPC may throw any; its storage asserts when it removes a variable at this moment.
       LOG.debug("Broadcast variable {} does not come by the pipeline", pieces.id(), e);
     } finally {
       ended = true;

@@ -79,8 +79,8 @@ public final class Broadcasts implements AutoCloseable {
         () -> {
           try {
             work.run();
-          } catch (Exception | LinkageError e) {
-            // Spark throws checked exceptions, too.
+          } catch (Exception | AssertionError | LinkageError e) {
+            // Spark throws checked exceptions, too, and its storage asserts.
             warn(e);
           }
         });

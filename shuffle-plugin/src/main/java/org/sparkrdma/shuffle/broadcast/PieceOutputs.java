@@ -64,7 +64,7 @@ final class PieceOutputs extends SparkMapOutputs {
         blocks.releaseLockAndDispose(block, found.get(), Option.empty());
       }
       return true;
-    } catch (Exception | LinkageError e) {
+    } catch (Exception | AssertionError | LinkageError e) {
       throw new IOException("piece cannot be read: block=" + block, e);
     }
   }

@@ -92,6 +92,8 @@ final class BroadcastFetchTest {
     LENGTHEN,
     FAIL,
     HANG,
+    /** As Spark's storage may. */
+    ASSERT,
     /** It cannot be requested. */
     REFUSE
   }
@@ -208,6 +210,7 @@ final class BroadcastFetchTest {
           deliver(listener, name, wrong);
         }
         case CUT -> deliver(listener, name, Arrays.copyOf(right, 50));
+        case ASSERT -> throw new AssertionError("scripted");
         case LENGTHEN -> deliver(listener, name, Arrays.copyOf(right, right.length + 1));
         case FAIL -> listener.onBlockFetchFailure(name, new IOException("scripted"));
         default -> {
@@ -349,6 +352,7 @@ final class BroadcastFetchTest {
         new Row("unpersisted under its first piece", 0, way -> way.unpersistAtPiece = 0),
         new Row("unpersisted midway", 0, way -> way.unpersistAtPiece = 6),
         new Row("unpersisted under its last piece", 0, way -> way.unpersistAtPiece = PIECES - 1),
+        new Row("Spark's storage fails an assertion", 0, way -> way.tcpOfBad = Act.ASSERT),
         new Row("storage memory is full", 0, way -> way.pieceBytes = 1 << 30),
         new Row("storage memory fills up midway", 8, way -> way.fillAfterChunks = 4));
   }
