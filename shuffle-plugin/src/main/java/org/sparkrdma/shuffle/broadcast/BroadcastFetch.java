@@ -154,7 +154,7 @@ final class BroadcastFetch implements Runnable {
     return all;
   }
 
-  /** Removes a block unless Torrent has put it, for a task of later. */
+  /** Removes a block, unless Torrent has put it for a task that came after an unpersist. */
   private boolean removeOwn(BroadcastBlockId block) {
     BlockInfoManager locks = blocks.blockInfoManager();
     Option<BlockInfo> found = locks.get(block);
