@@ -5,15 +5,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Fails when the reports of Surefire and Failsafe contain a skipped test that the list does not allow for that reason. Run as {@code java CheckSkips.java LIST TARGET}, where TARGET
- * is a module's build directory. The beginning of the list describes its format.
+ * Fails when the reports of Surefire and Failsafe contain a skipped test that the list does not allow for that reason. Run as
+ * {@code java CheckSkips.java LIST TARGET INSTALLED [PROJECT]}, where TARGET is a module's build directory. The beginning of
+ * the list describes its format.
+ *
+ * <p>A reason that names a missing package, as in "KIND OF TEST: install PACKAGE", is allowed for any test, unless INSTALLED is
+ * true: CI installs all packages, so a test must not be skipped there because its check for one is wrong. With PROJECT, the
+ * program also prints which kinds of test did not run in all modules, and the packages that each needs.
  */
 final class CheckSkips {
+  private static final Pattern MISSING = Pattern.compile("(?:.*\": )?([^\":]+: install [a-z0-9][a-z0-9+. -]*)");
+
   private static final List<String> REPORTS = List.of("surefire-reports", "failsafe-reports");
 
   /** A pattern for class and name of a test, and the required beginning of the reason of its skip. */
@@ -29,13 +39,18 @@ final class CheckSkips {
     boolean allows(Skipped skipped) {
       StringBuilder pattern = new StringBuilder();
       for (String literal : test.split("\\*", -1)) {
-        pattern.append(pattern.isEmpty() ? "" : ".*").append(java.util.regex.Pattern.quote(literal));
+        pattern.append(pattern.isEmpty() ? "" : ".*").append(Pattern.quote(literal));
       }
       return skipped.test().matches(pattern.toString()) && skipped.reason().startsWith(reason);
     }
   }
 
-  private record Skipped(String test, String reason) {}
+  private record Skipped(String test, String reason) {
+    /** KIND OF TEST: install PACKAGE. */
+    Matcher missingPackage() {
+      return MISSING.matcher(reason);
+    }
+  }
 
   public static void main(String[] arguments) throws Exception {
     List<Allowed> allowed =
@@ -43,19 +58,48 @@ final class CheckSkips {
             .filter(line -> !line.isBlank() && !line.startsWith("#"))
             .map(Allowed::parse)
             .toList();
+    boolean installed = Boolean.parseBoolean(arguments[2]);
+    List<Skipped> skipped = skippedIn(Path.of(arguments[1]));
+    List<Skipped> objections =
+        skipped.stream()
+            .filter(test -> installed || !test.missingPackage().matches())
+            .filter(test -> allowed.stream().noneMatch(a -> a.allows(test)))
+            .toList();
+    if (!objections.isEmpty()) {
+      System.err.printf("%d tests skipped that %s does not allow:%n", objections.size(), arguments[0]);
+      objections.forEach(test -> System.err.println("  " + test.test() + " | " + test.reason()));
+      System.exit(1);
+    }
+    System.out.printf("%d tests skipped, all of them as %s allows%n", skipped.size(), arguments[0]);
+    if (arguments.length > 3) {
+      printMissingPackages(Path.of(arguments[3]));
+    }
+  }
+
+  private static void printMissingPackages(Path project) throws Exception {
+    TreeSet<String> missing = new TreeSet<>();
+    try (DirectoryStream<Path> modules = Files.newDirectoryStream(project, Files::isDirectory)) {
+      for (Path module : modules) {
+        for (Skipped test : skippedIn(module.resolve("target"))) {
+          Matcher reason = test.missingPackage();
+          if (reason.matches()) {
+            missing.add(reason.group(1));
+          }
+        }
+      }
+    }
+    if (!missing.isEmpty()) {
+      System.out.println("These kinds of test did not run, because this machine lacks a package that they need:");
+      missing.forEach(reason -> System.out.println("  " + reason));
+    }
+  }
+
+  private static List<Skipped> skippedIn(Path target) throws Exception {
     List<Skipped> skipped = new ArrayList<>();
     for (String reports : REPORTS) {
-      collect(Path.of(arguments[1], reports), skipped);
+      collect(target.resolve(reports), skipped);
     }
-    List<Skipped> objections =
-        skipped.stream().filter(test -> allowed.stream().noneMatch(a -> a.allows(test))).toList();
-    if (objections.isEmpty()) {
-      System.out.printf("%d tests skipped, all of them as %s allows%n", skipped.size(), arguments[0]);
-      return;
-    }
-    System.err.printf("%d tests skipped that %s does not allow:%n", objections.size(), arguments[0]);
-    objections.forEach(test -> System.err.println("  " + test.test() + " | " + test.reason()));
-    System.exit(1);
+    return skipped;
   }
 
   private static void collect(Path directory, List<Skipped> skipped) throws Exception {

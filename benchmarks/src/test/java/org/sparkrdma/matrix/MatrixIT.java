@@ -181,7 +181,7 @@ class MatrixIT {
   private SparkSubmit.Outcome submit(Path home, String job, List<String> settings)
       throws Exception {
     Path java = JavaHomes.find(INSTALLATION.project()).get(17);
-    assumeTrue(java != null, "no JDK of version 17");
+    assumeTrue(java != null, "oldest Spark: install openjdk-17-jdk-headless");
     List<Path> jars = new ArrayList<>(INSTALLATION.jarsToShip());
     jars.add(INSTALLATION.jobs());
     List<String> command = new ArrayList<>(List.of("--master", "local-cluster[2,1,2048]"));

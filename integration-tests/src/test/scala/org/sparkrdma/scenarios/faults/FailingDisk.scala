@@ -37,7 +37,8 @@ private[faults] object FailingDisk {
   private val CompilerSeconds = 60L
 
   def hasCompiler: Boolean =
-    sys.env("PATH").split(":").exists(folder => Files.isExecutable(Path.of(folder, "cc")))
+    Files.exists(Path.of("/usr/include/stdio.h")) &&
+      sys.env("PATH").split(":").exists(folder => Files.isExecutable(Path.of(folder, "cc")))
 
   /** Compiles the library. */
   def make(): FailingDisk = {

@@ -101,5 +101,5 @@ final class FailingDiskSuite extends ScenarioSuite {
   }
 
   private def requireCompiler(): Unit =
-    if (!FailingDisk.hasCompiler) cancel("no C compiler: install gcc")
+    if (!FailingDisk.hasCompiler) cancel("failing disk: install gcc libc6-dev")
 }

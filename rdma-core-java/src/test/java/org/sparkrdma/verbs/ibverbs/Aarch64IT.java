@@ -26,6 +26,8 @@ import org.sparkrdma.verbs.contract.ContractMain;
 @Tag("once")
 class Aarch64IT {
   private static final Path INCLUDE = Path.of("/usr/include");
+  private static final String MISSING =
+      "emulated aarch64: install gcc-aarch64-linux-gnu libibverbs-dev qemu-user-static";
   private static final String COMPILER = "aarch64-linux-gnu-gcc";
   private static final List<String> EMULATORS = List.of("qemu-aarch64-static", "qemu-aarch64");
 
@@ -35,11 +37,10 @@ class Aarch64IT {
   void shouldPassTheTestsOfTheScriptedDevice() throws Exception {
     String root = System.getProperty("aarch64.root");
     assumeTrue(root != null, "no system root of aarch64: -Daarch64.root=FOLDER names one");
-    assumeTrue(
-        Files.exists(INCLUDE.resolve("infiniband/verbs.h")), "no headers: install libibverbs-dev");
-    assumeTrue(runs(COMPILER), "no compiler: install gcc-aarch64-linux-gnu");
+    assumeTrue(Files.exists(INCLUDE.resolve("infiniband/verbs.h")), MISSING);
+    assumeTrue(runs(COMPILER), MISSING);
     String emulator = EMULATORS.stream().filter(this::runs).findFirst().orElse("");
-    assumeTrue(!emulator.isEmpty(), "no emulator: install qemu-user-static");
+    assumeTrue(!emulator.isEmpty(), MISSING);
 
     String library = compileScriptedDevice();
     List<String> command =

@@ -29,20 +29,20 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts;
 class LayoutsIT {
   private static final Path INCLUDE =
       Path.of(System.getProperty("rdma.headers", "/usr/include")).toAbsolutePath();
+  private static final String MISSING =
+      "layouts of structs: install gcc libc6-dev libibverbs-dev librdmacm-dev";
   private static final List<String> HEADERS = List.of("infiniband/verbs.h", "rdma/rdma_cma.h");
 
   @TempDir private Path directory;
 
   @BeforeEach
   void requireHeaders() {
-    assumeTrue(
-        HEADERS.stream().map(INCLUDE::resolve).allMatch(Files::exists),
-        "no headers: install libibverbs-dev librdmacm-dev");
+    assumeTrue(HEADERS.stream().map(INCLUDE::resolve).allMatch(Files::exists), MISSING);
   }
 
   @Test
   void shouldMatchTheCCompiler() throws Exception {
-    assumeTrue(hasCompiler("cc"), "no C compiler: install gcc");
+    assumeTrue(hasCompiler("cc"), MISSING);
 
     assertThat(ofJava(Architecture.of(System.getProperty("os.arch")).orElseThrow()))
         .isEqualTo(ofC());
@@ -55,7 +55,7 @@ class LayoutsIT {
     String triplet = triplet(architecture);
     assumeTrue(
         hasCompiler(triplet + "-gcc"),
-        "no compiler for this architecture: install gcc-" + triplet.replace('_', '-'));
+        "layouts of structs on another architecture: install gcc-" + triplet.replace('_', '-'));
     Map<String, Integer> values = ofJava(architecture);
 
     assertThat(compare(triplet, values)).isEmpty();

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Both verbs libraries with one device that tests script: {@code scripted_device.c}, compiled with
@@ -41,7 +42,12 @@ public final class ScriptedLibrary {
   public static final int TIMEWAIT_EXIT = 15;
 
   private static final List<Path> HEADERS =
-      List.of(Path.of("/usr/include/infiniband/verbs.h"), Path.of("/usr/include/rdma/rdma_cma.h"));
+      Stream.of("infiniband/verbs.h", "rdma/rdma_cma.h", "stdlib.h")
+          .map(Path.of("/usr/include")::resolve)
+          .toList();
+
+  private static final String MISSING =
+      "scripted device: install gcc libc6-dev libibverbs-dev librdmacm-dev";
 
   private static final String GIVEN = System.getProperty("scripted.library");
 
@@ -63,9 +69,7 @@ public final class ScriptedLibrary {
     if (isGiven()) {
       return new ScriptedLibrary(GIVEN);
     }
-    assumeTrue(
-        HEADERS.stream().allMatch(Files::exists),
-        "no headers: install libibverbs-dev librdmacm-dev");
+    assumeTrue(HEADERS.stream().allMatch(Files::exists), MISSING);
     Path directory = Files.createTempDirectory("scripted-device");
     Path source = directory.resolve("scripted_device.c");
     Path library = directory.resolve("scripted.so");
@@ -96,7 +100,7 @@ public final class ScriptedLibrary {
               .inheritIO()
               .start();
     } catch (IOException e) {
-      assumeTrue(false, "no C compiler: install gcc");
+      assumeTrue(false, MISSING);
       throw e;
     }
     if (compiler.waitFor() != 0) {
