@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -24,8 +24,8 @@ final class DisniIT {
   private static final String ENGINE = "org.sparkrdma.verbs.disni.";
   private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
 
-  @BeforeAll
-  static void requireLibrary() {
+  @BeforeEach
+  void requireLibrary() {
     Disni.assumeUsable();
   }
 

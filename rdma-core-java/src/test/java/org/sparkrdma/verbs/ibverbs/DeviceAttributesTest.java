@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
@@ -17,6 +18,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Attributes of a device in C, each with a value of its own. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ExtendWith(ScriptedLibrary.Available.class)
 class DeviceAttributesTest {
 
   private static ScriptedLibrary library;

@@ -12,7 +12,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
  * A scripted device for the tests of a class, as a static extension. After each test, and after
  * what the test class does then, the script ends and no object may be left in the device.
  */
-public final class ScriptedDevice implements BeforeAllCallback, AfterEachCallback {
+public final class ScriptedDevice extends ScriptedLibrary.Available
+    implements BeforeAllCallback, AfterEachCallback {
   private ScriptedLibrary library;
 
   @Override

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.faults.PauseMeter;
@@ -21,6 +22,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
  * afterwards, and the next exchange transfers the right bytes.
  */
 @Tag("slow")
+@ExtendWith(ScriptedLibrary.Available.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 abstract class ScriptedDeviceFixture {
   /** The device of the class that runs. */
