@@ -28,6 +28,10 @@ class DocumentedCommandsTest {
           "(?:(?<![\\w./])\\./(?!mvnw)[\\w/-]+|-jar \\S*spark-rdma-shuffle\\.jar)((?: (?!--? |#)[^` \\n]+)*)");
 
   private static final Pattern OPTION = Pattern.compile("(?<= )--[a-z][a-z-]*");
+  private static final Pattern DEPENDENCY =
+      Pattern.compile("(?s)<dependency>.*?<artifactId>(.*?)<.*?</dependency>");
+
+  private static final Pattern SLF4J = Pattern.compile("slf4j-api/([0-9.]+)/");
   private static final Pattern CLASS =
       Pattern.compile("\\borg\\.sparkrdma\\.[a-z.]+\\.[A-Z][A-Za-z]+");
 
@@ -61,6 +65,26 @@ class DocumentedCommandsTest {
         .allMatch(
             name ->
                 sources.stream().anyMatch(one -> one.endsWith(name.replace('.', '/') + ".java")));
+  }
+
+  /** A program without Spark needs each library, and each version that the page names exists. */
+  @Test
+  void shouldNameEachLibraryThatTheVerbsNeed() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/verbs.md"));
+    String pom = Files.readString(ROOT.resolve("rdma-core-java/pom.xml"));
+    Set<String> needed = new TreeSet<>();
+    DEPENDENCY
+        .matcher(pom)
+        .results()
+        .filter(one -> !one.group().matches("(?s).*<(scope>test|optional>true)<.*"))
+        .forEach(one -> needed.add(one.group(1)));
+    String slf4j = Files.readString(ROOT.resolve("pom.xml"));
+
+    assertThat(needed).contains("jffi", "slf4j-api");
+    assertThat(needed).allMatch(name -> page.contains(name.replace("-api", "")));
+    assertThat(slf4j)
+        .contains(
+            "<slf4j.version>" + SLF4J.matcher(page).results().findFirst().orElseThrow().group(1));
   }
 
   private static Set<String> found(Pattern pattern, int group) throws IOException {
