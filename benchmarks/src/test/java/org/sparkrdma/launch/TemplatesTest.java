@@ -24,6 +24,7 @@ class TemplatesTest {
   @ParameterizedTest
   @CsvSource({
     "yarn.conf.template, spark.plugins, org.sparkrdma.shuffle.RdmaPlugin",
+    "kubernetes.conf.template, spark.plugins, org.sparkrdma.shuffle.RdmaPlugin",
     "kubernetes.conf.template, spark.shuffle.manager, org.sparkrdma.shuffle.RdmaShuffleManager"
   })
   void shouldHaveLinesOfAKeyAndAValueThatThePlugInAccepts(String name, String key, String value)
