@@ -165,8 +165,8 @@ public enum ShuffleSetting {
       "broadcast.mode",
       "off",
       ValueType.choice("off", "auto", "tcp"),
-      "Controls whether large broadcast variables come from executor to executor by READs: `auto`, "
-          + "or `off`. Use `tcp` to measure the same way with Spark's TCP."),
+      "Controls whether large broadcast variables come from executor to executor: `auto` by READs, "
+          + "`tcp` the same way over Spark's TCP, or `off`. Use `tcp` to measure what READs gain."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
       "fabric.trusted",
