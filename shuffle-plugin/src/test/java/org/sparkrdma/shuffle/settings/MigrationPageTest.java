@@ -3,6 +3,9 @@ package org.sparkrdma.shuffle.settings;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.GeneratedPage;
@@ -15,12 +18,16 @@ class MigrationPageTest {
   private static final String END = "<!-- End of the former keys. -->";
 
   @Test
-  void shouldHaveARowWithTheReplacementOfEachFormerKey() throws IOException {
+  void shouldHaveARowForEachReplacementOfFormerKeys() throws IOException {
+    Map<String, String> keys = new TreeMap<>(Comparator.reverseOrder());
+    FormerSettings.all()
+        .forEach(
+            (key, replacement) -> keys.merge(replacement, "`" + key + "`", (a, b) -> a + ", " + b));
     String rows =
-        FormerSettings.all().entrySet().stream()
-            .map(entry -> "| `%s` | %s |\n".formatted(entry.getKey(), entry.getValue()))
+        keys.entrySet().stream()
+            .map(entry -> "| %s | %s |\n".formatted(entry.getValue(), entry.getKey()))
             .collect(Collectors.joining());
     GeneratedPage.partShouldBe(
-        PAGE, BEGIN, END, "\n| Key of SparkRDMA | Here |\n|---|---|\n" + rows + "\n");
+        PAGE, BEGIN, END, "\n| Keys of SparkRDMA | Here |\n|---|---|\n" + rows + "\n");
   }
 }
