@@ -43,7 +43,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   /** Longer than Spark takes to remove a variable. */
   private static final long CLEAN_UP_S = 5;
 
-  /** Of a fetch, and of its gate. */
+  /** Threads for a variable: its fetch, and its gate. */
   private static final int THREADS = 2;
 
   private final SparkEnv env;

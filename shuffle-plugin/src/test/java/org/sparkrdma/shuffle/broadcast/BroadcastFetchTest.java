@@ -92,7 +92,7 @@ final class BroadcastFetchTest {
     LENGTHEN,
     FAIL,
     HANG,
-    /** As Spark's storage may. */
+    /** Spark's storage fails an assertion. */
     ASSERT,
     /** It cannot be requested. */
     REFUSE
