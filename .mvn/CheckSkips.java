@@ -22,7 +22,7 @@ import org.w3c.dom.NodeList;
  * program also prints which kinds of test did not run in all modules, and the packages that each needs.
  */
 final class CheckSkips {
-  private static final Pattern MISSING = Pattern.compile("(?:.*\": )?([^\":]+: install [a-z0-9][a-z0-9+. -]*)");
+  private static final Pattern MISSING = Pattern.compile("(?:.*\": )?([^\":]+: install [a-z0-9][a-z0-9+. -]*)(?: \\(\\w+\\.scala:\\d+\\))?");
 
   private static final List<String> REPORTS = List.of("surefire-reports", "failsafe-reports");
 

@@ -27,7 +27,7 @@ private[scenarios] object SharedFiles {
       .filter(_.getFileName.toString.startsWith(s"$pid-"))
 
   private def entries(directory: Path): Seq[Path] =
-    if (Files.isDirectory(directory)) {
+    if (Files.isDirectory(directory) && Files.isReadable(directory)) {
       Using.resource(Files.list(directory))(_.iterator().asScala.toList)
     } else {
       Nil
