@@ -490,6 +490,11 @@ public final class RdmaTransport implements StartedTransport {
     return agent;
   }
 
+  /** Bytes of READs that the window counts. Used by tests. */
+  long windowBytes() {
+    return context.window().postedBytes();
+  }
+
   /** Bytes of registered receive memory. Used by tests. */
   long receiveBytes() {
     return receiveMemory.registeredBytes();

@@ -9,8 +9,9 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 /** Keeps requests for the test to answer. */
 final class FakeTransport implements BlockTransport {
   final List<FetchRequest> requests = new ArrayList<>();
-  final List<FetchRequest> settled = new ArrayList<>();
-  final List<FetchRequest> corrupt = new ArrayList<>();
+
+  /** Calls that follow a fetch. */
+  final List<String> informed = new ArrayList<>();
 
   @Override
   public synchronized void fetch(FetchRequest request) {
@@ -19,11 +20,11 @@ final class FakeTransport implements BlockTransport {
 
   @Override
   public void onSettled(FetchRequest request) {
-    settled.add(request);
+    informed.add("settled");
   }
 
   @Override
   public void onCorruptData(FetchRequest request) {
-    corrupt.add(request);
+    informed.add("corrupt");
   }
 }

@@ -38,6 +38,17 @@ final class VirtualConnection implements Connection {
 
   private record Posted(VirtualDevice.Region region, long offset, int length, long id) {}
 
+  /** Memory into which a READ that is posted may write, until its queue pair is destroyed. */
+  record Sink(VirtualConnection of, VirtualDevice.Region region, long offset, long bytes) {
+    void requireApart(Sink other) {
+      if (region == other.region
+          && offset < other.offset + other.bytes
+          && other.offset < offset + bytes) {
+        throw new IllegalStateException("memory was freed while a READ may write it");
+      }
+    }
+  }
+
   private record Completion(
       long requestId, Opcode opcode, long byteLength, int queuePairNumber, WorkStatus status)
       implements WorkCompletion {
@@ -153,7 +164,7 @@ final class VirtualConnection implements Connection {
       return;
     }
     closed = true;
-    owner.removeSinks(this);
+    owner.sinks.removeIf(sink -> sink.of == this);
     if (pair != null) {
       owner.onQueuePair(-1);
     }
@@ -262,8 +273,9 @@ final class VirtualConnection implements Connection {
       long key = request.remoteKey();
       long bytes = request.totalBytes();
       VirtualDevice.Region into = (VirtualDevice.Region) request.region(0);
-      VirtualExecutor.Sink sink =
-          owner.addSink(VirtualConnection.this, into, request.offset(0), bytes);
+      Sink sink = new Sink(VirtualConnection.this, into, request.offset(0), bytes);
+      owner.sinks.forEach(sink::requireApart);
+      owner.sinks.add(sink);
       long delayNs = fabric.readDelayNs(other.owner);
       stuck |= delayNs == VirtualFabric.LOST;
       if (!stuck) {
@@ -272,7 +284,7 @@ final class VirtualConnection implements Connection {
             request,
             () -> {
               into.requireOpen();
-              owner.removeSink(sink);
+              owner.sinks.remove(sink);
               return other.pair.access.contains(AccessFlag.REMOTE_READ)
                   && other.owner.device().isReadable(key, address, bytes);
             },

@@ -48,7 +48,10 @@ final class VirtualExecutor implements AutoCloseable {
   private final PinnedBudget budget;
   private final RdmaTransport transport;
   private VirtualBlockServer server;
-  private final List<Sink> sinks = new ArrayList<>();
+
+  /** Memory of READs that are posted. */
+  final List<VirtualConnection.Sink> sinks = new ArrayList<>();
+
   private boolean scheduled;
   private boolean ticking;
   private boolean paused;
@@ -245,34 +248,6 @@ final class VirtualExecutor implements AutoCloseable {
     from.egressFreeNs = sentNs + wireNs;
     ingressFreeNs = Math.max(sentNs + VirtualFabric.LATENCY_NS, ingressFreeNs) + wireNs;
     return ingressFreeNs;
-  }
-
-  /** Memory into which a READ that is posted may write. */
-  record Sink(VirtualConnection of, VirtualDevice.Region region, long offset, long bytes) {
-    private boolean overlaps(Sink other) {
-      return region == other.region
-          && offset < other.offset + other.bytes
-          && other.offset < offset + bytes;
-    }
-  }
-
-  /** A READ is posted: no other one may write its memory before it is done. */
-  Sink addSink(VirtualConnection of, VirtualDevice.Region region, long offset, long bytes) {
-    Sink sink = new Sink(of, region, offset, bytes);
-    if (sinks.stream().anyMatch(sink::overlaps)) {
-      throw new IllegalStateException("memory was freed while a READ may write it");
-    }
-    sinks.add(sink);
-    return sink;
-  }
-
-  void removeSink(Sink sink) {
-    sinks.remove(sink);
-  }
-
-  /** A queue pair is destroyed. */
-  void removeSinks(VirtualConnection of) {
-    sinks.removeIf(sink -> sink.of == of);
   }
 
   void onSendDone(long readBytes) {

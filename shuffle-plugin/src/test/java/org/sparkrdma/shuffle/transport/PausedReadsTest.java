@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * A reader whose JVM pauses while it fetches, in virtual time: the devices go on, so that its READs
+ * complete and its peers answer. Or READs from some of its peers pause, while all others go on.
+ */
+@Timeout(120)
+class PausedReadsTest {
+  private static final int BLOCK_BYTES = 256 << 10;
+  private static final int BLOCKS = 64;
+  private static final int PARTS = 20;
+  private static final long MS = VirtualFabric.MS;
+  private static final long LIMIT_NS = Duration.ofSeconds(90).toNanos();
+
+  private VirtualFabric fabric = new VirtualFabric();
+  private final List<VirtualFetch> fetches = new ArrayList<>();
+  private VirtualExecutor reader;
+  private long firstReadNs;
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
+
+  private void start(int servers, int blockBytes, String... settings) throws Exception {
+    fabric.close();
+    fabric = new VirtualFabric();
+    fetches.clear();
+    for (int i = 0; i <= servers; i++) {
+      fabric.start(blockBytes, settings);
+    }
+    reader = executor(0);
+  }
+
+  private VirtualExecutor executor(int number) {
+    return fabric.executors().get(number);
+  }
+
+  private VirtualFetch fetch(VirtualExecutor server, int blocks) {
+    VirtualFetch fetch = new VirtualFetch(reader, server.endpoint(), 0, blocks, () -> {});
+    fetches.add(fetch);
+    return fetch;
+  }
+
+  private void awaitAnswers(long maxNs) {
+    assertThat(fabric.runUntil(() -> fetches.stream().allMatch(VirtualFetch::isAnswered), maxNs))
+        .isTrue();
+  }
+
+  /** All deadlines are over, so no connection has work. */
+  private void assertIdle() throws Exception {
+    fabric.run(20_000 * MS);
+    assertThat(reader.transport().windowBytes()).isZero();
+    assertThat(new ObjectWalk().from(reader.transport()))
+        .filteredOn(object -> object instanceof ReadConnection open && open.isUsable())
+        .noneMatch(connection -> ((ReadConnection) connection).isBusy());
+  }
+
+  /** Fetches from all others; returns the time that it took, and notes that of the first READ. */
+  private long fetchAll(long pauseAtNs, Duration pause) {
+    fabric.at(pauseAtNs, reader::pause);
+    fabric.at(pauseAtNs + pause.toNanos(), reader::resume);
+    for (VirtualExecutor server : fabric.executors()) {
+      if (server != reader) {
+        fetch(server, BLOCKS);
+      }
+    }
+    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+    firstReadNs = fabric.nowNs();
+    awaitAnswers(LIMIT_NS);
+    return fabric.nowNs();
+  }
+
+  /** More READs complete meanwhile than the agent takes at once. */
+  @Test
+  void shouldQuarantineNoPeerAfterAPauseLongerThanTheRequestTimeout() throws Exception {
+    String[] settings = {"reads.bytes.max", "1g", "request.timeout", "5s"};
+    start(12, BLOCK_BYTES, settings);
+    long wholeNs = fetchAll(0, Duration.ZERO);
+    for (int part = 1; part < PARTS; part++) {
+      start(12, BLOCK_BYTES, settings);
+      fetchAll(wholeNs * part / PARTS, Duration.ofSeconds(6));
+      assertThat(fetches).as("paused at part %d of %d", part, PARTS).allMatch(VirtualFetch::isRead);
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    }
+  }
+
+  /** READs need nothing of the server's process, which may see no message for a long time. */
+  @Test
+  void shouldUseAnswersThatTakeLongerThanTheIdleTimeoutOfTheServer() throws Exception {
+    String[] settings = {"idle.timeout", "100ms", "connections.max", "1"};
+    start(1, BLOCK_BYTES, settings);
+    long wholeNs = fetchAll(0, Duration.ZERO);
+    long readsNs = firstReadNs;
+    for (int part = 0; part < PARTS; part++) {
+      start(1, BLOCK_BYTES, settings);
+      fetchAll(readsNs + (wholeNs - readsNs) * part / PARTS, Duration.ofSeconds(1));
+      assertThat(fetches).as("part %d of %d", part, PARTS).allMatch(VirtualFetch::isRead);
+      assertThat(executor(1).count(Counter.CONNECTIONS_CLOSED)).as("part %d", part).isZero();
+      assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldEndTheIdleConnectionOfAReaderThatStaysAway() throws Exception {
+    start(1, BLOCK_BYTES, "idle.timeout", "100ms");
+    fetchAll(0, Duration.ZERO);
+    fabric.run(50 * MS);
+    reader.pause();
+
+    fabric.run(100 * MS);
+    assertThat(executor(1).connections()).as("readers end idle ones first").isOne();
+    fabric.run(200 * MS);
+    assertThat(executor(1).connections()).isZero();
+    reader.resume();
+    fabric.run(10 * MS);
+    assertThat(reader.connections()).isZero();
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  /** The address was being resolved; the pause is longer than any time-out of an attempt. */
+  @Test
+  void shouldConnectAfterAPauseWithoutAQuarantine() throws Exception {
+    start(1, BLOCK_BYTES);
+    VirtualFetch late = fetch(executor(1), 1);
+    fabric.run(VirtualFabric.SETUP_NS / 2);
+    reader.pause();
+    fabric.run(Duration.ofSeconds(30).toNanos());
+    reader.resume();
+    fabric.run(200 * MS);
+
+    assertThat(late.isAnswered()).isTrue();
+    VirtualFetch next = fetch(executor(1), 1);
+    fabric.run(10 * MS);
+    assertThat(next.isRead()).isTrue();
+    assertThat(reader.requests()).isOne();
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  @Test
+  void shouldReadFromOthersBesideAPeerWhoseReadsHang() throws Exception {
+    start(3, BLOCK_BYTES, "reads.bytes.max", "1m");
+    fabric.delayReads(from -> from == executor(1) ? VirtualFabric.LOST : 0);
+    VirtualFetch hanging = fetch(executor(1), 64);
+    fabric.run(10 * MS);
+    fetch(executor(2), 64);
+    fetch(executor(3), 64);
+    fabric.run(1_500 * MS);
+    assertThat(fetches.subList(1, 3)).allMatch(VirtualFetch::isRead);
+    awaitAnswers(LIMIT_NS);
+    assertThat(hanging.failures()).containsOnlyKeys(FallbackReason.TIMEOUT);
+    fabric.run(10 * MS);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).as("of the hanging one").isOne();
+    assertIdle();
+  }
+
+  /** A lease would end otherwise. */
+  @Test
+  void shouldGiveEachReadTheTimeOfARequestAlsoBesideOthersThatComplete() throws Exception {
+    start(1, BLOCK_BYTES, "request.timeout", "5s");
+    fabric.delayReads(from -> 900 * MS);
+    VirtualFetch slow = fetch(executor(1), 16);
+    awaitAnswers(LIMIT_NS);
+    assertThat(slow.read()).isEqualTo(5);
+    assertThat(slow.details()).containsOnly("READs did not complete in time");
+  }
+
+  /** Each has progress, but the window has room too seldom; some READs of a block are posted. */
+  @Test
+  void shouldSendReadsThatWereNeverPostedToTcpWithoutAFault() throws Exception {
+    start(
+        4, 4 * BLOCK_BYTES, "reads.bytes.max", "768k", "pool.max", "36m", "request.timeout", "15s");
+    fabric.delayReads(from -> 900 * MS);
+    for (int i = 1; i <= 4; i++) {
+      fetch(executor(i), 8);
+    }
+    awaitAnswers(LIMIT_NS);
+    assertThat(fetches.get(0).read()).isBetween(1, 7);
+    assertThat(fetches).allMatch(fetch -> fetch.failures().containsKey(FallbackReason.TIMEOUT));
+
+    fabric.delayReads(from -> 0);
+    fetches.clear();
+    for (int i = 2; i <= 4; i++) {
+      // They need the memory of all that failed but of READs in flight.
+      fetch(executor(i), 11);
+    }
+    awaitAnswers(5_000 * MS);
+    assertThat(fetches).allMatch(VirtualFetch::isRead);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    assertIdle();
+  }
+
+  /** READs from the first two peers are well, others take up to 4 s each or hang. */
+  @Test
+  void shouldReleaseEachByteOfTheWindowOnce() throws Exception {
+    for (int seed = 1; seed <= 40; seed++) {
+      Random random = new Random(seed);
+      int blockBytes = 1 + random.nextInt(random.nextBoolean() ? 10_000 : 1 << 20);
+      long maxBytes = BLOCK_BYTES * (1L + random.nextInt(8));
+      String timeout = (1 + random.nextInt(6)) + "s";
+      start(6, blockBytes, "reads.bytes.max", maxBytes + "", "request.timeout", timeout);
+      fabric.delayReads(
+          from -> {
+            assertThat(reader.transport().windowBytes()).isBetween(1L, maxBytes);
+            boolean well = from == executor(1) || from == executor(2) || random.nextInt(8) > 0;
+            long delayNs = random.nextInt(8) == 0 ? VirtualFabric.LOST : random.nextInt(4_000) * MS;
+            return well ? 0 : delayNs;
+          });
+      for (int i = 0; i < 20; i++) {
+        VirtualExecutor server = executor(1 + i % 6);
+        int blocks = 1 + random.nextInt(200);
+        fabric.at(random.nextInt(10_000) * MS, () -> fetch(server, blocks));
+      }
+      fabric.run(10_000 * MS);
+      awaitAnswers(LIMIT_NS);
+      assertThat(executor(1).count(Counter.CONNECTIONS_CLOSED)).as("seed %d", seed).isZero();
+      assertThat(executor(2).count(Counter.CONNECTIONS_CLOSED)).as("seed %d", seed).isZero();
+      assertIdle();
+    }
+  }
+}
