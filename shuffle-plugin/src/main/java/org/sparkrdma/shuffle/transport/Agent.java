@@ -74,7 +74,7 @@ final class Agent implements Runnable, CompletionHandler {
   private final ArrayDeque<RdmaConnection> broken = new ArrayDeque<>();
   private final ArrayDeque<ReadConnection> releasing = new ArrayDeque<>();
   private final ArrayDeque<ServeConnection> shortOfBuffers = new ArrayDeque<>();
-  private TransportContext context;
+  private ConnectionResources context;
   private Peers peers;
   private boolean answerBufferFree;
   private int untilEvents;
@@ -109,7 +109,7 @@ final class Agent implements Runnable, CompletionHandler {
   }
 
   /** Sets the objects it works on; before {@link #run}. */
-  void init(TransportContext shared, Peers allPeers) {
+  void init(ConnectionResources shared, Peers allPeers) {
     context = shared;
     peers = allPeers;
   }

@@ -34,7 +34,7 @@ final class Peers {
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final int MIN_UNPROVEN = 8;
 
-  private final TransportContext context;
+  private final ConnectionResources context;
   private final ConnectionManager manager;
   private final List<NetworkAddress> addresses;
   private final LogLimit logLimit;
@@ -54,7 +54,7 @@ final class Peers {
    * @param addresses of the local device, the preferred one first; connections come from them, so
    *     that routing cannot select another device of the host
    */
-  Peers(TransportContext context, ConnectionManager manager, List<NetworkAddress> addresses) {
+  Peers(ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
     this.context = context;
     this.manager = manager;
     this.addresses = addresses;

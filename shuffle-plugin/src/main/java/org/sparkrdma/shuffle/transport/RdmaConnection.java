@@ -55,7 +55,7 @@ abstract class RdmaConnection {
 
   private static final byte[] NO_DATA = {};
 
-  protected final TransportContext context;
+  protected final ConnectionResources context;
   protected final Connection connection;
   protected final long beganNs;
   protected SendQueue sends;
@@ -75,7 +75,7 @@ abstract class RdmaConnection {
   private CompletionQueues.Rings rings;
   private volatile State state;
 
-  RdmaConnection(TransportContext context, Connection connection, State first, long nowNs) {
+  RdmaConnection(ConnectionResources context, Connection connection, State first, long nowNs) {
     this.context = context;
     this.connection = connection;
     this.state = first;

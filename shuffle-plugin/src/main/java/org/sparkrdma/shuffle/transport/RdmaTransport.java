@@ -87,7 +87,7 @@ public final class RdmaTransport implements StartedTransport {
   private final RegisteredPool receiveMemory;
   private final ReceivePool receive;
   private final BlockServer server;
-  private final TransportContext context;
+  private final ConnectionResources context;
   private final Peers peers;
   private final Agent agent;
   private final Thread agentThread;
@@ -284,7 +284,7 @@ public final class RdmaTransport implements StartedTransport {
                     env.nanoClock())));
     self = env.identity().apply(listen(env.addresses(), env.port()));
     context =
-        new TransportContext(
+        new ConnectionResources(
             settings,
             device.info(),
             self,

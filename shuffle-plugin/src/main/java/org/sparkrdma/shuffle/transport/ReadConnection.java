@@ -126,7 +126,7 @@ final class ReadConnection extends RdmaConnection {
    */
   private long stalledBytes;
 
-  ReadConnection(TransportContext context, Connection connection, Peer peer, long nowNs) {
+  ReadConnection(ConnectionResources context, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
     this.peer = peer;
     this.handshake = Handshake.ofInitiator(peer.endpoint(), context.secret(), context.self());

@@ -58,7 +58,7 @@ final class ServeConnection extends RdmaConnection {
   /**
    * @param number unique in this transport
    */
-  ServeConnection(TransportContext context, Connection connection, long number, long nowNs) {
+  ServeConnection(ConnectionResources context, Connection connection, long number, long nowNs) {
     super(context, connection, State.CONNECTING, nowNs);
     this.number = number;
     this.handshake = Handshake.ofResponder(context.self(), context.secret());

@@ -20,7 +20,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param secret of the application; empty without authentication
  * @param nanoClock as {@link System#nanoTime}
  */
-record TransportContext(
+record ConnectionResources(
     TransportSettings settings,
     DeviceInfo device,
     Endpoint self,
