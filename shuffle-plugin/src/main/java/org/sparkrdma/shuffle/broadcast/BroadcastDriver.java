@@ -20,7 +20,7 @@ import org.apache.spark.storage.BlockData;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.BlockUpdatedInfo;
 import org.apache.spark.storage.BroadcastBlockId;
-import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import scala.Option;
 
 /**
@@ -63,7 +63,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   private volatile boolean closed;
 
   /** An executor that takes part. */
-  private record Member(PeerAddress peer, RpcEndpointRef ref) {}
+  private record Member(BlockManagerAddress peer, RpcEndpointRef ref) {}
 
   /** The pieces of a variable. */
   private static final class Seen {
@@ -105,7 +105,8 @@ final class BroadcastDriver implements Broadcasts.Part {
           && fields.get(2) instanceof String host
           && fields.get(3) instanceof Integer port
           && fields.get(4) instanceof RpcEndpointRef executorRef) {
-        members.put(executor, new Member(new PeerAddress(executor, host, port), executorRef));
+        members.put(
+            executor, new Member(new BlockManagerAddress(executor, host, port), executorRef));
         watch();
         call.reply(true);
         return;
@@ -138,10 +139,10 @@ final class BroadcastDriver implements Broadcasts.Part {
     if (next == null) {
       return new ArrayList<>();
     }
-    PeerAddress peer;
+    BlockManagerAddress peer;
     if (next.source().equals(BroadcastTracker.DRIVER)) {
       BlockManagerId own = env.blockManager().blockManagerId();
-      peer = new PeerAddress(next.source(), own.host(), own.port());
+      peer = new BlockManagerAddress(next.source(), own.host(), own.port());
     } else {
       Member member = members.get(next.source());
       if (member == null) {

@@ -22,12 +22,12 @@ import org.apache.spark.util.RpcUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.PeerAddress;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import scala.concurrent.duration.FiniteDuration;
@@ -175,7 +175,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             && fields.get(1) instanceof String executorId
             && fields.get(2) instanceof String host
             && fields.get(3) instanceof Integer port
-        ? new BroadcastFetch.Source(chunk, new PeerAddress(executorId, host, port))
+        ? new BroadcastFetch.Source(chunk, new BlockManagerAddress(executorId, host, port))
         : null;
   }
 
@@ -185,7 +185,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   }
 
   @Override
-  public boolean read(PeerAddress from, long id, int piece, PieceArrivals arrivals) {
+  public boolean read(BlockManagerAddress from, long id, int piece, PieceArrivals arrivals) {
     if (transport == null || from.executorId().equals(BroadcastTracker.DRIVER)) {
       return false;
     }
@@ -214,7 +214,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
   }
 
   @Override
-  public void fetch(PeerAddress from, long id, int piece, PieceArrivals arrivals) {
+  public void fetch(BlockManagerAddress from, long id, int piece, PieceArrivals arrivals) {
     // Spark's server never unlocks the others of a request for several of which one is gone.
     String[] names = {Pieces.block(id, piece).name()};
     BlockFetchingListener listener = arrivals.listener(piece, false);

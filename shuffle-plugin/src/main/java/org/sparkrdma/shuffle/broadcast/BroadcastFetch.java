@@ -18,7 +18,7 @@ import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import scala.Option;
 import scala.reflect.ClassTag$;
 
@@ -68,14 +68,14 @@ final class BroadcastFetch implements Runnable {
     void leave(long id);
 
     /** Requests a piece by READ; false when that is not possible. Does not block. */
-    boolean read(PeerAddress from, long id, int piece, PieceArrivals arrivals);
+    boolean read(BlockManagerAddress from, long id, int piece, PieceArrivals arrivals);
 
     /** Requests a piece by Spark's own transfer; may block while it connects. */
-    void fetch(PeerAddress from, long id, int piece, PieceArrivals arrivals);
+    void fetch(BlockManagerAddress from, long id, int piece, PieceArrivals arrivals);
   }
 
   /** A chunk, and the executor or driver that has it. */
-  record Source(int chunk, PeerAddress peer) {}
+  record Source(int chunk, BlockManagerAddress peer) {}
 
   private final SparkEnv env;
   private final BlockManager blocks;
@@ -229,7 +229,8 @@ final class BroadcastFetch implements Runnable {
   }
 
   /** Fetches the missing pieces of a chunk; false when the source does not deliver. */
-  private boolean fetch(int chunk, PeerAddress from) throws InterruptedException, IOException {
+  private boolean fetch(int chunk, BlockManagerAddress from)
+      throws InterruptedException, IOException {
     int end = pieces.firstPiece(chunk + 1);
     int next = arrived.nextClearBit(pieces.firstPiece(chunk));
     int open = 0;

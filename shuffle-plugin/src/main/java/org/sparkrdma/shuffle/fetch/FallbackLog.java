@@ -43,7 +43,7 @@ public final class FallbackLog {
   }
 
   /** Blocks use TCP. */
-  void report(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
+  void report(BlockManagerAddress peer, FallbackReason reason, int blocks, String detail) {
     Optional<String> omitted = omittedBefore(new Report(peer.executorId(), reason));
     if (omitted.isPresent()) {
       LOG.info(
@@ -77,7 +77,7 @@ public final class FallbackLog {
   }
 
   /** A READ and TCP brought different bytes. */
-  void corrupt(PeerAddress peer, String blockId, String sums) {
+  void corrupt(BlockManagerAddress peer, String blockId, String sums) {
     corrupt
         .next(peer.executorId())
         .ifPresent(

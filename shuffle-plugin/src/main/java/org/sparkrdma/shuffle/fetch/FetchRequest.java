@@ -41,7 +41,7 @@ public final class FetchRequest {
   }
 
   private final FetchContext context;
-  private final PeerAddress peer;
+  private final BlockManagerAddress peer;
   private final String[] names;
   private final BlockRanges ranges;
   private final BlockFetchingListener listener;
@@ -67,7 +67,7 @@ public final class FetchRequest {
    */
   public FetchRequest(
       FetchContext context,
-      PeerAddress peer,
+      BlockManagerAddress peer,
       String[] names,
       BlockRanges ranges,
       BlockFetchingListener listener,
@@ -98,7 +98,7 @@ public final class FetchRequest {
   }
 
   /** The peer in Spark. */
-  PeerAddress peer() {
+  BlockManagerAddress peer() {
     return peer;
   }
 

@@ -67,7 +67,7 @@ public final class ReaderBlocks {
 
   /** The failure of a block, to be thrown on the task's thread: Spark notes its creation there. */
   RuntimeException fetchFailed(
-      PeerAddress peer, BlockRange block, String message, Throwable cause) {
+      BlockManagerAddress peer, BlockRange block, String message, Throwable cause) {
     BlockManagerId address =
         BlockManagerId.apply(peer.executorId(), peer.host(), peer.port(), scala.Option.empty());
     int mapIndex = UNKNOWN_INDEX;

@@ -48,7 +48,7 @@ public final class TcpAnswers implements BlockFetchingListener {
    */
   public static void fetch(
       FetchContext context,
-      PeerAddress peer,
+      BlockManagerAddress peer,
       int stage,
       String[] blockIds,
       BlockFetchingListener listener,

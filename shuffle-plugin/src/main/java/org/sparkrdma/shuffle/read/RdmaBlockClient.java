@@ -15,11 +15,11 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.PeerAddress;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.TcpAnswers;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -111,7 +111,7 @@ public final class RdmaBlockClient extends ForwardingClient {
           .fetchBlocks(host, port, executorId, blockIds, listener, files);
       return;
     }
-    PeerAddress peer = new PeerAddress(executorId, host, port);
+    BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
     if (draining.get() || reader == null) {
       fetchByTcp(peer, blockIds.clone(), listener, files, false);
       return;
@@ -144,7 +144,7 @@ public final class RdmaBlockClient extends ForwardingClient {
   }
 
   private void fetchByTcp(
-      PeerAddress peer,
+      BlockManagerAddress peer,
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files,

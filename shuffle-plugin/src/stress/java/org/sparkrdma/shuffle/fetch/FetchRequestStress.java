@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 @Outcome(expect = Expect.FORBIDDEN, desc = "answered twice, or never")
 @State
 public class FetchRequestStress {
-  private static final PeerAddress PEER = new PeerAddress("1", "127.0.0.1", 1);
+  private static final BlockManagerAddress PEER = new BlockManagerAddress("1", "127.0.0.1", 1);
   private final AnswerCounts answers = new AnswerCounts(3);
   private final FetchRequest fetch;
 

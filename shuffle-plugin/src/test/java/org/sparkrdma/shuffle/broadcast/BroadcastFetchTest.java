@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.fetch.PeerAddress;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import scala.Option;
@@ -151,7 +151,7 @@ final class BroadcastFetchTest {
         throw new IOException("no answer");
       }
       if (driverNamesNoChunk) {
-        return new BroadcastFetch.Source(pieces.chunks(), new PeerAddress(GOOD, "host", 1));
+        return new BroadcastFetch.Source(pieces.chunks(), new BlockManagerAddress(GOOD, "host", 1));
       }
       missing.remove((Integer) done);
       if (missing.isEmpty()) {
@@ -173,7 +173,7 @@ final class BroadcastFetchTest {
         return null;
       }
       String source = failures > 0 ? GOOD : BAD;
-      return new BroadcastFetch.Source(missing.get(0), new PeerAddress(source, "host", 1));
+      return new BroadcastFetch.Source(missing.get(0), new BlockManagerAddress(source, "host", 1));
     }
 
     @Override
@@ -182,7 +182,7 @@ final class BroadcastFetchTest {
     }
 
     @Override
-    public boolean read(PeerAddress from, long of, int piece, PieceArrivals arrivals) {
+    public boolean read(BlockManagerAddress from, long of, int piece, PieceArrivals arrivals) {
       if (read == Act.REFUSE) {
         return false;
       }
@@ -191,7 +191,7 @@ final class BroadcastFetchTest {
     }
 
     @Override
-    public void fetch(PeerAddress from, long of, int piece, PieceArrivals arrivals) {
+    public void fetch(BlockManagerAddress from, long of, int piece, PieceArrivals arrivals) {
       Act act = from.executorId().equals(BAD) ? tcpOfBad : tcp;
       send(act, piece, arrivals.listener(piece, false));
     }

@@ -66,7 +66,7 @@ class FallbackLogTest {
     assertThat(captured.warnings().get(1)).endsWith(OMITTED + (FAILURES - 1));
   }
 
-  private static PeerAddress peer(String executorId) {
-    return new PeerAddress(executorId, "host" + executorId, 7_337);
+  private static BlockManagerAddress peer(String executorId) {
+    return new BlockManagerAddress(executorId, "host" + executorId, 7_337);
   }
 }

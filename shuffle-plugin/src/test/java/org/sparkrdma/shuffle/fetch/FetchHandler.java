@@ -50,7 +50,7 @@ public interface FetchHandler {
             1,
             handler.unusable(),
             new FallbackLog()),
-        new PeerAddress("7", "host", 1),
+        new BlockManagerAddress("7", "host", 1),
         names,
         BlockRanges.of(blocks),
         new BlockFetchingListener() {

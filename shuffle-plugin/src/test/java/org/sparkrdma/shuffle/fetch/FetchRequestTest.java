@@ -176,7 +176,7 @@ class FetchRequestTest {
     FetchRequest request =
         new FetchRequest(
             context,
-            new PeerAddress("7", "host7", 7_337),
+            new BlockManagerAddress("7", "host7", 7_337),
             new String[] {"shuffle_3_11_5_7"},
             ranges,
             new BlockFetchingListener() {

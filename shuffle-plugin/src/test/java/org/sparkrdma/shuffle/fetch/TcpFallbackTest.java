@@ -41,7 +41,7 @@ class TcpFallbackTest {
     }
     return new FetchRequest(
         new FetchContext(spark, tcp, counters, true, 1, new FallbackLog()),
-        new PeerAddress("7", host, 7_337),
+        new BlockManagerAddress("7", host, 7_337),
         names,
         ranges,
         listener,
