@@ -61,7 +61,7 @@ public final class HeldResources {
           // Structures of a device's objects.
           new Rule("native memory", "", ALL, Owner.TASK),
           // Buffers of connections and of answers.
-          new Rule(CHUNK, "org.sparkrdma.shuffle.transport.MessageSlab", ALL, Owner.TASK),
+          new Rule(CHUNK, "org.sparkrdma.shuffle.transport.MessageBuffers", ALL, Owner.TASK),
           // The open chunk, in which the next block is placed. Others are of fetched blocks, each
           // of which has a reference to its chunks.
           new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceivePool", 1, Owner.TASK),

@@ -263,7 +263,7 @@ final class Agent implements Runnable, CompletionHandler {
       trimNs = nowNs;
       peers.dropUnused(nowNs);
       completions.trim();
-      context.slab().trim();
+      context.messageBuffers().trim();
       context.receive().markIdle();
     }
     context.receive().trimIdle(SLABS_AT_ONCE);

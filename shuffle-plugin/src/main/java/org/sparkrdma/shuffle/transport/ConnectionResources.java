@@ -27,7 +27,7 @@ record ConnectionResources(
     byte[] secret,
     ProtectionDomain domain,
     CompletionQueues completions,
-    MessageSlab slab,
+    MessageBuffers messageBuffers,
     ReceivePool receive,
     ReadWindow window,
     BlockServer server,

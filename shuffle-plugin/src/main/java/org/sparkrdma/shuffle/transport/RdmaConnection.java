@@ -115,7 +115,7 @@ abstract class RdmaConnection {
   protected final boolean prepare(
       int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) throws VerbsException {
     assert context.owner().holds();
-    RegisteredChunk[] taken = context.slab().tryTake(receives + otherBuffers);
+    RegisteredChunk[] taken = context.messageBuffers().tryTake(receives + otherBuffers);
     if (taken == null) {
       return false;
     }

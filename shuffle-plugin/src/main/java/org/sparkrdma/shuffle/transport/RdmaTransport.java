@@ -83,7 +83,7 @@ public final class RdmaTransport implements StartedTransport {
   private final CompletionChannel channel;
   private final ConnectionManager manager;
   private final CompletionQueues completions;
-  private final MessageSlab slab;
+  private final MessageBuffers messageBuffers;
   private final RegisteredPool receiveMemory;
   private final ReceivePool receive;
   private final BlockServer server;
@@ -172,7 +172,7 @@ public final class RdmaTransport implements StartedTransport {
   /** Rejects a limit of pinned memory under which nothing could be read or served. */
   private static void requireMemory(
       PinnedBudget budget, TransportSettings settings, ServeSettings serve) throws VerbsException {
-    boolean sends = budget.limitBytes() >= MIN_MESSAGES * MessageSlab.MESSAGE_BYTES;
+    boolean sends = budget.limitBytes() >= MIN_MESSAGES * MessageBuffers.MESSAGE_BYTES;
     boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();
     boolean serves =
         serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
@@ -218,7 +218,7 @@ public final class RdmaTransport implements StartedTransport {
         2,
         CompletionQueues.ringBytes(depth)
             + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
-        MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES
+        MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES
             + (long) chunksPerSlab(budget, settings) * settings.chunkBytes());
   }
 
@@ -250,7 +250,8 @@ public final class RdmaTransport implements StartedTransport {
       }
     }
     int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
-    slab = push(made, new MessageSlab(device, domain, env.budget(), maxBuffers, env.nanoClock()));
+    messageBuffers =
+        push(made, new MessageBuffers(device, domain, env.budget(), maxBuffers, env.nanoClock()));
     receiveMemory =
         push(
             made,
@@ -291,7 +292,7 @@ public final class RdmaTransport implements StartedTransport {
             env.secret(),
             domain,
             completions,
-            slab,
+            messageBuffers,
             receive,
             new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
             server,
@@ -447,7 +448,7 @@ public final class RdmaTransport implements StartedTransport {
         case 3 -> manager.close();
         case 4 -> completions.close();
         case 5 -> channel.close();
-        case 6 -> slab.close();
+        case 6 -> messageBuffers.close();
         case 7 -> closeReceiveMemory();
         default -> closeDomain();
       }

@@ -660,7 +660,7 @@ final class ReadConnection extends RdmaConnection {
       if (slot == null) {
         return false;
       }
-      int count = Math.min(leaseCount, Messages.maxLeases(MessageSlab.MESSAGE_BYTES));
+      int count = Math.min(leaseCount, Messages.maxLeases(MessageBuffers.MESSAGE_BYTES));
       ByteBuffer out = Messages.beginRelease(slot.bytes, count);
       for (int i = 0; i < count; i++) {
         out.putLong(leases[i]);

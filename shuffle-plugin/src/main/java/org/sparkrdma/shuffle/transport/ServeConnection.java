@@ -124,7 +124,7 @@ final class ServeConnection extends RdmaConnection {
             connection.localAddress());
     Refusal refusal = handshake.takeRequest(message, binding);
     postReceive(buffer);
-    RegisteredChunk[] taken = context.slab().tryTake(1);
+    RegisteredChunk[] taken = context.messageBuffers().tryTake(1);
     if (taken == null) {
       markBroken(FallbackReason.POOL_EMPTY, "no memory for messages");
       return;
@@ -183,7 +183,7 @@ final class ServeConnection extends RdmaConnection {
   }
 
   private RegisteredChunk takeAnswer() {
-    RegisteredChunk answer = context.slab().tryTakeForAnswer();
+    RegisteredChunk answer = context.messageBuffers().tryTakeForAnswer();
     if (answer != null) {
       answers.add(answer);
     }
@@ -223,7 +223,7 @@ final class ServeConnection extends RdmaConnection {
 
   private void releaseAnswer(RegisteredChunk answer) {
     answers.remove(answer);
-    context.slab().releaseAnswer(answer);
+    context.messageBuffers().releaseAnswer(answer);
     context.agent().onAnswerBufferFree();
   }
 
@@ -323,7 +323,7 @@ final class ServeConnection extends RdmaConnection {
   protected void onDestroyed() {
     context.server().onPeerGone(number);
     releaseSetup();
-    answers.forEach(context.slab()::releaseAnswer);
+    answers.forEach(context.messageBuffers()::releaseAnswer);
     answers.clear();
     context.agent().onAnswerBufferFree();
     context.agent().peers().onEnded(this);

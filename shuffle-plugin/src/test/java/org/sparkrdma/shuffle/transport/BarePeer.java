@@ -64,7 +64,7 @@ final class BarePeer implements AutoCloseable {
   private static final int SENDS = 16;
 
   /** Twice as long as a buffer of the plug-in. */
-  private static final int BUFFER_BYTES = 2 * MessageSlab.MESSAGE_BYTES;
+  private static final int BUFFER_BYTES = 2 * MessageBuffers.MESSAGE_BYTES;
 
   private static final long RECEIVE_ID = 1L << 40;
   private static final long READ_ID = 1L << 41;

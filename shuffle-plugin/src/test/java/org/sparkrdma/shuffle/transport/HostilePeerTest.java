@@ -371,7 +371,7 @@ class HostilePeerTest extends TransportFixture {
   /** Refusals that strangers do not receive use none of the buffers of other peers' answers. */
   @Test
   void shouldAnswerAPeerWhileManyStrangersReceiveNothing() throws Exception {
-    int strangers = MessageSlab.MAX_ANSWERS + 1;
+    int strangers = MessageBuffers.MAX_ANSWERS + 1;
     startServer(
         new Options(2).maxConnections(4 * strangers).connectTimeout(Duration.ofSeconds(20)));
     assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
@@ -491,7 +491,7 @@ class HostilePeerTest extends TransportFixture {
   void shouldEndTheConnectionOfAPeerWhoseMessageIsLongerThanTheBuffer() throws Exception {
     startAndProve(new Options(2));
     peer.locate(block(0));
-    peer.send(new byte[MessageSlab.MESSAGE_BYTES + 1]);
+    peer.send(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
     assertOnlyItsOwnConnectionEnds();
   }
 

@@ -530,7 +530,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpWhenAMessageIsLongerThanTheBuffer() throws Exception {
     fetchAndAwaitLocate(1);
-    server.send(new byte[MessageSlab.MESSAGE_BYTES + 1]);
+    server.send(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
     assertProtocolError();
   }
 

@@ -12,7 +12,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** More readers wait for a disk that hangs than there are buffers for answers, in virtual time. */
 class HungDiskStageTest {
-  private static final int READERS = 3 * MessageSlab.MAX_ANSWERS;
+  private static final int READERS = 3 * MessageBuffers.MAX_ANSWERS;
   private static final long MS = VirtualFabric.MS;
 
   private final VirtualFabric fabric = new VirtualFabric();

@@ -29,7 +29,7 @@ class StageStartTest {
 
   /** Pinned for the answers of all peers together. */
   private static final long ANSWER_BYTES =
-      (long) MessageSlab.MAX_ANSWERS * MessageSlab.MESSAGE_BYTES;
+      (long) MessageBuffers.MAX_ANSWERS * MessageBuffers.MESSAGE_BYTES;
 
   private VirtualFabric fabric = new VirtualFabric();
   private final List<VirtualFetch> fetches = new ArrayList<>();
@@ -141,7 +141,7 @@ class StageStartTest {
   /** The answers to some requests wait for buffers. */
   @Test
   void shouldProveMoreReadersAtOnceThanThereAreBuffersForAnswers() throws Exception {
-    start(2 * MessageSlab.MAX_ANSWERS);
+    start(2 * MessageBuffers.MAX_ANSWERS);
     fetchAllOfFirst();
     awaitAnswers(1_000 * MS);
     assertAllAreRead();

@@ -33,7 +33,7 @@ import org.sparkrdma.verbs.device.Transport;
  */
 final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain {
   private static final int MAX_MESSAGE_BYTES =
-      MessageSlab.BUFFERS_PER_REGION * MessageSlab.MESSAGE_BYTES;
+      MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES;
   private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(16 << 20);
   private static final DeviceInfo INFO =
       new DeviceInfo(

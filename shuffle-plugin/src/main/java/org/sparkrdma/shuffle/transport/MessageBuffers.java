@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * made, all or none, and keeps them to its end; answers of servers take one each until they are
  * sent. Confined to the agent; closed after it has ended.
  */
-final class MessageSlab implements AutoCloseable {
+final class MessageBuffers implements AutoCloseable {
   /** Length of a buffer: a LOCATE of 128 blocks, or a LOCATED of as many with one checksum each. */
   static final int MESSAGE_BYTES = 8 << 10;
 
@@ -32,7 +32,7 @@ final class MessageSlab implements AutoCloseable {
   /**
    * @param maxBuffers of all connections together
    */
-  MessageSlab(
+  MessageBuffers(
       Device device,
       ProtectionDomain domain,
       PinnedBudget budget,
