@@ -173,7 +173,7 @@ final class Agent implements Runnable, CompletionHandler {
     work += completions.poll(COMPLETIONS_AT_ONCE, this);
     work += context.server().doWork(nowNs);
     work += serveShortOfBuffers();
-    context.receive().check(nowNs);
+    context.sinks().check(nowNs);
     work += context.window().serve();
     work += peers.connect(nowNs);
     work += endBroken();
@@ -264,9 +264,9 @@ final class Agent implements Runnable, CompletionHandler {
       peers.dropUnused(nowNs);
       completions.trim();
       context.messageBuffers().trim();
-      context.receive().markIdle();
+      context.sinks().markIdle();
     }
-    context.receive().trimIdle(SLABS_AT_ONCE);
+    context.sinks().trimIdle(SLABS_AT_ONCE);
   }
 
   private void checkDeadlines() {
@@ -303,7 +303,7 @@ final class Agent implements Runnable, CompletionHandler {
   }
 
   private long sleepNs() {
-    boolean soon = !releasing.isEmpty() || context.receive().hasWaiters() || peers.awaitsAttempt();
+    boolean soon = !releasing.isEmpty() || context.sinks().hasWaiters() || peers.awaitsAttempt();
     long ownNs = soon ? SHORT_TICK_NS : table.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     return Math.min(ownNs, context.server().nextDeadlineNs() - nowNs);
   }

@@ -3,7 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 
@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.wire.Located;
  *  any state ──fault or time-out──► SETTLED (by TCP)
  * </pre>
  */
-final class BlockRead implements ReceivePool.Waiter {
+final class BlockRead implements SinkPool.Waiter {
   private enum State {
     WANTED,
     LOCATING,

@@ -3,7 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -28,7 +28,7 @@ record ConnectionResources(
     ProtectionDomain domain,
     CompletionQueues completions,
     MessageBuffers messageBuffers,
-    ReceivePool receive,
+    SinkPool sinks,
     ReadWindow window,
     BlockServer server,
     ShuffleCounters counters,

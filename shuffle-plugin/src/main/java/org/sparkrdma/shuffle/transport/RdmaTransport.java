@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -85,7 +85,7 @@ public final class RdmaTransport implements StartedTransport {
   private final CompletionQueues completions;
   private final MessageBuffers messageBuffers;
   private final RegisteredPool receiveMemory;
-  private final ReceivePool receive;
+  private final SinkPool sinks;
   private final BlockServer server;
   private final ConnectionResources context;
   private final Peers peers;
@@ -264,7 +264,7 @@ public final class RdmaTransport implements StartedTransport {
                 chunksPerSlab(env.budget(), settings),
                 receiveBytes(env.budget(), settings),
                 env.nanoClock()));
-    receive = new ReceivePool(receiveMemory, env.counters());
+    sinks = new SinkPool(receiveMemory, env.counters());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
     env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
     Owner owner = new Owner();
@@ -293,7 +293,7 @@ public final class RdmaTransport implements StartedTransport {
             domain,
             completions,
             messageBuffers,
-            receive,
+            sinks,
             new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
             server,
             env.counters(),
@@ -471,7 +471,7 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   private void closeReceiveMemory() {
-    receive.closeOpenChunk();
+    sinks.closeOpenChunk();
     receiveMemory.close();
   }
 

@@ -448,7 +448,7 @@ final class ReadConnection extends RdmaConnection {
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
     if (waiting.remove(block)) {
-      context.receive().cancel(block);
+      context.sinks().cancel(block);
     }
     block.fail(reason, "peer answered " + kind);
   }
@@ -476,15 +476,15 @@ final class ReadConnection extends RdmaConnection {
   /** Takes memory for a block of which a piece is located first, or lets it wait, or use TCP. */
   private boolean tryTakeMemory(BlockRead block, long nowNs) {
     long bytes = located.blockBytes();
-    if (!context.receive().canFit(bytes)) {
+    if (!context.sinks().canFit(bytes)) {
       block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
-    FetchedBlock memory = context.receive().tryTake(bytes);
+    FetchedBlock memory = context.sinks().tryTake(bytes);
     if (memory == null) {
       block.await(bytes, nowNs);
       waiting.add(block);
-      context.receive().await(block);
+      context.sinks().await(block);
       return false;
     }
     block.setMemory(memory, bytes);
@@ -790,7 +790,7 @@ final class ReadConnection extends RdmaConnection {
     abandoned.addAll(wanted);
     abandoned.addAll(leftOut);
     abandoned.addAll(waiting);
-    waiting.forEach(context.receive()::cancel);
+    waiting.forEach(context.sinks()::cancel);
     wanted.clear();
     leftOut.clear();
     waiting.clear();

@@ -66,18 +66,18 @@ class FetchRequestTest {
   private final List<ManagedBuffer> delivered = new ArrayList<>();
   private final List<String> corrupt = new ArrayList<>();
   private SoftPool soft;
-  private ReceivePool receive;
+  private SinkPool sinks;
 
   @BeforeEach
   void open() throws VerbsException {
     new Random(3).nextBytes(content);
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 16);
-    receive = new ReceivePool(soft.pool(), counters);
+    sinks = new SinkPool(soft.pool(), counters);
   }
 
   @AfterEach
   void closeWithoutLeaks() {
-    receive.closeOpenChunk();
+    sinks.closeOpenChunk();
     assertThat(soft.pool().chunksOut()).as("chunks still held").isZero();
     soft.close();
   }
@@ -147,7 +147,7 @@ class FetchRequestTest {
 
   /** A delivered block whose content has the given checksum of its second partition. */
   private FetchedBlock block(long sumOffset) {
-    FetchedBlock block = receive.tryTake(LENGTH);
+    FetchedBlock block = sinks.tryTake(LENGTH);
     int placed = 0;
     for (int i = 0; i < block.count(); i++) {
       int step = block.lengthBytes(i);

@@ -27,18 +27,18 @@ class FetchedBlockTest {
   private final Random random = new Random(5);
   private SoftPool soft;
   private RegisteredPool pool;
-  private ReceivePool receive;
+  private SinkPool sinks;
 
   @BeforeEach
   void open() throws VerbsException {
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, CHUNK, CHUNKS);
     pool = soft.pool();
-    receive = new ReceivePool(pool, new ShuffleCounters());
+    sinks = new SinkPool(pool, new ShuffleCounters());
   }
 
   @AfterEach
   void close() {
-    receive.closeOpenChunk();
+    sinks.closeOpenChunk();
     soft.close();
   }
 
@@ -57,8 +57,8 @@ class FetchedBlockTest {
 
   @Test
   void shouldReadABlockOfSeveralChunksInEveryWay() throws IOException {
-    FetchedBlock small = receive.tryTake(10);
-    FetchedBlock block = receive.tryTake(BLOCK);
+    FetchedBlock small = sinks.tryTake(10);
+    FetchedBlock block = sinks.tryTake(BLOCK);
     byte[] content = fill(block);
     assertThat(block.count()).isEqualTo(3);
     assertThat(block.size()).isEqualTo(BLOCK);
@@ -85,8 +85,8 @@ class FetchedBlockTest {
 
   @Test
   void shouldGiveTheMemoryBackOnceWhenABlockIsReleasedTwice() {
-    FetchedBlock block = receive.tryTake(CHUNK);
-    receive.closeOpenChunk();
+    FetchedBlock block = sinks.tryTake(CHUNK);
+    sinks.closeOpenChunk();
     block.retain();
     block.release();
     assertThat(pool.chunksOut()).isEqualTo(1);
@@ -102,11 +102,11 @@ class FetchedBlockTest {
 
   @Test
   void shouldTakeAllMemoryOfABlockOrNone() {
-    FetchedBlock most = receive.tryTake((CHUNKS - 1) * CHUNK);
-    assertThat(receive.tryTake(CHUNK + 1)).isNull();
+    FetchedBlock most = sinks.tryTake((CHUNKS - 1) * CHUNK);
+    assertThat(sinks.tryTake(CHUNK + 1)).isNull();
     assertThat(pool.chunksOut()).isEqualTo(CHUNKS - 1);
-    FetchedBlock last = receive.tryTake(CHUNK);
-    assertThat(receive.tryTake(1)).isNull();
+    FetchedBlock last = sinks.tryTake(CHUNK);
+    assertThat(sinks.tryTake(1)).isNull();
     most.release();
     last.release();
   }

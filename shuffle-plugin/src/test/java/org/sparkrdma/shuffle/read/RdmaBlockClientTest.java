@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
-import org.sparkrdma.shuffle.fetch.ReceivePool;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.AccessFlag;
@@ -51,14 +51,14 @@ class RdmaBlockClientTest extends BlockClientFixture {
     FakeTransport before = transport;
     transport = new FakeTransport();
     try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
-      ReceivePool receive = new ReceivePool(soft.pool(), counters);
-      FetchedBlock block = receive.tryTake(11);
+      SinkPool sinks = new SinkPool(soft.pool(), counters);
+      FetchedBlock block = sinks.tryTake(11);
       block.addSum(3, 11, 1);
       block.retain();
       before.requests.get(0).onFetched(0, block);
       block.createInputStream().close();
       block.release();
-      receive.closeOpenChunk();
+      sinks.closeOpenChunk();
     }
     assertThat(before.informed).containsExactly("settled", "corrupt");
     assertThat(transport.informed).isEmpty();

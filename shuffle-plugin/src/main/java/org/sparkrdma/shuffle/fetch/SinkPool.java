@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * once, or waits in one queue for at most a second; then it uses TCP. Small blocks share chunks.
  * Confined to the agent; any thread may release blocks.
  */
-public final class ReceivePool {
+public final class SinkPool {
   /** Maximum time that a block waits. */
   public static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -46,7 +46,7 @@ public final class ReceivePool {
   }
 
   /** Takes chunks of the pool, which its creator closes. */
-  public ReceivePool(RegisteredPool pool, ShuffleCounters counters) {
+  public SinkPool(RegisteredPool pool, ShuffleCounters counters) {
     this.pool = pool;
     this.counters = counters;
   }
