@@ -28,7 +28,7 @@ public final class FetchRequest {
   /** Pause before Spark's client is asked again after it had no direct memory. */
   private static final long OOM_PAUSE_MS = 100;
 
-  /** Fetches blocks by TCP: {@link TcpFallback}, or a double in tests. */
+  /** Fetches blocks by TCP: {@link FallbackThreads}, or a double in tests. */
   @FunctionalInterface
   public interface Fallback {
     /**
@@ -234,7 +234,7 @@ public final class FetchRequest {
    * @param fallback whether reader and peer use RDMA
    */
   void fetchFailedByTcp(boolean fallback) {
-    TcpAnswers.fetch(context, peer, stage(), takeFailed(), listener, null, fallback);
+    TcpFetch.fetch(context, peer, stage(), takeFailed(), listener, null, fallback);
   }
 
   /**
@@ -311,7 +311,7 @@ public final class FetchRequest {
     for (int attempt = 1; true; attempt++) {
       SyncAnswer answer = new SyncAnswer();
       try {
-        TcpAnswers.fetch(context, peer, stage(), one, answer, null, true);
+        TcpFetch.fetch(context, peer, stage(), one, answer, null, true);
         return await(answer);
       } catch (ExecutionException e) {
         boolean noMemory = e.getCause() instanceof OutOfDirectMemoryError;

@@ -4,6 +4,6 @@
  * call of Spark's fetcher, which a {@link org.sparkrdma.shuffle.fetch.BlockTransport} fetches into
  * memory of the {@link org.sparkrdma.shuffle.fetch.SinkPool}. The agent delivers each {@link
  * org.sparkrdma.shuffle.fetch.FetchedBlock}, and the task that opens it verifies it. {@link
- * org.sparkrdma.shuffle.fetch.TcpFallback} fetches the blocks that RDMA cannot.
+ * org.sparkrdma.shuffle.fetch.FallbackThreads} fetches the blocks that RDMA cannot.
  */
 package org.sparkrdma.shuffle.fetch;

@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
-import org.sparkrdma.shuffle.fetch.TcpAnswers;
+import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -150,7 +150,7 @@ public final class RdmaBlockClient extends ForwardingClient {
       DownloadFileManager files,
       boolean fallback) {
     ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
-    TcpAnswers.fetch(context, peer, task.stage(), blockIds, listener, files, fallback);
+    TcpFetch.fetch(context, peer, task.stage(), blockIds, listener, files, fallback);
   }
 
   /** Starts at once when the endpoint is known, which is nearly always. */

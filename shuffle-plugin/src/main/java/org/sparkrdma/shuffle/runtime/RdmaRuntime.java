@@ -26,8 +26,8 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
@@ -76,7 +76,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private final RuntimeFigures figures;
   private final DirectoryClient directory;
   private final ControlThread control;
-  private final TcpFallback tcp;
+  private final FallbackThreads tcp;
   private final RdmaBlockClient client;
   private final AtomicReference<RuntimeStatus> status =
       new AtomicReference<>(RuntimeStatus.STARTING);
@@ -170,7 +170,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.directory = directory;
     this.control = control;
     this.figures = new RuntimeFigures(directory, executorId, status, counters);
-    this.tcp = new TcpFallback(directory::recheck);
+    this.tcp = new FallbackThreads(directory::recheck);
     FetchContext context =
         new FetchContext(
             spark,

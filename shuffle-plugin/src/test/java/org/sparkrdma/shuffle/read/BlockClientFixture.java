@@ -13,10 +13,10 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
-import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** The client of a task, over doubles of the transport, the directory and Spark's own client. */
@@ -30,7 +30,7 @@ abstract class BlockClientFixture {
   final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   final ShuffleCounters counters = new ShuffleCounters();
   final AtomicInteger rechecks = new AtomicInteger();
-  final TcpFallback tcp = new TcpFallback(rechecks::incrementAndGet);
+  final FallbackThreads tcp = new FallbackThreads(rechecks::incrementAndGet);
   final FetchContext context = new FetchContext(spark, tcp, counters, true, 1, new FallbackLog());
   final RecordingListener listener = new RecordingListener();
 

@@ -14,9 +14,9 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
+import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
-import org.sparkrdma.shuffle.fetch.TcpFallback;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -42,7 +42,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 final class ReadingPair implements AutoCloseable {
   private final End server;
   private final End reader;
-  private final TcpFallback tcp;
+  private final FallbackThreads tcp;
   private final RdmaBlockClient client;
 
   /**
@@ -51,7 +51,7 @@ final class ReadingPair implements AutoCloseable {
   ReadingPair(MapOutputs outputs, ResolverClient spark, String faults) throws VerbsException {
     server = new End(outputs, 1, "");
     reader = new End(new NoOutputs(), 2, faults);
-    tcp = new TcpFallback(() -> {});
+    tcp = new FallbackThreads(() -> {});
     tcp.start();
     client =
         new RdmaBlockClient(

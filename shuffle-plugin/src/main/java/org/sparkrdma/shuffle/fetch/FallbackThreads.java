@@ -21,8 +21,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * address are issued in order. Blocks that fail while their request is queued join it. The runtime
  * starts and closes it. Safe for any thread.
  */
-public final class TcpFallback implements FetchRequest.Fallback, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(TcpFallback.class);
+public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(FallbackThreads.class);
 
   /** Maximum number of addresses with a connect in progress. */
   static final int THREADS = 16;
@@ -53,7 +53,7 @@ public final class TcpFallback implements FetchRequest.Fallback, AutoCloseable {
   /**
    * @param recheck called when a peer's endpoint may be outdated
    */
-  public TcpFallback(Runnable recheck) {
+  public FallbackThreads(Runnable recheck) {
     this.recheck = recheck;
   }
 

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
  * Forwards the answers of Spark's own client, one for each block, and counts them. Safe for any
  * thread.
  */
-public final class TcpAnswers implements BlockFetchingListener {
+public final class TcpFetch implements BlockFetchingListener {
   private final FetchContext context;
   private final int stage;
   private final BlockFetchingListener listener;
@@ -25,7 +25,7 @@ public final class TcpAnswers implements BlockFetchingListener {
 
   private long bytes;
 
-  TcpAnswers(
+  TcpFetch(
       FetchContext context,
       int stage,
       String[] blockIds,
@@ -57,7 +57,7 @@ public final class TcpAnswers implements BlockFetchingListener {
     if (blockIds.length == 0) {
       return;
     }
-    TcpAnswers answers = new TcpAnswers(context, stage, blockIds, listener, fallback);
+    TcpFetch answers = new TcpFetch(context, stage, blockIds, listener, fallback);
     try {
       context
           .spark()

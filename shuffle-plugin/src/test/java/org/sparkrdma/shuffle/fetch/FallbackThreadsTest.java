@@ -16,11 +16,11 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 @Timeout(30)
-class TcpFallbackTest {
+class FallbackThreadsTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final AtomicInteger rechecks = new AtomicInteger();
-  private final TcpFallback tcp = new TcpFallback(rechecks::incrementAndGet);
+  private final FallbackThreads tcp = new FallbackThreads(rechecks::incrementAndGet);
   private final RecordingListener listener = new RecordingListener();
 
   @BeforeEach
@@ -89,15 +89,15 @@ class TcpFallbackTest {
   @Test
   void shouldServeMoreAddressesThanItHasThreads() throws InterruptedException {
     List<String> hosts = new ArrayList<>();
-    for (int i = 0; i < 2 * TcpFallback.THREADS; i++) {
+    for (int i = 0; i < 2 * FallbackThreads.THREADS; i++) {
       hosts.add("host" + i);
       spark.blackHoles.put("host" + i, new CountDownLatch(1));
       request("host" + i, "block" + i).failRest(FallbackReason.LOST_PEER, "lost");
     }
-    spark.awaitCalls(TcpFallback.THREADS);
+    spark.awaitCalls(FallbackThreads.THREADS);
     hosts.forEach(host -> spark.blackHoles.get(host).countDown());
     assertThat(listener.awaitAnswers(hosts.size())).hasSize(hosts.size());
-    assertThat(spark.threads).hasSizeLessThanOrEqualTo(TcpFallback.THREADS);
+    assertThat(spark.threads).hasSizeLessThanOrEqualTo(FallbackThreads.THREADS);
   }
 
   @Test

@@ -20,11 +20,11 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "handed on")
 @Outcome(expect = Expect.FORBIDDEN, desc = "answered twice, or never")
 @State
-public class TcpAnswersStress {
+public class TcpFetchStress {
   private final AnswerCounts answers = new AnswerCounts(1);
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final TcpAnswers tcp =
-      new TcpAnswers(
+  private final TcpFetch tcp =
+      new TcpFetch(
           new FetchContext(null, null, counters, false, 1, new FallbackLog()),
           0,
           new String[] {"0"},
