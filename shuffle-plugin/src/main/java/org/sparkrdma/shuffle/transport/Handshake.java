@@ -88,18 +88,18 @@ final class Handshake {
   }
 
   /**
-   * Initiator: checks the ANSWER.
+   * Initiator: checks the REPLY.
    *
    * @return whether it proves the callee
-   * @throws MalformedMessageException when it is no ANSWER, or none is expected
+   * @throws MalformedMessageException when it is no REPLY, or none is expected
    */
-  boolean takeAnswer(ByteBuffer message) {
-    byte[] received = bytes(message, Messages.ANSWER_BYTES);
+  boolean takeReply(ByteBuffer message) {
+    byte[] received = bytes(message, Messages.REPLY_BYTES);
     byte[] header = Messages.header(received);
     if (state != State.REQUESTED) {
-      throw new MalformedMessageException("unexpected ANSWER: state=" + state);
+      throw new MalformedMessageException("unexpected REPLY: state=" + state);
     }
-    byte[] proof = Messages.proof(Messages.ANSWER, calleeKey, binding, request, header);
+    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, header);
     if (received[1] != Messages.PROTOCOL || !Messages.hasProof(received, proof)) {
       return false;
     }
@@ -147,9 +147,9 @@ final class Handshake {
     return null;
   }
 
-  /** Responder: writes the ANSWER; returns its length in bytes. */
-  int writeAnswer(ByteBuffer out) {
-    byte[] proof = Messages.proof(Messages.ANSWER, calleeKey, binding, request, answer);
+  /** Responder: writes the REPLY; returns its length in bytes. */
+  int writeReply(ByteBuffer out) {
+    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, answer);
     return Messages.write(out, answer, proof);
   }
 

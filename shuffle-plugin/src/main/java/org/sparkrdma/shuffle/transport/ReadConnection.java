@@ -185,7 +185,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onAnswer(int buffer, ByteBuffer message, long nowNs) {
-    if (!handshake.takeAnswer(message)) {
+    if (!handshake.takeReply(message)) {
       context.agent().peers().onRefused(this, "the answer has no valid proof");
       return;
     }
@@ -200,7 +200,7 @@ final class ReadConnection extends RdmaConnection {
   @Override
   protected void onMessage(int buffer, ByteBuffer message, long nowNs) {
     int type = Messages.type(message);
-    if (type == Messages.ANSWER) {
+    if (type == Messages.REPLY) {
       onAnswer(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
       context.agent().peers().onRefused(this, "refused " + Messages.refusal(message));

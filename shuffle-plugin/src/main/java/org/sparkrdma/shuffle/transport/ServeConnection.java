@@ -47,7 +47,7 @@ final class ServeConnection extends RdmaConnection {
   private final ArrayDeque<Call> deferred = new ArrayDeque<>();
 
   /**
-   * Buffer of the ANSWER or the REFUSAL until it is sent, else null. It is none of the slab's
+   * Buffer of the REPLY or the REFUSAL until it is sent, else null. It is none of the slab's
    * buffers of answers: strangers that receive nothing would use these up.
    */
   private RegisteredChunk setup;
@@ -132,7 +132,7 @@ final class ServeConnection extends RdmaConnection {
     setup = taken[0];
     ByteBuffer out = setup.slice(0, setup.lengthBytes());
     if (refusal == null) {
-      send(setup, handshake.writeAnswer(out), nowNs);
+      send(setup, handshake.writeReply(out), nowNs);
     } else {
       context.agent().peers().onRefusedRequest(connection.remoteAddress(), refusal);
       send(setup, Messages.writeRefusal(out, refusal), nowNs);

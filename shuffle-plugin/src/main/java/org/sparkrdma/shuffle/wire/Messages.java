@@ -13,7 +13,7 @@ import javax.crypto.Mac;
  * type. Stateless.
  *
  * <pre>
- *  REQUEST, 72 bytes                       ANSWER, 56 bytes
+ *  REQUEST, 72 bytes                       REPLY, 56 bytes
  *   0  type = 8 (8 bit)                     0  type = 9 (8 bit)
  *   1  version (8 bit)                      1  version (8 bit)
  *   2  reserved = 0 (48 bit)                2  reserved = 0 (48 bit)
@@ -38,10 +38,10 @@ import javax.crypto.Mac;
  *
  * <p>A proof is an HMAC-SHA-256 (RFC 2104) with the callee's key over a letter that names the
  * message, the {@link ConnectionBinding}, the first 40 bytes of the REQUEST and, except for the
- * REQUEST, the first 24 of the ANSWER. Only executors that received the key from the driver can
- * make it, so an old endpoint, another application on a port used again and a stranger fail the
- * same check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's
- * nonce, and no proof fits another message or direction.
+ * REQUEST, the first 24 of the REPLY. Only executors that received the key from the driver can make
+ * it, so an old endpoint, another application on a port used again and a stranger fail the same
+ * check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's nonce, and
+ * no proof fits another message or direction.
  */
 public final class Messages {
   /** Version of these layouts and of LOCATE and LOCATED. */
@@ -52,7 +52,7 @@ public final class Messages {
   public static final int RELEASE = 3;
   public static final int RELEASED = 4;
   public static final int REQUEST = 8;
-  public static final int ANSWER = 9;
+  public static final int REPLY = 9;
   public static final int CONFIRM = 10;
   public static final int REFUSAL = 11;
 
@@ -64,7 +64,7 @@ public final class Messages {
 
   public static final int NONCE_BYTES = 16;
   public static final int REQUEST_BYTES = 72;
-  public static final int ANSWER_BYTES = 56;
+  public static final int REPLY_BYTES = 56;
   public static final int CONFIRM_BYTES = 40;
   private static final int HEADER_BYTES = 8;
   private static final int PROOF_BYTES = 32;
@@ -123,9 +123,9 @@ public final class Messages {
     return out.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce).array();
   }
 
-  /** The header of an ANSWER, which proofs cover. */
+  /** The header of an REPLY, which proofs cover. */
   public static byte[] answer(byte[] nonce) {
-    return begin(ByteBuffer.allocate(ANSWER_BYTES - PROOF_BYTES), ANSWER).put(nonce).array();
+    return begin(ByteBuffer.allocate(REPLY_BYTES - PROOF_BYTES), REPLY).put(nonce).array();
   }
 
   /** The header of a CONFIRM, which has no field. */
@@ -136,7 +136,7 @@ public final class Messages {
   /** The proof of a message by the headers of the set-up so far. */
   public static byte[] proof(int type, byte[] key, ConnectionBinding binding, byte[]... headers) {
     Mac mac = Hmac.withKey(key);
-    mac.update((byte) (type == REQUEST ? 'C' : type == ANSWER ? 'A' : 'F'));
+    mac.update((byte) (type == REQUEST ? 'C' : type == REPLY ? 'A' : 'F'));
     mac.update(binding.encode());
     for (byte[] header : headers) {
       mac.update(header);

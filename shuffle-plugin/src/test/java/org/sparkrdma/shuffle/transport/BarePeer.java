@@ -249,7 +249,7 @@ final class BarePeer implements AutoCloseable {
     assertThat(connect(server)).isTrue();
     send(request(server, new byte[0], caller));
     byte[] answer = awaitMessage();
-    assertThat(handshake.takeAnswer(ByteBuffer.wrap(answer))).isTrue();
+    assertThat(handshake.takeReply(ByteBuffer.wrap(answer))).isTrue();
     return answer;
   }
 
@@ -317,7 +317,7 @@ final class BarePeer implements AutoCloseable {
     handshake.takeConfirm(ByteBuffer.wrap(awaitMessage()));
   }
 
-  /** Accepts the next connection and takes its REQUEST; returns the ANSWER. */
+  /** Accepts the next connection and takes its REQUEST; returns the REPLY. */
   byte[] acceptAndTakeRequest(byte[] secret) throws VerbsException {
     accept();
     return takeRequest(secret);
@@ -332,7 +332,7 @@ final class BarePeer implements AutoCloseable {
             connection.localAddress());
     assertThat(handshake.takeRequest(ByteBuffer.wrap(awaitMessage()), binding)).isNull();
     ByteBuffer out = ByteBuffer.allocate(256);
-    return Arrays.copyOf(out.array(), handshake.writeAnswer(out));
+    return Arrays.copyOf(out.array(), handshake.writeReply(out));
   }
 
   /** Accepts the next connection in place of the one before. */

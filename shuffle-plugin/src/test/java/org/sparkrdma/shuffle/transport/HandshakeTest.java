@@ -55,7 +55,7 @@ class HandshakeTest {
   }
 
   private ByteBuffer answer() {
-    return sent(answer, responder.writeAnswer(answer));
+    return sent(answer, responder.writeReply(answer));
   }
 
   @Test
@@ -66,12 +66,12 @@ class HandshakeTest {
       flipped.put(bit / 8, (byte) (flipped.get(bit / 8) ^ 1 << bit % 8));
       assertThat(responder.takeRequest(flipped, BINDING)).as("request bit %s", bit).isNotNull();
     }
-    for (int bit = 0; bit < 8 * Messages.ANSWER_BYTES; bit++) {
+    for (int bit = 0; bit < 8 * Messages.REPLY_BYTES; bit++) {
       open();
       responder.takeRequest(request(), BINDING);
       ByteBuffer flipped = answer();
       flipped.put(bit / 8, (byte) (flipped.get(bit / 8) ^ 1 << bit % 8));
-      assertThat(initiator.takeAnswer(flipped)).as("answer bit %s", bit).isFalse();
+      assertThat(initiator.takeReply(flipped)).as("answer bit %s", bit).isFalse();
     }
   }
 }

@@ -191,7 +191,7 @@ class HostilePeerTest extends TransportFixture {
     assertThat(peer.connect(server.endpoint())).isTrue();
     byte[] recorded = peer.request(server.endpoint(), NO_SECRET, peer.endpoint());
     peer.send(recorded);
-    assertThat(peer.awaitMessage()[0]).isEqualTo((byte) Messages.ANSWER);
+    assertThat(peer.awaitMessage()[0]).isEqualTo((byte) Messages.REPLY);
     assertThat(peer.connect(server.endpoint())).isTrue();
     peer.send(recorded);
     assertRefused(Refusal.PROOF);

@@ -143,8 +143,8 @@ class HostileServerTest extends TransportFixture {
     fetch(1);
     server.accept();
     byte[] request = server.awaitMessage();
-    byte[] answer = new byte[Messages.ANSWER_BYTES];
-    answer[0] = Messages.ANSWER;
+    byte[] answer = new byte[Messages.REPLY_BYTES];
+    answer[0] = Messages.REPLY;
     answer[1] = Messages.PROTOCOL;
     System.arraycopy(request, request.length - 32, answer, answer.length - 32, 32);
     server.send(answer);
@@ -519,7 +519,7 @@ class HostileServerTest extends TransportFixture {
     messages.add(new byte[0]);
     for (int type : List.of(0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 200)) {
       messages.add(changed(new byte[8], 0, type));
-      messages.add(changed(new byte[Messages.ANSWER_BYTES], 0, type));
+      messages.add(changed(new byte[Messages.REPLY_BYTES], 0, type));
     }
     byte[] garbage = new byte[200];
     new Random(4).nextBytes(garbage);

@@ -77,7 +77,7 @@ class LostSetUpTest {
   @ValueSource(
       ints = {
         Messages.REQUEST,
-        Messages.ANSWER,
+        Messages.REPLY,
         Messages.CONFIRM,
         Messages.LOCATE,
         Messages.LOCATED

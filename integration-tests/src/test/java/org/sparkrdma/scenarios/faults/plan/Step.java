@@ -57,7 +57,7 @@ public enum Step {
   public static Step receiptOf(int type) {
     return switch (type) {
       case Messages.REQUEST -> REQUEST_RECEIVED;
-      case Messages.ANSWER -> ANSWER_RECEIVED;
+      case Messages.REPLY -> ANSWER_RECEIVED;
       case Messages.CONFIRM -> CONFIRM_RECEIVED;
       case Messages.LOCATE -> LOCATE_RECEIVED;
       case Messages.LOCATED -> LOCATED_RECEIVED;
