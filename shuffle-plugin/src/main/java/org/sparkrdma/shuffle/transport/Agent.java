@@ -84,7 +84,7 @@ final class Agent implements Runnable, CompletionHandler {
   private long trimNs;
   private long askedNs;
   private long answerNs;
-  private boolean expectsAnswer;
+  private boolean expectsCompletion;
   private long noSpinUntilNs;
   private volatile boolean stopping;
 
@@ -296,7 +296,7 @@ final class Agent implements Runnable, CompletionHandler {
   }
 
   private boolean spins() {
-    return expectsAnswer
+    return expectsCompletion
         && answerNs < WAKE_UP_NS
         && nowNs - askedNs < 2 * WAKE_UP_NS
         && nowNs - noSpinUntilNs >= 0;
@@ -309,15 +309,15 @@ final class Agent implements Runnable, CompletionHandler {
   }
 
   /** Work was posted whose completion or answer is expected. */
-  void expectAnswer(long postedNs) {
+  void expectCompletion(long postedNs) {
     askedNs = postedNs;
-    expectsAnswer = true;
+    expectsCompletion = true;
   }
 
   /** An answer came after so long. */
-  void onAnswer(long afterNs) {
+  void onLocated(long afterNs) {
     answerNs += (afterNs - answerNs) / 8;
-    expectsAnswer = false;
+    expectsCompletion = false;
   }
 
   /** Adds a connection; returns its index. */

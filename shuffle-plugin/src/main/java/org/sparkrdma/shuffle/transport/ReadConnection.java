@@ -272,7 +272,7 @@ final class ReadConnection extends RdmaConnection {
     } finally {
       sends.unlock();
     }
-    context.agent().expectAnswer(nowNs);
+    context.agent().expectCompletion(nowNs);
   }
 
   private Slot nextSlot() {
@@ -353,7 +353,7 @@ final class ReadConnection extends RdmaConnection {
     try {
       slot.awaitsAnswer = false;
       slot.blocks = null;
-      context.agent().onAnswer(nowNs - slot.askedNs);
+      context.agent().onLocated(nowNs - slot.askedNs);
     } finally {
       sends.unlock();
     }
@@ -548,7 +548,7 @@ final class ReadConnection extends RdmaConnection {
     waitsForWindow = !hasWindow;
     if (posted > 0) {
       context.counters().add(Counter.RDMA_READS_POSTED, posted);
-      context.agent().expectAnswer(nowNs);
+      context.agent().expectCompletion(nowNs);
     }
     return hasWindow;
   }
