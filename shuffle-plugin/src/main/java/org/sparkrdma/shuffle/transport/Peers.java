@@ -89,11 +89,11 @@ final class Peers {
       connection.fetch(request, from, nowNs);
     } else {
       peer.waiting().add(waiting);
-      awaitAttempt(peer, nowNs);
+      addToAttempt(peer, nowNs);
     }
   }
 
-  private void awaitAttempt(Peer peer, long nowNs) {
+  private void addToAttempt(Peer peer, long nowNs) {
     if (!peer.waitsForAttempt()) {
       peer.requestConnection(nowNs);
     }
@@ -121,7 +121,7 @@ final class Peers {
   private void attempt(Peer peer, long nowNs) {
     if (!hasRoom()) {
       peer.retryLater(nowNs);
-      awaitAttempt(peer, nowNs);
+      addToAttempt(peer, nowNs);
       return;
     }
     try {
@@ -209,7 +209,7 @@ final class Peers {
       failWaiting(peer, attempt ? reason : FallbackReason.LOST_PEER, detail);
     }
     if (!peer.waiting().isEmpty()) {
-      awaitAttempt(peer, nowNs);
+      addToAttempt(peer, nowNs);
     }
   }
 
