@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * cell of the block, computed for a group of cells at a time. A request from the middle of a cell
  * gets the checksum of the whole cell. Used by one thread at a time, but for {@link #compute}.
  */
-public final class ComputedChecksums implements PieceChecksums {
+public final class ComputedChecksums implements ExtentChecksums {
   /** Length of a cell; the last one of a block is shorter. */
   static final int CELL_BYTES = 1 << 20;
 

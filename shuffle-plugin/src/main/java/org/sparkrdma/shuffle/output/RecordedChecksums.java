@@ -7,7 +7,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * Checksums that Spark recorded for the partitions of a block, if any. Used by one thread at a
  * time.
  */
-public final class RecordedChecksums implements PieceChecksums {
+public final class RecordedChecksums implements ExtentChecksums {
   private MapOutput map;
   private int partition;
 

@@ -4,8 +4,8 @@ package org.sparkrdma.shuffle.serve;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.ComputedChecksums;
+import org.sparkrdma.shuffle.output.ExtentChecksums;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.PieceChecksums;
 import org.sparkrdma.shuffle.output.RecordedChecksums;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -172,10 +172,10 @@ final class AnswerWriter {
         || locate.request().endReduceId(block) > output.mapOutput().partitions()) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    return writePieces(locate.request(), block, output);
+    return writeExtents(locate.request(), block, output);
   }
 
-  private Result writePieces(Locate request, int block, CachedOutput output) {
+  private Result writeExtents(Locate request, int block, CachedOutput output) {
     MapOutput map = output.mapOutput();
     int first = request.startReduceId(block);
     int last = request.endReduceId(block);
@@ -199,7 +199,7 @@ final class AnswerWriter {
       } else if (computes && (cells == null || !cells.isReady())) {
         result = missing(block, cells, false);
       } else {
-        PieceChecksums sums = recorded;
+        ExtentChecksums sums = recorded;
         if (computes) {
           computed.begin(start, end, cells.start(), cells.values(), at);
           sums = computed;
@@ -213,7 +213,7 @@ final class AnswerWriter {
         } else {
           int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
           locate.lease().hold(range);
-          writePiece(block, range, start, end, at, length, sums);
+          writeExtent(block, range, start, end, at, length, sums);
           placedBytes += length;
           at += length;
         }
@@ -279,14 +279,14 @@ final class AnswerWriter {
         : range;
   }
 
-  private void writePiece(
+  private void writeExtent(
       int block,
       CachedRange range,
       long start,
       long end,
       long at,
       int lengthBytes,
-      PieceChecksums sums) {
+      ExtentChecksums sums) {
     int count = sums.countUntil(at + lengthBytes);
     answer.located(
         block,

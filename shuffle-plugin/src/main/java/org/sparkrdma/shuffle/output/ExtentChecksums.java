@@ -7,7 +7,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * Iterates over the checksums of a block while its pieces are written: a piece carries the
  * checksums of the ranges that end in it. Used by one thread at a time.
  */
-public interface PieceChecksums {
+public interface ExtentChecksums {
   /**
    * Maximum end of a piece whose checksums fit into the answer.
    *
