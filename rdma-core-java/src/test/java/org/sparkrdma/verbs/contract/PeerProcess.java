@@ -30,7 +30,13 @@ public final class PeerProcess implements AutoCloseable {
 
   /** Starts a JVM with this JVM's class path and native libraries. */
   public static Process java(Class<?> main, List<String> arguments) throws IOException {
-    List<String> command = new ArrayList<>();
+    return java(List.of(), main, arguments);
+  }
+
+  /** Same, by a command that starts the command behind its own arguments. */
+  public static Process java(List<String> starter, Class<?> main, List<String> arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(starter);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of(
@@ -49,12 +55,18 @@ public final class PeerProcess implements AutoCloseable {
   /** Starts a peer with the engine's settings and more settings. */
   public static PeerProcess start(EngineUnderTest engine, Map<String, String> more)
       throws IOException {
+    return start(List.of(), engine, more);
+  }
+
+  /** Same, by a command as in {@link #java(List, Class, List)}. */
+  public static PeerProcess start(
+      List<String> starter, EngineUnderTest engine, Map<String, String> more) throws IOException {
     List<String> arguments = new ArrayList<>();
     arguments.add(engine.name());
     arguments.add(engine.address().getHostAddress());
     engine.settings().forEach((key, value) -> arguments.add(key + "=" + value));
     more.forEach((key, value) -> arguments.add(key + "=" + value));
-    Process process = java(PeerMain.class, arguments);
+    Process process = java(starter, PeerMain.class, arguments);
     try {
       return new PeerProcess(process, engine);
     } catch (IOException | RuntimeException e) {

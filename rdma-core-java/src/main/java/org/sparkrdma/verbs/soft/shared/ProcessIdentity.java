@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.soft.shared;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -35,13 +36,18 @@ public record ProcessIdentity(int pid, int startTicks) {
     return new ProcessIdentity((int) (word >>> 32), (int) word);
   }
 
-  /** Whether this process still runs; a zombie does not. */
+  /**
+   * Whether this process still runs; a zombie does not. Also true where that cannot be found out, as
+   * without a free file descriptor: memory and files of a process that runs must stay.
+   */
   public boolean isAlive() {
     try {
       String[] stat = stat(pid);
       return startTicks(stat) == startTicks && "ZX".indexOf(stat[STATE_FIELD].charAt(0)) < 0;
-    } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
+    } catch (NoSuchFileException e) {
       return false;
+    } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
+      return true;
     }
   }
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -166,6 +168,33 @@ class SharedDirectoryTest {
       assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(1);
       assertThat(Files.isRegularFile(file)).isTrue();
     }
+  }
+
+  /** Opens files until it can open no more, then prints whether it counts as alive. */
+  static final class WithoutDescriptors {
+    public static void main(String[] args) throws IOException {
+      ProcessIdentity self = ProcessIdentity.self();
+      assertThat(self.isAlive()).isTrue();
+      List<FileChannel> open = new ArrayList<>();
+      try {
+        for (int i = 0; i < 10_000; i++) {
+          open.add(FileChannel.open(Path.of("/dev/null")));
+        }
+      } catch (IOException tooManyOpenFiles) {
+        System.out.println("alive=" + self.isAlive() + " " + tooManyOpenFiles.getMessage());
+      }
+      open.forEach(channel -> assertThat(channel.isOpen()).isTrue());
+    }
+  }
+
+  @Test
+  void shouldNotTakeAMissingDescriptorForTheDeathOfAProcess() throws Exception {
+    Process process =
+        PeerProcess.java(
+            List.of("sh", "-c", "ulimit -n 100; exec \"$@\"", "sh"),
+            WithoutDescriptors.class,
+            List.of());
+    assertThat(process.inputReader().lines()).containsExactly("alive=true /dev/null: Too many open files");
   }
 
   @Test
