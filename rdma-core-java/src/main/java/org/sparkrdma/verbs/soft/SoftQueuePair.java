@@ -116,8 +116,9 @@ final class SoftQueuePair extends EngineQueuePair {
           region.remote().remoteKey32());
     }
     receiveBytes[(int) position & (receiveBytes.length - 1)] = request.totalBytes();
-    sharedReceives.post(position, request.elementCount(), request.totalBytes());
+    // Counted before the peer can find it: its message may arrive at once.
     postedReceives.setRelease(position + 1);
+    sharedReceives.post(position, request.elementCount(), request.totalBytes());
     return true;
   }
 
