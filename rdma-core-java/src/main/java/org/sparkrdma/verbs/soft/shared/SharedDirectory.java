@@ -2,10 +2,13 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +24,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *  base/sparkrdma-soft-UID/            0700, of this user
  *    PID-STARTTICKS-RANDOM/            0700, one for each open device
+ *      lock                            0600, locked by its owner
  *      table                           0600, see {@link SharedTable}
  *      f0, f1, …                       0600 memory, or symbolic links made by {@link FileLinks}
  *      q0, q1, …                       0600, see {@link SharedReceives}
@@ -29,9 +33,15 @@ import org.slf4j.LoggerFactory;
  * <p>The device creates it when it is opened, after removing the directories of killed processes.
  * It is removed at close, or by a shutdown hook when the process ends without a close. Safe for any
  * thread.
+ *
+ * <p>The owner holds a lock of the kernel on a file in it, as long as it lives: a process number in
+ * the name means nothing in another PID namespace, such as that of a container with the same
+ * /dev/shm. Such a lock, see fcntl(2), ends with the first descriptor of the file that its process
+ * closes, so no process opens that file of its own directories again.
  */
 public final class SharedDirectory implements AutoCloseable {
   public static final String TABLE = "table";
+  private static final String LOCK = "lock";
   public static final int MAX_NAME_BYTES = 64;
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedDirectory.class);
@@ -42,11 +52,27 @@ public final class SharedDirectory implements AutoCloseable {
   private final HostIdentity host;
   private final Thread hook = new Thread(this::remove, "soft-rdma-cleaner");
   private final AtomicLong nextFileId = new AtomicLong();
+  private final FileChannel lock;
 
-  private SharedDirectory(Path user, String name, HostIdentity host) {
+  private SharedDirectory(Path user, String name, HostIdentity host) throws IOException {
     this.user = user;
     this.host = host;
     directory = user.resolve(name);
+    // Others find it, by its name, only with the lock held.
+    Path hidden = user.resolve("new-" + name);
+    PrivateFiles.ensureDirectory(hidden, host.userId());
+    lock = PrivateFiles.create(hidden.resolve(LOCK));
+    boolean complete = false;
+    try {
+      lock.lock();
+      Files.move(hidden, directory);
+      complete = true;
+    } finally {
+      if (!complete) {
+        lock.close();
+        removeDirectory(hidden);
+      }
+    }
   }
 
   /** Removes directories of killed processes and creates one for this process. */
@@ -54,9 +80,8 @@ public final class SharedDirectory implements AutoCloseable {
       throws IOException {
     Path user = base.resolve("sparkrdma-soft-" + host.userId());
     PrivateFiles.ensureDirectory(user, host.userId());
-    removeLeftovers(user);
+    removeLeftovers(user, self);
     var shared = new SharedDirectory(user, newName(self), host);
-    PrivateFiles.ensureDirectory(shared.directory, host.userId());
     Runtime.getRuntime().addShutdownHook(shared.hook);
     return shared;
   }
@@ -123,8 +148,9 @@ public final class SharedDirectory implements AutoCloseable {
   public void close() {
     remove();
     try {
+      lock.close();
       Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
+    } catch (IOException | IllegalStateException e) {
       LOG.trace("closed while the process ends", e);
     }
   }
@@ -138,12 +164,12 @@ public final class SharedDirectory implements AutoCloseable {
   }
 
   /** Best effort: processes that start together do the same. */
-  private static void removeLeftovers(Path user) {
+  private static void removeLeftovers(Path user, ProcessIdentity self) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
         ProcessIdentity owner = ownerOf(directory.getFileName().toString());
-        if (owner != null && !owner.isAlive()) {
-          removeLeftover(directory);
+        if (owner != null && !owner.equals(self)) {
+          removeLeftover(directory, owner);
         }
       }
     } catch (IOException | DirectoryIteratorException e) {
@@ -151,16 +177,24 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  private static void removeLeftover(Path directory) {
-    LOG.info("Removing the shared directory of a process that was killed: path={}", directory);
-    try {
-      removeDirectory(directory);
-    } catch (IOException | DirectoryIteratorException e) {
+  private static void removeLeftover(Path directory, ProcessIdentity owner) {
+    Path file = directory.resolve(LOCK);
+    boolean locks = Files.exists(file);
+    try (FileChannel channel = locks ? FileChannel.open(file, StandardOpenOption.WRITE) : null) {
+      // Earlier versions have no lock.
+      if (locks ? channel.tryLock() != null : !owner.isAlive()) {
+        LOG.info("Removing the shared directory of a process that was killed: path={}", directory);
+        removeDirectory(directory);
+      }
+    } catch (IOException | DirectoryIteratorException | OverlappingFileLockException e) {
       LOG.debug("Shared directory of a killed process not removed: path={}", directory, e);
     }
   }
 
-  /** Removes a directory with its files, and the hard links that its symbolic links name. */
+  /**
+   * Removes a directory with its files, the lock last, and the hard links that its symbolic links
+   * name.
+   */
   private static void removeDirectory(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return;
@@ -170,9 +204,12 @@ public final class SharedDirectory implements AutoCloseable {
         if (Files.isSymbolicLink(file)) {
           FileLinks.removeTarget(file);
         }
-        Files.deleteIfExists(file);
+        if (!file.endsWith(LOCK)) {
+          Files.deleteIfExists(file);
+        }
       }
     }
+    Files.deleteIfExists(directory.resolve(LOCK));
     Files.deleteIfExists(directory);
   }
 }

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.soft.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -80,7 +81,7 @@ class SharedDirectoryTest {
       Path directory = list(user).get(0);
       assertThat(mode(user)).isEqualTo("rwx------");
       assertThat(mode(directory)).isEqualTo("rwx------");
-      assertThat(list(directory)).hasSize(2);
+      assertThat(list(directory)).hasSize(3);
       for (Path file : list(directory)) {
         assertThat(mode(file)).isEqualTo("rw-------");
       }
@@ -195,6 +196,34 @@ class SharedDirectoryTest {
             WithoutDescriptors.class,
             List.of());
     assertThat(process.inputReader().lines()).containsExactly("alive=true /dev/null: Too many open files");
+  }
+
+  /** As containers of one user that share /dev/shm. */
+  @Test
+  void shouldRemoveTheFilesOfAnotherPidNamespaceOnlyWhenTheirOwnerHasEnded() throws Exception {
+    List<String> unshare =
+        List.of("unshare", "--map-current-user", "--pid", "--mount-proc", "--fork", "--kill-child");
+    List<String> tried = new ArrayList<>(unshare);
+    tried.add("true");
+    assumeTrue(
+        new ProcessBuilder(tried).start().onExit().join().exitValue() == 0,
+        "users may make no PID namespace here");
+    try (VerbsEngine engine = load();
+        Device first = engine.open("soft0");
+        Device second = engine.open("soft0")) {
+      assertThat(second.info()).isEqualTo(first.info());
+      List<Path> own = list(user);
+      try (PeerProcess peer = PeerProcess.start(unshare, underTest(), Map.of())) {
+        assertThat(list(user)).as("removed by the other namespace").containsAll(own).hasSize(3);
+        engine.open("soft0").close();
+        assertThat(list(user)).as("removed by this namespace").containsAll(own).hasSize(3);
+        peer.kill();
+      }
+      try (PeerProcess peer = PeerProcess.start(unshare, underTest(), Map.of())) {
+        assertThat(peer.address()).isNotNull();
+        assertThat(list(user)).as("left by the process that was killed").hasSize(3);
+      }
+    }
   }
 
   @Test
