@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** Messages that arrive as soon as the peer can find their receives. */
 class EarlyMessageTest extends VerbsContract {
-  private static final int MESSAGES = 150_000;
+  private static final int MESSAGES = 100_000;
 
   @Override
   protected EngineUnderTest engine() {
@@ -26,8 +26,7 @@ class EarlyMessageTest extends VerbsContract {
     Pair pair = connect();
     int number = pair.server().number();
     var device = (SoftDevice) server.device;
-    var receives =
-        SharedReceives.attach(SharedDirectory.receives(device.directory.path(), number));
+    var receives = SharedReceives.attach(SharedDirectory.receives(device.directory.path(), number));
     var peer =
         new Thread(
             () -> {

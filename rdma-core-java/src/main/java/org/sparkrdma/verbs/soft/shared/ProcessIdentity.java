@@ -37,8 +37,8 @@ public record ProcessIdentity(int pid, int startTicks) {
   }
 
   /**
-   * Whether this process still runs; a zombie does not. Also true where that cannot be found out, as
-   * without a free file descriptor: memory and files of a process that runs must stay.
+   * Whether this process still runs; a zombie does not. Also true where that cannot be found out,
+   * as without a free file descriptor: memory and files of a process that runs must stay.
    */
   public boolean isAlive() {
     try {

@@ -195,7 +195,8 @@ class SharedDirectoryTest {
             List.of("sh", "-c", "ulimit -n 100; exec \"$@\"", "sh"),
             WithoutDescriptors.class,
             List.of());
-    assertThat(process.inputReader().lines()).containsExactly("alive=true /dev/null: Too many open files");
+    assertThat(process.inputReader().lines())
+        .containsExactly("alive=true /dev/null: Too many open files");
   }
 
   /** As containers of one user that share /dev/shm. */
