@@ -8,7 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
@@ -31,32 +31,30 @@ final class SoftPeer {
   static final int PIECE_BYTES = 1 << 19;
 
   private static final Logger LOG = LoggerFactory.getLogger(SoftPeer.class);
-  private static final Set<StandardOpenOption> READ_WRITE =
-      Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
-
-  /** Maximum number of open files of a peer; then all are closed. */
-  private static final int MAX_OPEN_FILES = 256;
 
   final String name;
   final SharedTable table;
   int connections;
   private final Path directory;
   private final boolean copiesReads;
+  private final int maxOpenFiles;
   private final int reader;
 
   /** The file in which a region was found last, by the region's index; null when it is closed. */
   private OpenFile[] files = new OpenFile[64];
 
-  private int openFiles;
+  int openFiles;
 
   /**
    * Attaches to the device of that directory.
    *
    * @param copiesReads false leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}
+   * @param maxOpenFiles at that number one is closed for the next
    */
-  SoftPeer(Path directory, boolean copiesReads) throws IOException {
+  SoftPeer(Path directory, boolean copiesReads, int maxOpenFiles) throws IOException {
     this.directory = directory;
     this.copiesReads = copiesReads;
+    this.maxOpenFiles = maxOpenFiles;
     name = directory.getFileName().toString();
     table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
     reader = table.claimReader(ProcessIdentity.self());
@@ -151,15 +149,29 @@ final class SoftPeer {
     if (file == null || file.fileId != fileId || !file.channel.isOpen()) {
       // Of an earlier region, or closed by an interrupt.
       close(region);
-      if (openFiles == MAX_OPEN_FILES) {
-        closeFiles();
+      if (openFiles >= maxOpenFiles) {
+        closeAny();
       }
       Path path = SharedDirectory.file(directory, fileId);
-      file = new OpenFile(fileId, FileChannel.open(path, READ_WRITE));
+      file =
+          new OpenFile(
+              fileId, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
       files[region] = file;
       openFiles++;
     }
     return file.channel;
+  }
+
+  /**
+   * Closes one at random: blocks are often read in the same order again, and the oldest one would
+   * be closed just before it is read.
+   */
+  private void closeAny() {
+    int region = ThreadLocalRandom.current().nextInt(files.length);
+    while (files[region] == null) {
+      region = (region + 1) % files.length;
+    }
+    close(region);
   }
 
   private void close(int region) {

@@ -2,8 +2,12 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * The devices that this one is connected to, by the name of their directory. Guarded by the lock of
@@ -12,12 +16,27 @@ import java.util.Map;
 final class SoftPeers {
   private static final long CHECK_NS = 500_000_000;
 
+  final Map<String, SoftPeer> byName = new HashMap<>();
+
+  /** Maximum number of open files of each peer, of which a host has few. */
+  int maxOpenFiles = maxOpenFiles();
+
   private final SoftDevice device;
-  private final Map<String, SoftPeer> byName = new HashMap<>();
   private boolean isCheckScheduled;
 
   SoftPeers(SoftDevice device) {
     this.device = device;
+  }
+
+  /** A part of RLIMIT_NOFILE, see getrlimit(2); where that is unknown, of a common one. */
+  private static int maxOpenFiles() {
+    try {
+      String limits = Files.readString(Path.of("/proc/self/limits"), StandardCharsets.ISO_8859_1);
+      String soft = limits.replaceFirst("(?s).*Max open files +([0-9]{1,9}) .*", "$1");
+      return Math.max(64, Math.min(SharedTable.REGIONS, Integer.parseInt(soft) / 16));
+    } catch (IOException | NumberFormatException e) {
+      return 256;
+    }
   }
 
   /**
@@ -28,7 +47,7 @@ final class SoftPeers {
   SoftPeer acquire(String directory) throws IOException {
     SoftPeer peer = byName.get(directory);
     if (peer == null) {
-      peer = new SoftPeer(device.directory.peer(directory), device.copiesReads);
+      peer = new SoftPeer(device.directory.peer(directory), device.copiesReads, maxOpenFiles);
       byName.put(peer.name, peer);
     }
     peer.connections++;

@@ -28,12 +28,11 @@ public final class PeerProcess implements AutoCloseable {
     address = new InetSocketAddress(engine.address(), Integer.parseInt(answer("listening")[1]));
   }
 
-  /** Starts a JVM with this JVM's class path and native libraries. */
-  public static Process java(Class<?> main, List<String> arguments) throws IOException {
-    return java(List.of(), main, arguments);
-  }
-
-  /** Same, by a command that starts the command behind its own arguments. */
+  /**
+   * Starts a JVM with this JVM's class path and native libraries.
+   *
+   * @param starter a command that starts the command behind its own arguments; empty for none
+   */
   public static Process java(List<String> starter, Class<?> main, List<String> arguments)
       throws IOException {
     List<String> command = new ArrayList<>(starter);

@@ -60,6 +60,7 @@ class DeregisterStressTest {
     Path control = Files.write(base.resolve("control"), new byte[StressOwner.CONTROL_BYTES]);
     Process owner =
         PeerProcess.java(
+            List.of(),
             StressOwner.class,
             List.of(base.toString(), control.toString(), Integer.toString(rounds)));
     Map<WorkStatus, Integer> counts = new EnumMap<>(WorkStatus.class);
@@ -91,7 +92,7 @@ class DeregisterStressTest {
         var sink = domain.register(memory, 0, LENGTH, SINK)) {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
-      var peer = new SoftPeer(device.directory.peer(name), true);
+      var peer = new SoftPeer(device.directory.peer(name), true, 1);
       var outcome = new AtomicReference<WorkStatus>();
       var entry = new WorkEntry(1);
       var request = new WorkRequest(1);

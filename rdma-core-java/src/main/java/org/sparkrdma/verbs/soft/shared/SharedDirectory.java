@@ -58,20 +58,18 @@ public final class SharedDirectory implements AutoCloseable {
     this.user = user;
     this.host = host;
     directory = user.resolve(name);
-    // Others find it, by its name, only with the lock held.
+    // Others find it, by its name, only with the lock held. A process that is killed before leaves
+    // an empty file.
     Path hidden = user.resolve("new-" + name);
     PrivateFiles.ensureDirectory(hidden, host.userId());
     lock = PrivateFiles.create(hidden.resolve(LOCK));
-    boolean complete = false;
     try {
       lock.lock();
       Files.move(hidden, directory);
-      complete = true;
-    } finally {
-      if (!complete) {
-        lock.close();
-        removeDirectory(hidden);
-      }
+    } catch (IOException e) {
+      lock.close();
+      removeDirectory(hidden);
+      throw e;
     }
   }
 

@@ -184,7 +184,6 @@ class SharedDirectoryTest {
       } catch (IOException tooManyOpenFiles) {
         System.out.println("alive=" + self.isAlive() + " " + tooManyOpenFiles.getMessage());
       }
-      open.forEach(channel -> assertThat(channel.isOpen()).isTrue());
     }
   }
 
@@ -199,31 +198,30 @@ class SharedDirectoryTest {
         .containsExactly("alive=true /dev/null: Too many open files");
   }
 
-  /** As containers of one user that share /dev/shm. */
+  /** Containers of one user may share /dev/shm. */
   @Test
   void shouldRemoveTheFilesOfAnotherPidNamespaceOnlyWhenTheirOwnerHasEnded() throws Exception {
-    List<String> unshare =
-        List.of("unshare", "--map-current-user", "--pid", "--mount-proc", "--fork", "--kill-child");
-    List<String> tried = new ArrayList<>(unshare);
-    tried.add("true");
+    String unshare = "unshare --map-current-user --pid --mount-proc --fork --kill-child ";
     assumeTrue(
-        new ProcessBuilder(tried).start().onExit().join().exitValue() == 0,
+        new ProcessBuilder("sh", "-c", unshare + "true").start().onExit().join().exitValue() == 0,
         "users may make no PID namespace here");
-    try (VerbsEngine engine = load();
-        Device first = engine.open("soft0");
-        Device second = engine.open("soft0")) {
-      assertThat(second.info()).isEqualTo(first.info());
+    try (VerbsEngine engine = load()) {
+      engine.open("soft0");
+      engine.open("soft0");
       List<Path> own = list(user);
-      try (PeerProcess peer = PeerProcess.start(unshare, underTest(), Map.of())) {
+      try (PeerProcess peer =
+          PeerProcess.start(List.of(unshare.split(" ")), underTest(), Map.of())) {
         assertThat(list(user)).as("removed by the other namespace").containsAll(own).hasSize(3);
         engine.open("soft0").close();
         assertThat(list(user)).as("removed by this namespace").containsAll(own).hasSize(3);
         peer.kill();
       }
-      try (PeerProcess peer = PeerProcess.start(unshare, underTest(), Map.of())) {
-        assertThat(peer.address()).isNotNull();
-        assertThat(list(user)).as("left by the process that was killed").hasSize(3);
+      // The kernel ends the other process of the namespace a little later; the test's limit bounds
+      // it.
+      while (list(user).size() > 2) {
+        engine.open("soft0").close();
       }
+      assertThat(list(user)).containsAll(own);
     }
   }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.contract.VerbsContract;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedReceives;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
+
+/** Queue pairs, receives and files that a device shares with its peers. */
+class SharedStateTest extends VerbsContract {
+  private static final int MESSAGES = 100_000;
+  private static final int OPEN_FILES = 4;
+
+  @Override
+  protected EngineUnderTest engine() {
+    return SoftUnderTest.ENGINE;
+  }
+
+  @Test
+  void shouldUseUpTheRetriesOfAReadThatFindsNoQueuePair() throws Exception {
+    reopenUnwatched();
+    Pair pair = connect();
+    Node.Block source = server.block(10, 42, Node.READABLE);
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    ((SoftDevice) server.device)
+        .table.retireQueuePair(SharedTable.queuePairIndex(pair.server().number()));
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    pair.client().postSend(sink.readFrom(2, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.RETRY_EXCEEDED);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldSeeEachMessageThatArrivesWhileItsReceiveIsPosted() throws Exception {
+    reopenUnwatched();
+    Pair pair = connect();
+    int number = pair.server().number();
+    var device = (SoftDevice) server.device;
+    var receives = SharedReceives.attach(SharedDirectory.receives(device.directory.path(), number));
+    var peer =
+        new Thread(
+            () -> {
+              for (long position = 0; position < MESSAGES && !Thread.interrupted(); ) {
+                if (receives.isPosted(position)) {
+                  receives.deliver(position++, 0, 0, 0);
+                  device.table.ring(SharedTable.queuePairIndex(number));
+                  device.loop.poll(false);
+                }
+              }
+            });
+    peer.start();
+    try {
+      Node.Block inbox = server.block(100, 0, Node.SINK);
+      for (int i = 0; i < MESSAGES; i++) {
+        pair.server().postReceive(inbox.receive(i));
+        spinUntil(() -> server.pollQueue() > 0);
+        assertThat(server.results.remove().id()).isEqualTo(i);
+      }
+    } finally {
+      peer.interrupt();
+      peer.join();
+    }
+  }
+
+  @Test
+  void shouldCloseOneFileOfAPeerForTheNextAtTheLimit() throws Exception {
+    reopenUnwatched();
+    SoftPeers peers = ((SoftDevice) client.device).peers;
+    peers.maxOpenFiles = OPEN_FILES;
+    Pair pair = connect();
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    List<Node.Block> sources = new ArrayList<>();
+    for (int i = 0; i < 4 * OPEN_FILES; i++) {
+      sources.add(i < 2 * OPEN_FILES ? server.block(10, i, Node.READABLE) : sources.get(i / 2));
+      pair.client().postSend(sink.readFrom(i, sources.get(i).region()));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(sink.bytes()).containsOnly(i < 2 * OPEN_FILES ? i : i / 2);
+      assertThat(peers.byName.values())
+          .extracting(peer -> peer.openFiles)
+          .containsExactly(Math.min(i + 1, OPEN_FILES));
+    }
+  }
+}
