@@ -32,7 +32,7 @@ final class FileMapping implements AutoCloseable {
     String details = "file=" + file + " offset=" + offset + " lengthBytes=" + lengthBytes;
     int fd = Libc.openFile(file, writable);
     if (fd < 0) {
-      throw Libraries.failure("open", details);
+      throw Libraries.failure("open", -fd, details);
     }
     try {
       long fileBytes = Libc.fileBytes(fd);

@@ -61,14 +61,16 @@ public final class JffiLibrary {
   }
 
   private static String whyNotLoaded(Throwable cause) {
-    // jffi keeps the text of the cause only.
-    if (String.valueOf(cause).contains("IllegalCallerException")) {
+    // jffi keeps only the text of the exceptions with their stacks; the last one names the cause.
+    String text = String.valueOf(cause);
+    String reason = text.lines().filter(line -> line.matches("\\S.*")).reduce("", (a, b) -> b);
+    if (text.contains("IllegalCallerException")) {
       return "this JVM forbids native access: start it with --enable-native-access=ALL-UNNAMED";
     }
     String folder = System.getProperty("jffi.extract.dir", System.getProperty("java.io.tmpdir"));
     return "jffi, which calls the RDMA libraries, cannot load its own library from the folder "
-        + folder
-        + ", which must be writable and not mounted noexec: name another with"
+        + (folder + ": " + reason)
+        + ". If the folder is full, not writable or mounted noexec, name another with"
         + " -Djffi.extract.dir=FOLDER in spark.executor.extraJavaOptions and"
         + " spark.driver.extraJavaOptions";
   }

@@ -89,12 +89,14 @@ public final class Libc {
   /**
    * Opens a file for reading, or for reading and writing.
    *
-   * @return its descriptor, or -1
+   * @return its descriptor, or -errno: freeing the path replaces the errno of this call
    */
   public static int openFile(Path file, boolean writable) {
     try (NativeArena one = new NativeArena()) {
       long path = one.allocate(file.toString().getBytes(FILE_NAMES), 1);
-      return Native.callInt(LIBRARY.get("open"), path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
+      int flags = O_CLOEXEC | (writable ? O_RDWR : O_RDONLY);
+      int fd = Native.callInt(LIBRARY.get("open"), path, flags);
+      return fd < 0 ? -Native.errno() : fd;
     }
   }
 

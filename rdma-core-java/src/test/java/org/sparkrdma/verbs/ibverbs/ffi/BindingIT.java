@@ -133,6 +133,7 @@ class BindingIT {
     assertThat(Native.getByte(address + 5)).isEqualTo(7);
     Native.putByte(address, 9);
     Libc.unmap(address, Libc.pageBytes());
+    assertThat(Libc.openFile(directory.resolve("missing"), true)).as("ENOENT").isEqualTo(-2);
     assertThat(Files.readAllBytes(file)[Libc.pageBytes()]).isEqualTo((byte) 9);
   }
 

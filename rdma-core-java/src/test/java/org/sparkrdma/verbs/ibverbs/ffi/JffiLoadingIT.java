@@ -19,6 +19,8 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -157,12 +159,17 @@ class JffiLoadingIT {
         .contains("or ours is missing");
   }
 
-  @Test
-  void shouldNameTheSettingThatHelpsWhereTemporaryFilesMayNotRun() throws Exception {
-    Path folder = Files.createDirectory(directory.resolve("noexec"));
+  @ParameterizedTest
+  @CsvSource({
+    "'size=4m,noexec', failed to map segment from shared object",
+    "size=40k, No space left on device",
+  })
+  void shouldNameTheReasonAndTheSettingThatHelpsWhereTemporaryFilesCannotRun(
+      String mounted, String reason) throws Exception {
+    Path folder = Files.createDirectory(directory.resolve("temporary"));
     assumeTrue("root".equals(System.getProperty("user.name")), "only root may mount a tmpfs");
     assumeTrue(
-        run("mount", "-t", "tmpfs", "-o", "size=4m,noexec", "tmpfs", folder.toString()),
+        run("mount", "-t", "tmpfs", "-o", mounted, "tmpfs", folder.toString()),
         "this container may not mount a tmpfs");
     try {
       // jffi tries the working directory next.
@@ -172,7 +179,7 @@ class JffiLoadingIT {
           .singleElement()
           .asString()
           .startsWith("unavailable: ")
-          .contains("from the folder " + folder, "-Djffi.extract.dir=FOLDER", "noexec");
+          .contains("from the folder " + folder, reason, "-Djffi.extract.dir=FOLDER", "noexec");
 
       options.add("-Djffi.extract.dir=" + directory);
       assertThat(probe(ours(), "system", List.of())).containsExactly(WORKS);
