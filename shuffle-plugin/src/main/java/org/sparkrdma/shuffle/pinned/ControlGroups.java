@@ -45,6 +45,8 @@ final class ControlGroups {
     group = group.startsWith(top) ? group : top;
     while (group.startsWith(top)) {
       values.addAll(SystemFiles.lines(group.resolve("memory.max")));
+      // Above it the kernel reclaims and slows the group down, which pinned memory cannot end.
+      values.addAll(SystemFiles.lines(group.resolve("memory.high")));
       values.addAll(SystemFiles.lines(group.resolve("memory.limit_in_bytes")));
       // Version 1 also reports the minimum of groups outside this namespace.
       for (String line : SystemFiles.lines(group.resolve("memory.stat"))) {

@@ -14,8 +14,8 @@ import java.util.OptionalLong;
  *
  * @param bytes memory of the host, or the minimum limit of the control groups where that is lower
  * @param contained whether the limit of a control group is the lower one
- * @param lockableBytes RLIMIT_MEMLOCK, see getrlimit(2); empty for unlimited, and where it does not
- *     apply: CAP_IPC_LOCK, see capabilities(7)
+ * @param lockableBytes RLIMIT_MEMLOCK, see getrlimit(2); empty for unlimited or unknown, and where
+ *     it does not apply: CAP_IPC_LOCK, see capabilities(7)
  * @param heapBytes maximum size of the Java heap
  * @param pageBytes of a page
  * @param processors that this process may use

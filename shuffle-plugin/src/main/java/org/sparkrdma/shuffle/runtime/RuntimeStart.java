@@ -130,8 +130,7 @@ class RuntimeStart {
    * code. So there must be descriptors.
    */
   private static void initialiseClasses() throws VerbsException {
-    // Unknown where none is free, because the count needs one itself.
-    long free = FileDescriptors.free(new SystemFiles(Path.of("/"))).orElse(0);
+    long free = FileDescriptors.free(new SystemFiles(Path.of("/"))).orElse(FileDescriptors.NEEDED);
     if (free < FileDescriptors.NEEDED) {
       // Transient by its errno.
       throw new VerbsException(

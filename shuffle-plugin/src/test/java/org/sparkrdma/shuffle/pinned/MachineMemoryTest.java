@@ -52,6 +52,8 @@ class MachineMemoryTest {
     assertThat(limit()).isEqualTo(2 * GIB);
     write("sys/fs/cgroup/kubepods.slice/memory.max", "" + GIB);
     assertThat(limit()).isEqualTo(GIB);
+    write("sys/fs/cgroup/kubepods.slice/memory.high", "" + GIB / 2);
+    assertThat(limit()).as("the kernel slows the group down above it").isEqualTo(GIB / 2);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "1000000\n");
     assertThat(limit()).isEqualTo(1_000_000);
   }
@@ -135,6 +137,17 @@ class MachineMemoryTest {
     write("proc/self/uid_map", "         " + users.replace(" ", "          ") + "\n");
     assertThat(machine().lockableBytes())
         .isEqualTo(free ? OptionalLong.empty() : OptionalLong.of(65_536));
+  }
+
+  @Test
+  void shouldDistinguishUnknownDescriptorsFromNone() throws IOException {
+    write("proc/self/fd/0", "");
+    assertThat(FileDescriptors.free(new SystemFiles(root))).as("no limits").isEmpty();
+    write("proc/self/limits", "Max open files            128  4096  files\n");
+    assertThat(FileDescriptors.free(new SystemFiles(root))).hasValue(127);
+    Files.delete(root.resolve("proc/self/limits"));
+    write("proc/self/limits/file", "");
+    assertThat(FileDescriptors.free(new SystemFiles(root))).as("no descriptor").hasValue(0);
   }
 
   @Test
