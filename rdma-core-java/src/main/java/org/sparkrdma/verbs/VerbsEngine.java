@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs;
 
 import java.util.List;
+import java.util.OptionalLong;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
@@ -39,6 +40,14 @@ public interface VerbsEngine extends AutoCloseable {
    */
   default Device open(DeviceInfo device) throws VerbsException {
     return open(device.name());
+  }
+
+  /**
+   * {@return bytes of memory that can be allocated on its devices now; empty where only the host's
+   * memory limits them}
+   */
+  default OptionalLong freeMemoryBytes() {
+    return OptionalLong.empty();
   }
 
   @Override

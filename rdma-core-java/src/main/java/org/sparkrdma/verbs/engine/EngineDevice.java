@@ -86,16 +86,39 @@ public abstract class EngineDevice implements Device {
   }
 
   @Override
-  public final synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
-    checkOpen();
+  public final HostMemory allocate(long lengthBytes) throws VerbsException {
     if (lengthBytes <= 0) {
       throw new IllegalArgumentException(
           "memory needs at least one byte: lengthBytes=" + lengthBytes);
     }
+    for (int refusals = 1; ; refusals++) {
+      try {
+        return tryAllocate(lengthBytes);
+      } catch (VerbsException e) {
+        if (!awaitFreedMemory(refusals)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private synchronized HostMemory tryAllocate(long lengthBytes) throws VerbsException {
+    checkOpen();
     return add(newMemory(lengthBytes));
   }
 
   protected abstract EngineMemory newMemory(long lengthBytes) throws VerbsException;
+
+  /**
+   * Memory was refused: waits until closed memory may have been freed, without the lock of this,
+   * because others use the device meanwhile.
+   *
+   * @param refusals of the same allocation
+   * @return whether to try again
+   */
+  protected boolean awaitFreedMemory(int refusals) {
+    return false;
+  }
 
   @Override
   public final synchronized ProtectionDomain allocateProtectionDomain() throws VerbsException {

@@ -9,8 +9,12 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
@@ -42,6 +46,8 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 final class SoftDevice extends EngineDevice {
   static final String NAME = "soft0";
 
+  private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);
+
   private static final long MAX_MESSAGE_BYTES = 1L << 30;
 
   private static final int MAX_QUEUE_PAIR_DEPTH = 16_384;
@@ -50,6 +56,12 @@ final class SoftDevice extends EngineDevice {
   private static final int MAX_READS_IN_FLIGHT = 16;
   private static final int MTU_BYTES = 4_096;
   private static final long FIRST_ADDRESS = 0x1000_0000_0000L;
+
+  /** Least time between two collections. */
+  private static final long COLLECTION_PAUSE_NS = 10_000_000_000L;
+
+  private static final long FIRST_WAIT_NS = 5_000_000;
+  private static final int WAITS = 4;
   private static final long PAGE_BYTES = 4_096;
 
   final SoftSettings settings;
@@ -67,6 +79,8 @@ final class SoftDevice extends EngineDevice {
   final boolean copiesReads;
 
   private final AtomicLong nextAddress = new AtomicLong(FIRST_ADDRESS);
+  private final AtomicLong collectedNs = new AtomicLong(System.nanoTime() - COLLECTION_PAUSE_NS);
+  private final AtomicBoolean shortageReported = new AtomicBoolean();
   private int nextDomainId = 1;
 
   private SoftDevice(
@@ -129,6 +143,42 @@ final class SoftDevice extends EngineDevice {
   @Override
   protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
     return SoftMemory.allocate(this, lengthBytes);
+  }
+
+  /**
+   * Closed memory is unmapped only when the collector has found that no slice of it is reachable. A
+   * collection stops the process, so there is at most one in a few seconds; other allocations fail
+   * at once.
+   */
+  @Override
+  protected boolean awaitFreedMemory(int refusals) {
+    if (refusals == 1 ? collect() : refusals <= WAITS) {
+      LockSupport.parkNanos(FIRST_WAIT_NS << refusals - 1);
+      return true;
+    }
+    if (!shortageReported.getAndSet(true)) {
+      LOG.warn(
+          "Shared memory is short, so blocks without memory are fetched over TCP: directory={}"
+              + " totalBytes={} freeBytes={}: enlarge it (--shm-size of a container, an emptyDir of"
+              + " medium Memory in Kubernetes), or name another tmpfs with soft.directory",
+          settings.directory(),
+          settings.directory().toFile().getTotalSpace(),
+          settings.directory().toFile().getUsableSpace());
+    }
+    return false;
+  }
+
+  private boolean collect() {
+    long now = System.nanoTime();
+    long last = collectedNs.get();
+    if (!SoftMemory.anyClosed
+        || now - last < COLLECTION_PAUSE_NS
+        || !collectedNs.compareAndSet(last, now)) {
+      return false;
+    }
+    SoftMemory.anyClosed = false;
+    System.gc();
+    return true;
   }
 
   @Override

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
@@ -29,6 +30,11 @@ final class SoftEngine extends EngineBase {
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
     return List.of(SoftDevice.info(host));
+  }
+
+  @Override
+  public OptionalLong freeMemoryBytes() {
+    return OptionalLong.of(settings.directory().toFile().getUsableSpace());
   }
 
   @Override

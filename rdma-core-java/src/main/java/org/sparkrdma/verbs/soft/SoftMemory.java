@@ -9,7 +9,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.soft.shared.PrivateFiles;
@@ -25,11 +24,9 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
  */
 final class SoftMemory extends EngineMemory {
   private static final int STRIDE_SHIFT = 30;
-  private static final int FIRST_PAUSE_NS = 10_000_000;
-  private static final int LAST_PAUSE_NS = 500_000_000;
 
-  /** Whether memory of this process was closed that may still be mapped. */
-  private static volatile boolean anyClosed;
+  /** Whether memory of this process was closed since the last collection that was requested. */
+  static volatile boolean anyClosed;
 
   private final Path file;
   private final long fileId;
@@ -52,31 +49,14 @@ final class SoftMemory extends EngineMemory {
     }
   }
 
-  /**
-   * Allocates memory. Closed memory is unmapped only when the collector has found that no slice of
-   * it is reachable. So when there is too little memory and some was closed, this requests a
-   * collection and waits a little before it fails.
-   */
   static SoftMemory allocate(SoftDevice device, long lengthBytes) throws VerbsException {
-    for (int pauseNs = FIRST_PAUSE_NS; ; pauseNs *= 2) {
-      try {
-        return tryAllocate(device, lengthBytes);
-      } catch (VerbsException e) {
-        if (!anyClosed || pauseNs > LAST_PAUSE_NS) {
-          throw e;
-        }
-        if (pauseNs == FIRST_PAUSE_NS) {
-          System.gc();
-        }
-        LockSupport.parkNanos(pauseNs);
-      }
-    }
-  }
-
-  private static SoftMemory tryAllocate(SoftDevice device, long lengthBytes) throws VerbsException {
     long fileId = device.directory.newFileId();
     Path file = SharedDirectory.file(device.directory.path(), fileId);
     try (FileChannel channel = PrivateFiles.create(file)) {
+      if (file.toFile().getUsableSpace() < lengthBytes) {
+        // Others would find no room, and this thread would write for long, until it is full.
+        throw new IOException("No space left on device");
+      }
       PrivateFiles.fillWithZeros(channel, lengthBytes);
       var windows = new ByteBuffer[(int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1)];
       for (int i = 0; i < windows.length; i++) {

@@ -55,6 +55,15 @@ class EngineDeviceTest {
   }
 
   @Test
+  void shouldWaitForFreedMemoryWithoutItsLock() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.device.calls.clear();
+    objects.device.refusals = 2;
+    assertThat(objects.device.allocate(64).lengthBytes()).isEqualTo(64);
+    assertThat(objects.device.calls).hasSize(2).containsOnly("await freed memory: locked=false");
+  }
+
+  @Test
   @Timeout(60)
   void shouldCloseAllWhenARegistrationIsInProgress() throws Exception {
     var objects = new FakeDevice.Objects();

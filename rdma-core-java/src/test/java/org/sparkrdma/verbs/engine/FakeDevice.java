@@ -64,6 +64,9 @@ public final class FakeDevice extends EngineDevice {
   /** Runs at the beginning of each destruction of a connection's identifier. */
   Runnable duringIdentifierDestruction = () -> {};
 
+  /** Number of allocations that are refused next. */
+  int refusals;
+
   /** Runs in the middle of each registration. */
   Runnable duringRegistration = () -> {};
 
@@ -91,7 +94,16 @@ public final class FakeDevice extends EngineDevice {
   }
 
   @Override
-  protected EngineMemory newMemory(long lengthBytes) {
+  protected boolean awaitFreedMemory(int refusals) {
+    calls.add("await freed memory: locked=" + Thread.holdsLock(this));
+    return true;
+  }
+
+  @Override
+  protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
+    if (refusals-- > 0) {
+      throw new VerbsException("allocate", VerbsException.ENOMEM, "refused", null);
+    }
     return new EngineMemory(this, 4096, lengthBytes) {
       // Longer than the memory, so that only the shared class keeps a slice inside.
       private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes + 64);

@@ -42,21 +42,22 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
    * Takes the user's setting, or else the minimum of the machine's limits.
    *
    * @param set the user's setting; empty to derive it
-   * @param hardware whether RLIMIT_MEMLOCK is charged, as for all hardware devices
+   * @param shared free memory that a loopback engine shares with its peers; empty for hardware, for
+   *     which RLIMIT_MEMLOCK is charged
    */
   public static PinnedLimit of(
-      Optional<Long> set, MachineMemory machine, SparkMemory spark, boolean hardware) {
+      Optional<Long> set, MachineMemory machine, SparkMemory spark, OptionalLong shared) {
     String owner = machine.contained() ? "the container limit" : "host memory";
     int executors = spark.executorsOn(machine);
-    int shared = Math.max(MIN_EXECUTORS, executors);
+    int possible = Math.max(MIN_EXECUTORS, executors);
     long taken = machine.heapBytes() + spark.offHeapBytes();
     long outside = Math.max(0, machine.bytes() / executors - taken);
     List<Bound> bounds = new ArrayList<>();
     if (!spark.ownsContainer(machine)) {
       bounds.add(
           new Bound(
-              "1/" + PART + " of " + owner + " shared by executors=" + shared,
-              machine.bytes() / ((long) PART * shared)));
+              "1/" + PART + " of " + owner + " shared by executors=" + possible,
+              machine.bytes() / ((long) PART * possible)));
     }
     bounds.add(
         new Bound("1/2 of " + owner + " outside the heaps of executors=" + executors, outside / 2));
@@ -65,9 +66,15 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
       bounds.add(
           new Bound("1/2 of " + OVERHEAD + " above " + (JVM_BYTES >> 20) + " MiB", above / 2));
     }
+    if (shared.isPresent()) {
+      bounds.add(
+          new Bound(
+              "1/2 of free shared memory (soft.directory) for executors=" + executors,
+              shared.getAsLong() / (2L * executors)));
+    }
     long needed = lowest(bounds);
-    OptionalLong lockable = hardware ? machine.lockableBytes() : OptionalLong.empty();
-    if (lockable.isPresent()) {
+    OptionalLong lockable = machine.lockableBytes();
+    if (lockable.isPresent() && shared.isEmpty()) {
       bounds.add(new Bound("RLIMIT_MEMLOCK", lockable.getAsLong()));
     }
     StringJoiner derivation = new StringJoiner(", ", "the minimum of: ", "");

@@ -29,7 +29,6 @@ import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
@@ -192,7 +191,7 @@ class RuntimeStart {
             machine,
             // Spark has set the resources of the executor's ResourceProfile in this configuration.
             SparkMemory.of(key -> env.conf().get(key, null)),
-            choice.device().transport() != Transport.LOOPBACK);
+            engine.freeMemoryBytes());
     return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
   }
 }

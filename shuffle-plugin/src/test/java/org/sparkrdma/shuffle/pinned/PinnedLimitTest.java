@@ -15,6 +15,7 @@ class PinnedLimitTest {
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
   private static final Optional<Long> AUTO = Optional.empty();
+  private static final OptionalLong HARDWARE = OptionalLong.empty();
 
   private static SparkMemory spark(String... settings) {
     SparkConf conf = new SparkConf(false);
@@ -39,7 +40,7 @@ class PinnedLimitTest {
     MachineMemory pod = container(8, 3, OptionalLong.of(GIB / 2));
     SparkMemory spark =
         spark("spark.master", "k8s://https://h", "spark.executor.memoryOverhead", "5g");
-    PinnedLimit limit = PinnedLimit.of(AUTO, pod, spark, true);
+    PinnedLimit limit = PinnedLimit.of(AUTO, pod, spark, HARDWARE);
     assertThat(limit.bytes()).isEqualTo(GIB / 2);
     assertThat(limit.neededBytes()).isEqualTo(2_432 * MIB);
     assertThat(limit.derivation())
@@ -47,8 +48,11 @@ class PinnedLimitTest {
             "the minimum of: 1/2 of the container limit outside the heaps of executors=1: 2560 MiB,"
                 + " 1/2 of"
                 + " spark.executor.memoryOverhead above 256 MiB: 2432 MiB, RLIMIT_MEMLOCK: 512 MiB");
-    PinnedLimit soft = PinnedLimit.of(AUTO, pod, spark, false);
+    PinnedLimit soft = PinnedLimit.of(AUTO, pod, spark, OptionalLong.of(64 * GIB));
     assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(2_432 * MIB);
+    PinnedLimit small = PinnedLimit.of(AUTO, pod, spark, OptionalLong.of(64 * MIB));
+    assertThat(small.bytes()).as("/dev/shm of a container").isEqualTo(32 * MIB);
+    assertThat(small.derivation()).contains("shared memory (soft.directory) for executors=1: 32");
   }
 
   /** Executors with a heap of 7 GiB. */
@@ -74,7 +78,8 @@ class PinnedLimitTest {
             "spark.executor.cores",
             cores.isEmpty() ? "1" : cores);
     MachineMemory container = container(64, 7, OptionalLong.empty());
-    assertThat(PinnedLimit.of(AUTO, container, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+    assertThat(PinnedLimit.of(AUTO, container, spark, HARDWARE).bytes())
+        .isEqualTo(expectedMib * MIB);
   }
 
   @ParameterizedTest
@@ -88,13 +93,13 @@ class PinnedLimitTest {
   })
   void shouldShareTheHostAmongThePossibleExecutors(String cores, String memory, long expectedMib) {
     SparkMemory spark = spark("spark.executor.cores", cores, "spark.executor.memory", memory);
-    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
   }
 
   @ParameterizedTest
   @CsvSource({"yarn", "spark://h:7077", "k8s://https://h"})
   void shouldCountOneCoreForAnExecutorThatNamesNone(String master) {
-    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark("spark.master", master), true);
+    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark("spark.master", master), HARDWARE);
     assertThat(limit.derivation()).contains("shared by executors=16: 1024 MiB");
   }
 
@@ -111,7 +116,7 @@ class PinnedLimitTest {
   void shouldStayWithinTheOverheadMemoryOfTheClusterManager(
       String master, String key, String value, long expectedMib) {
     SparkMemory spark = spark("spark.master", master, key, value);
-    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
   }
 
   @ParameterizedTest
@@ -119,7 +124,7 @@ class PinnedLimitTest {
   void shouldStayWithinTheHostsMemoryBesideTheHeap(long heapGib, long expectedMib) {
     SparkMemory standalone =
         spark("spark.executor.memory", heapGib + "g", "spark.executor.cores", "16");
-    assertThat(PinnedLimit.of(AUTO, host(64, heapGib), standalone, true).bytes())
+    assertThat(PinnedLimit.of(AUTO, host(64, heapGib), standalone, HARDWARE).bytes())
         .isEqualTo(expectedMib * MIB);
   }
 
@@ -134,7 +139,7 @@ class PinnedLimitTest {
             "spark.executor.pyspark.memory",
             "1g");
     MachineMemory container = container(4, 2, OptionalLong.empty());
-    assertThat(PinnedLimit.of(AUTO, container, spark, true).bytes()).isEqualTo(MIB);
+    assertThat(PinnedLimit.of(AUTO, container, spark, HARDWARE).bytes()).isEqualTo(MIB);
   }
 
   @Test
@@ -142,7 +147,7 @@ class PinnedLimitTest {
     MachineMemory tight = container(3, 1, OptionalLong.of(65_536));
     SparkMemory pod =
         spark("spark.master", "k8s://https://h", "spark.executor.memoryOverhead", "512m");
-    PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, pod, true);
+    PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, pod, HARDWARE);
     assertThat(limit.bytes()).isEqualTo(5 * GIB);
     assertThat(limit.derivation())
         .startsWith("set by spark.shuffle.rdma.pinned.max, instead of the minimum of: ")

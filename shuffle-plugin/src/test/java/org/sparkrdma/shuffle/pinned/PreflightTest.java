@@ -44,7 +44,8 @@ class PreflightTest {
 
   private void check(Optional<Long> set, OptionalLong lockable) throws VerbsException {
     MachineMemory machine = new MachineMemory(16 * GIB, false, lockable, GIB, 4_096, 4);
-    PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(key -> null), true);
+    PinnedLimit limit =
+        PinnedLimit.of(set, machine, SparkMemory.of(key -> null), OptionalLong.empty());
     try (PinnedBudget budget = new PinnedBudget(limit.bytes(), 4_096)) {
       Preflight.check(fake(Device.class, "device"), budget, limit, machine, NEEDS);
     }

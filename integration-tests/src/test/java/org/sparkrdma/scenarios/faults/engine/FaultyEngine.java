@@ -2,6 +2,7 @@
 package org.sparkrdma.scenarios.faults.engine;
 
 import java.util.List;
+import java.util.OptionalLong;
 import org.sparkrdma.scenarios.faults.plan.Faults;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -29,6 +30,11 @@ final class FaultyEngine implements VerbsEngine {
   @Override
   public Device open(String deviceName) throws VerbsException {
     return new FaultyDevice(real.open(deviceName), Faults.here());
+  }
+
+  @Override
+  public OptionalLong freeMemoryBytes() {
+    return real.freeMemoryBytes();
   }
 
   @Override

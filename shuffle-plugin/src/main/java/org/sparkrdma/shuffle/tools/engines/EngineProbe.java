@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,6 @@ import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Chooses engine, device and addresses as an executor does, opens the device, registers memory and
@@ -46,6 +46,9 @@ public final class EngineProbe {
   private final InetAddress sparkHost;
   private final SystemFiles files;
   private final List<Path> localDirectories;
+
+  /** Value of {@link VerbsEngine#freeMemoryBytes()} of the engine that is probed. */
+  private OptionalLong freeMemory = OptionalLong.empty();
 
   /**
    * A probe that has not run.
@@ -78,6 +81,7 @@ public final class EngineProbe {
             DeviceChoice.all(open.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
         // The choice, should no device start.
         chosen = Optional.of(all.get(0));
+        freeMemory = open.freeMemoryBytes();
         return DeviceTrials.run(
             all,
             choice -> probe(choice, reasons, tryDevice(open, choice.device())),
@@ -87,17 +91,13 @@ public final class EngineProbe {
         reasons.add(e.getMessage());
       }
     }
-    return new Probe(chosen, false, reasons, limit(isHardware(chosen)), Map.of());
+    return new Probe(chosen, false, reasons, limit(), Map.of());
   }
 
   private Probe probe(
       DeviceChoice choice, List<String> reasons, Map<Path, Optional<String>> directories) {
     Optional<DeviceChoice> chosen = Optional.of(choice);
-    return new Probe(chosen, true, reasons, limit(isHardware(chosen)), directories);
-  }
-
-  private static boolean isHardware(Optional<DeviceChoice> choice) {
-    return choice.filter(one -> one.device().transport() == Transport.LOOPBACK).isEmpty();
+    return new Probe(chosen, true, reasons, limit(), directories);
   }
 
   /**
@@ -115,6 +115,7 @@ public final class EngineProbe {
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
         chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, number));
+        freeMemory = open.freeMemoryBytes();
         if (used) {
           try (Device device = open.open(chosen.get().device())) {
             directories = registerFiles(device);
@@ -124,7 +125,7 @@ public final class EngineProbe {
         LOG.debug("Device not opened a second time", e);
       }
     }
-    return new Probe(chosen, used, startReasons, limit(isHardware(chosen)), directories);
+    return new Probe(chosen, used, startReasons, limit(), directories);
   }
 
   /**
@@ -136,7 +137,7 @@ public final class EngineProbe {
   private Map<Path, Optional<String>> tryDevice(VerbsEngine engine, DeviceInfo info)
       throws VerbsException {
     RdmaTransport.requireAccessControl(info, settings.trustedFabric());
-    PinnedLimit limit = limit(info.transport() != Transport.LOOPBACK);
+    PinnedLimit limit = limit();
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
@@ -185,21 +186,21 @@ public final class EngineProbe {
    * The memory that an executor with these settings may pin here, by the executor's own rules. It
    * is an estimate where the executor runs in another container, or with other executors beside it.
    */
-  private PinnedLimit limit(boolean hardware) {
+  private PinnedLimit limit() {
     try {
-      return limit(spark.values()::get, hardware);
+      return limit(spark.values()::get);
     } catch (IllegalArgumentException e) {
       // Spark refuses such a size or number itself.
-      return limit(key -> null, hardware);
+      return limit(key -> null);
     }
   }
 
-  private PinnedLimit limit(UnaryOperator<String> setting, boolean hardware) {
+  private PinnedLimit limit(UnaryOperator<String> setting) {
     MachineMemory machine =
         MachineMemory.under(
             files.root(),
             SparkMemory.heapBytes(setting),
             Runtime.getRuntime().availableProcessors());
-    return PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(setting), hardware);
+    return PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(setting), freeMemory);
   }
 }
