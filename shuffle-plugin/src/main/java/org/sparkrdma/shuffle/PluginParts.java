@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.ValueType;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 
 /**
@@ -63,7 +64,7 @@ final class PluginParts implements AutoCloseable {
       warnings.add(e.getMessage());
     }
     settings = read;
-    warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
+    warnings.addAll(RdmaPolicy.warnings(key -> ValueType.isTrue(conf.get(key, null)), settings));
     driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
       ExecutorClassPath.requireLoadable(conf, entry);
@@ -81,7 +82,7 @@ final class PluginParts implements AutoCloseable {
 
   /** Whether blocks that Spark may not have encrypted may be read. */
   boolean mayReadPlain(SparkConf conf) {
-    return RdmaPolicy.mayReadPlain(key -> conf.getBoolean(key, false), settings);
+    return RdmaPolicy.mayReadPlain(key -> ValueType.isTrue(conf.get(key, null)), settings);
   }
 
   /** Whether RDMA is used. */

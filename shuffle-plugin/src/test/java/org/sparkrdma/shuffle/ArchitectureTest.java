@@ -18,7 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -149,6 +151,16 @@ class ArchitectureTest {
         .orShould()
         .callMethod(String.class, "toUpperCase")
         .check(CLASSES);
+  }
+
+  /** They fail on a space, which Spark's own typed entries ignore. */
+  @Test
+  void shouldReadSettingsOfSparkAsSparkDoes() {
+    for (Class<?> type : List.of(boolean.class, int.class, long.class, double.class)) {
+      String name = type.getName();
+      String method = "get" + name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+      noClasses().should().callMethod(SparkConf.class, method, String.class, type).check(CLASSES);
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.storage.BlockInfo;
 import org.apache.spark.storage.BlockInfoManager;
@@ -331,7 +332,7 @@ final class BroadcastFetch implements Runnable {
    */
   private boolean hasRoom(long lengthBytes) {
     var memory = env.memoryManager();
-    double share = env.conf().getDouble("spark.memory.storageFraction", 0.5);
+    double share = (Double) env.conf().get(package$.MODULE$.MEMORY_STORAGE_FRACTION());
     long own = (long) (memory.maxOnHeapStorageMemory() * share);
     return own - memory.storageMemoryUsed() >= lengthBytes;
   }

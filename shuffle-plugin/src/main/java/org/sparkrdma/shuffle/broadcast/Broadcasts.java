@@ -23,8 +23,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
  * The pipeline of broadcast variables in one process. With {@code broadcast.mode=off}, and where
@@ -104,15 +104,9 @@ public final class Broadcasts implements AutoCloseable {
 
   private static boolean isUsed(SparkEnv env, ShuffleSettings settings) {
     return !broken
-        && !mode(env).equals("off")
+        && !settings.broadcastMode().equals("off")
         && settings.mode() != ShuffleSettings.Mode.OFF
-        && RdmaPolicy.mayReadPlain(key -> env.conf().getBoolean(key, false), settings);
-  }
-
-  /** The value of the key, which the driver has checked: off, auto or tcp. */
-  private static String mode(SparkEnv env) {
-    ShuffleSetting key = ShuffleSetting.BROADCAST_MODE;
-    return env.conf().get(key.key(), key.defaultText());
+        && RdmaPolicy.mayReadPlain(key -> ValueType.isTrue(env.conf().get(key, null)), settings);
   }
 
   /** The driver's part; {@link #NONE} when it is not used. */
@@ -135,7 +129,7 @@ public final class Broadcasts implements AutoCloseable {
       ShuffleCounters counters,
       Supplier<BlockTransport> transport,
       Function<String, CompletableFuture<Optional<Endpoint>>> directory) {
-    Supplier<BlockTransport> reads = mode(env).equals("tcp") ? null : transport;
+    Supplier<BlockTransport> reads = settings.broadcastMode().equals("tcp") ? null : transport;
     return isUsed(env, settings)
         ? start(
             // A gate for each fetch, and one more for messages.

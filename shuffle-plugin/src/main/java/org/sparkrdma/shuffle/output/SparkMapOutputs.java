@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
 import org.apache.spark.SparkConf;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.ShuffleIndexBlockId;
@@ -49,11 +50,11 @@ public class SparkMapOutputs implements MapOutputs {
       boolean verifies) {
     this.resolver = resolver;
     this.directories = List.copyOf(directories);
+    package$ keys = package$.MODULE$;
     // As Spark does: the setting may be in lower case, the file's name has it in upper case.
-    this.algorithm =
-        conf.get("spark.shuffle.checksum.algorithm", "ADLER32").toUpperCase(Locale.ROOT);
+    this.algorithm = conf.get(keys.SHUFFLE_CHECKSUM_ALGORITHM()).toUpperCase(Locale.ROOT);
     this.checksumKind =
-        verifies && conf.getBoolean("spark.shuffle.checksum.enabled", true)
+        verifies && (Boolean) conf.get(keys.SHUFFLE_CHECKSUM_ENABLED())
             ? ChecksumKind.named(algorithm)
             : Located.NO_CHECKSUM;
   }

@@ -28,7 +28,7 @@ public record SparkMemory(
   public static SparkMemory of(UnaryOperator<String> setting) {
     long heap = heapBytes(setting);
     long offHeap = bytes(setting, "spark.executor.pyspark.memory", "0", MIB);
-    if (Boolean.parseBoolean(setting.apply("spark.memory.offHeap.enabled"))) {
+    if (ValueType.isTrue(setting.apply("spark.memory.offHeap.enabled"))) {
       offHeap += bytes(setting, "spark.memory.offHeap.size", "0", 1);
     }
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);

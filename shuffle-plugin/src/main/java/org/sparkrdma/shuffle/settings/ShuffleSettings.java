@@ -96,7 +96,7 @@ public final class ShuffleSettings {
     for (Map.Entry<String, String> setting : left.entrySet()) {
       String name = setting.getKey().substring(ShuffleSetting.PREFIX.length());
       if (keysOfEngines.contains(name)) {
-        ofEngines.put(name, setting.getValue());
+        ofEngines.put(name, setting.getValue().trim());
       } else if (FormerSettings.replacement(name) != null) {
         notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
       } else {
@@ -299,6 +299,11 @@ public final class ShuffleSettings {
   /** Whether blocks are verified with their checksums. */
   public boolean verify() {
     return flag(ShuffleSetting.VERIFY);
+  }
+
+  /** How broadcast variables come: {@code off}, {@code auto} or {@code tcp}. */
+  public String broadcastMode() {
+    return text(ShuffleSetting.BROADCAST_MODE);
   }
 
   /** The serving side's part. */

@@ -52,11 +52,21 @@ public record ValueType(String allowed, Function<String, Object> parser) {
   static ValueType choice(String... values) {
     List<String> allowed = List.of(values);
     return new ValueType(
-        String.join(", ", allowed), text -> check(text, allowed.contains(text.trim())).trim());
+        String.join(", ", allowed),
+        text -> {
+          String word = text.trim().toLowerCase(Locale.ROOT);
+          check(text, allowed.contains(word));
+          return word;
+        });
   }
 
   static ValueType text(String allowed) {
-    return new ValueType(allowed, String::trim);
+    return new ValueType(
+        allowed,
+        text -> {
+          check(text, !text.isBlank());
+          return isDerived(text) ? DERIVED : text.trim();
+        });
   }
 
   static ValueType count(int least, int most) {
@@ -81,14 +91,22 @@ public record ValueType(String allowed, Function<String, Object> parser) {
   ValueType orDerived() {
     return new ValueType(
         DERIVED + ", or " + allowed,
-        text -> text.trim().equals(DERIVED) ? Optional.empty() : Optional.of(parser.apply(text)));
+        text -> isDerived(text) ? Optional.empty() : Optional.of(parser.apply(text)));
   }
 
-  private static String check(String text, boolean right) {
+  /** Whether a flag of Spark is true, as Spark's own typed entries read it; null where not set. */
+  public static boolean isTrue(String value) {
+    return value != null && Boolean.parseBoolean(value.trim());
+  }
+
+  private static boolean isDerived(String text) {
+    return text.trim().equalsIgnoreCase(DERIVED);
+  }
+
+  private static void check(String text, boolean right) {
     if (!right) {
       throw new IllegalArgumentException("not allowed: value=" + text);
     }
-    return text;
   }
 
   private static long within(String text, Map<String, Long> units, String least, String most) {

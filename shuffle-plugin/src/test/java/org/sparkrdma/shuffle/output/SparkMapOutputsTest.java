@@ -93,6 +93,7 @@ class SparkMapOutputsTest {
   @Test
   void shouldFindChecksumsWhenTheAlgorithmIsNamedInLowerCase() throws IOException {
     SparkConf lowerCase = conf.clone().set("spark.shuffle.checksum.algorithm", "crc32c");
+    lowerCase.set(ENABLED, "True ");
     MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase, true);
 
     assertThat(outputs.checksumKind()).isEqualTo(3);

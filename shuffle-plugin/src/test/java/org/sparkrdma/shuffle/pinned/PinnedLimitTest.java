@@ -133,7 +133,7 @@ class PinnedLimitTest {
     SparkMemory spark =
         spark(
             "spark.memory.offHeap.enabled",
-            "true",
+            "true ",
             "spark.memory.offHeap.size",
             "1g",
             "spark.executor.pyspark.memory",

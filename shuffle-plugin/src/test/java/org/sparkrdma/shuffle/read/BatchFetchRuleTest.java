@@ -28,6 +28,13 @@ class BatchFetchRuleTest {
   }
 
   @Test
+  void shouldReadFlagsAsSparkDoes() {
+    conf.set("spark.shuffle.compress", "true ").set("spark.io.encryption.enabled", " False");
+    assertThat(BatchFetchRule.allows(conf.set("spark.shuffle.useOldFetchProtocol", "false "), kryo))
+        .isTrue();
+  }
+
+  @Test
   void shouldForbidBatchesOfASerializerWithState() {
     assertThat(BatchFetchRule.allows(conf, new JavaSerializer(conf))).isFalse();
   }

@@ -105,20 +105,31 @@ class RdmaPolicyTest {
   }
 
   private boolean mayReadPlain() {
-    return RdmaPolicy.mayReadPlain(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf));
+    return RdmaPolicy.mayReadPlain(this::isTrue, ShuffleSettings.of(conf));
   }
 
   @Test
   void shouldForbidRdmaWithTheOldFetchProtocol() {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertObjections().singleElement().asString().contains("useOldFetchProtocol");
-    assertThat(RdmaPolicy.oldFetchProtocol(key -> conf.getBoolean(key, false))).isPresent();
-    assertThat(RdmaPolicy.encryption(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf)))
-        .isEmpty();
+    assertThat(RdmaPolicy.oldFetchProtocol(this::isTrue)).isPresent();
+    assertThat(RdmaPolicy.encryption(this::isTrue, ShuffleSettings.of(conf))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"true ", "\tTRUE"})
+  void shouldReadFlagsOfSparkAsSparkDoes(String value) {
+    conf.set("spark.network.crypto.enabled", value);
+    assertObjectionsName("spark.network.crypto.enabled=true");
+    conf.set("spark.io.encryption.enabled", value);
+    assertObjections().isEmpty();
+  }
+
+  private boolean isTrue(String key) {
+    return ValueType.isTrue(conf.get(key, null));
   }
 
   private org.assertj.core.api.ListAssert<String> assertObjections() {
-    return assertThat(
-        RdmaPolicy.warnings(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf)));
+    return assertThat(RdmaPolicy.warnings(this::isTrue, ShuffleSettings.of(conf)));
   }
 }

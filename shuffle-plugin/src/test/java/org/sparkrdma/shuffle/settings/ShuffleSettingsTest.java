@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -28,6 +29,24 @@ class ShuffleSettingsTest {
   @EnumSource
   void shouldAcceptItsOwnDefault(ShuffleSetting setting) {
     assertThat(setting.parse(setting.defaultText())).isNotNull();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldIgnoreSpacesAndCaseOfEveryKeyAndRefuseAnEmptyValue(ShuffleSetting setting) {
+    String text = setting.defaultText();
+    assertThat(setting.parse("\t" + text.toUpperCase(Locale.ROOT) + " "))
+        .isEqualTo(setting.parse(text));
+    assertThatThrownBy(() -> setting.parse(" ")).hasMessageContaining("key=" + setting.key());
+  }
+
+  @Test
+  void shouldIgnoreSpacesOfModesAndEngines() {
+    ShuffleSettings settings =
+        of(Map.of(P + "broadcast.mode", "Tcp ", P + "mode", " OFF", P + "soft.latency", "5us "));
+    assertThat(settings.broadcastMode()).isEqualTo("tcp");
+    assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.OFF);
+    assertThat(settings.engineSettings().values()).containsEntry("soft.latency", "5us");
   }
 
   @Test

@@ -32,7 +32,7 @@ final class SettingsCheck {
               SparkSettings.MANAGER + " is not " + SparkSettings.PLUG_IN + ".",
               "set " + SparkSettings.MANAGER + "=" + SparkSettings.PLUG_IN));
     }
-    if (spark.value(ShuffleSetting.MODE.key(), "auto").equals("off")) {
+    if (settings.mode() == ShuffleSettings.Mode.OFF) {
       findings.add(
           Finding.problem(
               ShuffleSetting.MODE.key() + "=off switches RDMA off.",

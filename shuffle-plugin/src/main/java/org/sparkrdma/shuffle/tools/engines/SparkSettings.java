@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
  * Settings of Spark, all of them as text.
@@ -71,7 +72,7 @@ public record SparkSettings(Map<String, String> values, boolean given) {
 
   /** Whether a key that is false by default is true. */
   public boolean isTrue(String key) {
-    return Boolean.parseBoolean(value(key, "false"));
+    return ValueType.isTrue(values.get(key));
   }
 
   /** Whether these settings make Spark load neither this plug-in nor its shuffle manager. */
