@@ -54,6 +54,16 @@ public final class RdmaPlugin implements SparkPlugin {
     return new OnExecutor();
   }
 
+  /** Sets the plug-in's manager in place of Spark's own, which is not created yet. */
+  private static boolean setManager(SparkConf conf) {
+    String manager = conf.get(MANAGER, SORT).trim().toLowerCase(Locale.ROOT);
+    boolean isSort = SORT_NAMES.contains(manager);
+    if (isSort) {
+      conf.set(MANAGER, RdmaShuffleManager.class.getName());
+    }
+    return isSort;
+  }
+
   /**
    * On the driver. Called by the thread that starts the context. The directory ends with Spark's
    * RPC environment, because executors' last reports come after Spark 4 has shut plug-ins down.
@@ -64,19 +74,21 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Null when the shuffle manager is {@link RdmaShuffleManager}, which has them. */
     private PluginParts parts;
 
+    /** Value of the user's own setting; empty where there is none. */
+    private String configured;
+
     @Override
     public Map<String, String> init(SparkContext starting, PluginContext plugin) {
       SparkConf conf = starting.conf();
       ShuffleManager created = starting.env().shuffleManager();
-      String manager = conf.get(MANAGER, SORT);
-      boolean isSort = SORT_NAMES.contains(manager.toLowerCase(Locale.ROOT));
+      configured = conf.get(MANAGER, "");
       boolean isOurs =
           created == null
-              ? manager.endsWith("." + RdmaShuffleManager.class.getSimpleName())
+              ? setManager(conf)
+                  || configured.trim().endsWith("." + RdmaShuffleManager.class.getSimpleName())
               : created instanceof RdmaShuffleManager;
-      if (created == null && isSort) {
-        conf.set(MANAGER, RdmaShuffleManager.class.getName());
-      } else if (!isOurs) {
+      context = starting;
+      if (!isOurs) {
         parts = new PluginParts(conf, true, RdmaPlugin.class);
         if (parts.mode() == ShuffleSettings.Mode.REQUIRED) {
           throw new IllegalArgumentException(
@@ -86,17 +98,24 @@ public final class RdmaPlugin implements SparkPlugin {
                   + ", because readers of another shuffle manager do not wait for RDMA: set it to"
                   + " auto");
         }
-        context = starting;
         parts.begin(null);
       }
       return Map.of();
     }
 
-    /** The context has its id now. */
+    /**
+     * The context has its id and its manager now. A user may use its configuration again, perhaps
+     * without the plug-in, and a streaming checkpoint keeps it.
+     */
     @Override
     public void registerMetrics(String applicationId, PluginContext plugin) {
       if (parts != null) {
         parts.watch(context);
+      }
+      if (configured.isEmpty()) {
+        context.conf().remove(MANAGER);
+      } else {
+        context.conf().set(MANAGER, configured);
       }
     }
   }
@@ -119,6 +138,9 @@ public final class RdmaPlugin implements SparkPlugin {
     @Override
     public void init(PluginContext plugin, Map<String, String> ofDriver) {
       isLocal = plugin.executorID().equals(DRIVER);
+      if (SparkEnv.get().shuffleManager() == null) {
+        setManager(plugin.conf());
+      }
     }
 
     /** The first tasks wait until peers can find this executor. */

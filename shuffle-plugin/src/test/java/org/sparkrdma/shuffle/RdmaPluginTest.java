@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkFirehoseListener;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import scala.Option;
 import scala.Tuple2;
@@ -39,6 +41,7 @@ class RdmaPluginTest {
   /** Class loader of tasks, as of a session of Spark Connect. */
   private static final ClassLoader SESSION =
       new URLClassLoader(new URL[0], RdmaPluginTest.class.getClassLoader());
+  private static final String OTHER_LISTENER = SparkFirehoseListener.class.getName();
 
   /** Called by tasks. */
   private static RdmaPlugin.OnExecutor executor;
@@ -60,8 +63,21 @@ class RdmaPluginTest {
         JavaSparkContext spark = new JavaSparkContext(conf)) {
       assertThat(sums(spark)).hasSize(7);
       assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(RdmaShuffleManager.class);
-      assertThat(spark.getConf().get(MANAGER)).isEqualTo(OURS);
+      assertThat(spark.getConf().get(MANAGER, "")).isEqualTo(configured);
       assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingInAConfThatIsUsedAgain() {
+    SparkConf conf = conf().set("spark.extraListeners", OTHER_LISTENER);
+    for (int i = 0; i < 10; i++) {
+      try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+        conf = spark.getConf();
+        assertThat(conf.get("spark.extraListeners").split(","))
+            .containsExactly(OTHER_LISTENER, ExecutorStarts.class.getName());
+        assertThat(conf.contains(MANAGER)).as("looks like the user's choice").isFalse();
+      }
     }
   }
 

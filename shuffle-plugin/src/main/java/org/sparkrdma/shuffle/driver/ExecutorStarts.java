@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.driver;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.spark.SparkConf;
 import org.apache.spark.scheduler.SparkListener;
@@ -27,8 +29,14 @@ public final class ExecutorStarts extends SparkListener {
   /** Lets Spark create it with its context, because the first shuffle may never be reached. */
   public static void register(SparkConf conf) {
     String key = "spark.extraListeners";
-    // Spark leaves out empty names.
-    conf.set(key, conf.get(key, "") + "," + ExecutorStarts.class.getName());
+    String name = ExecutorStarts.class.getName();
+    List<String> names = new ArrayList<>(List.of(conf.get(key, "").split(",", -1)));
+    // The configuration may be that of an earlier context.
+    if (!names.contains(name)) {
+      names.removeIf(String::isBlank);
+      names.add(name);
+      conf.set(key, String.join(",", names));
+    }
   }
 
   @Override
