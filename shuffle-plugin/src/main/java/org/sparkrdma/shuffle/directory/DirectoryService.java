@@ -76,6 +76,11 @@ final class DirectoryService {
     };
   }
 
+  /** Whether the executor has published what it has of RDMA, which it does before it reports. */
+  synchronized boolean knows(String executorId) {
+    return entries.containsKey(executorId);
+  }
+
   /** Removes an executor that Spark has removed, whether it had published or not. */
   synchronized void remove(String executorId) {
     Entry known = entries.get(executorId);

@@ -43,6 +43,11 @@ public final class DriverDirectory implements AutoCloseable {
         rpcEnv.setupEndpoint(DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service));
   }
 
+  /** Same as {@link DirectoryService#knows}. */
+  public boolean knows(String executorId) {
+    return service.knows(executorId);
+  }
+
   /** Removes executors from now on when Spark removes them. */
   public void watch(SparkContext context) {
     context.addSparkListener(

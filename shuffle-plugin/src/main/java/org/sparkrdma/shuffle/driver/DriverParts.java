@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.driver;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,12 +30,6 @@ import scala.collection.Iterator;
  */
 public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
-
-  /**
-   * Tasks send their executor's figures at their end, so the wait is milliseconds on a host that is
-   * not overloaded.
-   */
-  private static final Duration LAST_REPORTS = Duration.ofSeconds(1);
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
@@ -104,7 +97,7 @@ public final class DriverParts implements AutoCloseable {
             context,
             DriverParts::hosts,
             notesForUi(context),
-            directory == null ? Duration.ZERO : LAST_REPORTS);
+            directory == null ? executorId -> false : directory::knows);
     if (directory != null) {
       directory.watch(context);
       // Without a monitor they are taken as well, so that executors send only what has changed.

@@ -15,6 +15,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.StageReads;
 
 /**
  * One call of Spark's fetcher: blocks of one peer. Each block is settled once: either it is
@@ -127,11 +128,18 @@ public final class FetchRequest {
     long bytes = block.size();
     if (settle(index, bytes, block.copiedBytes())) {
       context.counters().increment(Counter.RDMA_BLOCKS_READ);
-      context.counters().add(Counter.RDMA_BYTES_READ, bytes);
+      addReadBytes(bytes);
       block.fetchedFor(this, index);
       deliver(index, block);
     }
     block.release();
+  }
+
+  private void addReadBytes(long bytes) {
+    context.counters().add(Counter.RDMA_BYTES_READ, bytes);
+    if (stage() == StageReads.NO_STAGE) {
+      context.counters().add(Counter.BROADCAST_BYTES_READ, bytes);
+    }
   }
 
   private void deliver(int index, FetchedBlock block) {
@@ -263,7 +271,7 @@ public final class FetchRequest {
   private ManagedBuffer fetchAgain(FetchedBlock block, int index) {
     // The block counts as one by TCP.
     context.counters().add(Counter.RDMA_BLOCKS_READ, -1);
-    context.counters().add(Counter.RDMA_BYTES_READ, -block.size());
+    addReadBytes(-block.size());
     context.counters().stages().add(stage(), -block.size(), -block.copiedBytes(), 0);
     long crc = block.crc32c();
     ManagedBuffer tcp = fetchOneByTcp(index);

@@ -10,6 +10,8 @@ public enum Counter {
   RDMA_BYTES_READ("rdma.bytes.read"),
   /** Blocks delivered to tasks by RDMA READ. */
   RDMA_BLOCKS_READ("rdma.blocks.read"),
+  /** Bytes read by RDMA READ that belong to no task, as those of broadcast variables. */
+  BROADCAST_BYTES_READ("broadcast.bytes.read"),
   /** RDMA READs posted. */
   RDMA_READS_POSTED("rdma.reads.posted"),
   /** Bytes delivered to tasks by TCP through the plug-in. */

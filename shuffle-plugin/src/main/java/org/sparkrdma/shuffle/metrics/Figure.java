@@ -28,6 +28,8 @@ public enum Figure {
   QUARANTINES("quarantines"),
   /** Bytes delivered to tasks by READ. */
   READ("read"),
+  /** Bytes of broadcast variables that came by READ, which Spark counts for no task. */
+  BROADCAST("broadcast"),
   /** Bytes located for peers in the copy pool. */
   COPIED("copied"),
   /** Bytes delivered to tasks by TCP through the plug-in. */

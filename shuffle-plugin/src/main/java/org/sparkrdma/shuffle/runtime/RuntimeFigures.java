@@ -72,7 +72,10 @@ final class RuntimeFigures {
     }
     put(figures, Figure.CONNECTIONS, counters.openConnections());
     put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
-    put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));
+    // First: a READ that is counted meanwhile shows in the next report.
+    long broadcastBytes = counters.value(Counter.BROADCAST_BYTES_READ);
+    put(figures, Figure.BROADCAST, broadcastBytes);
+    put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ) - broadcastBytes);
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
     put(figures, Figure.TCP_FALLBACK, counters.value(Counter.FALLBACK_BYTES_READ));

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
@@ -135,10 +136,16 @@ final class ApplicationFigures {
     dropped.add(earliest);
   }
 
-  /** Waits until executors have reported all bytes that Spark has counted. */
-  synchronized void awaitReports(Duration limit) throws InterruptedException {
+  /**
+   * Waits until executors have reported all bytes that Spark has counted.
+   *
+   * @param reporters whether an executor sends reports; of one without RDMA none will come
+   */
+  synchronized void awaitReports(Duration limit, Predicate<String> reporters)
+      throws InterruptedException {
     long deadlineNs = System.nanoTime() + limit.toNanos();
-    while (executors.values().stream().anyMatch(ExecutorFigures::hasUnreported)) {
+    while (executors.entrySet().stream()
+        .anyMatch(one -> one.getValue().hasUnreported() && reporters.test(one.getKey()))) {
       long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
       if (leftMs <= 0) {
         return;

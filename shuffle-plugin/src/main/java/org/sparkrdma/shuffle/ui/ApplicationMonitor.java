@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -25,17 +26,23 @@ import org.sparkrdma.shuffle.spark.ui.UiSupport;
 public final class ApplicationMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMonitor.class);
 
+  /**
+   * Tasks send their executor's figures at their end, so the wait is milliseconds on a host that is
+   * not overloaded. {@code SparkContext.stop()} waits, too.
+   */
+  private static final Duration LAST_REPORTS = Duration.ofSeconds(1);
+
   private final ApplicationFigures figures = new ApplicationFigures();
   private final EventPosts posts;
-  private final Duration lastReports;
+  private final Predicate<String> reporters;
 
   private ApplicationMonitor(
       SparkContext context,
       Supplier<Map<String, String>> hosts,
       List<String> notes,
-      Duration lastReports,
+      Predicate<String> reporters,
       boolean hasPages) {
-    this.lastReports = lastReports;
+    this.reporters = reporters;
     notes.forEach(figures::note);
     SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     posts =
@@ -75,16 +82,15 @@ public final class ApplicationMonitor {
    *
    * @param hosts of the executors that run already, by executor id
    * @param notes sentences for the top of the tab
-   * @param lastReports maximum wait for figures at the end, which {@code SparkContext.stop()} waits
-   *     too; zero where executors send none
+   * @param reporters whether an executor sends figures; the end waits for those of its last tasks
    * @return empty where Spark refuses
    */
   public static Optional<ApplicationMonitor> start(
       SparkContext context,
       Supplier<Map<String, String>> hosts,
       List<String> notes,
-      Duration lastReports) {
-    return start(context, hosts, notes, lastReports, UiSupport.hasPages());
+      Predicate<String> reporters) {
+    return start(context, hosts, notes, reporters, UiSupport.hasPages());
   }
 
   /**
@@ -96,10 +102,10 @@ public final class ApplicationMonitor {
       SparkContext context,
       Supplier<Map<String, String>> hosts,
       List<String> notes,
-      Duration lastReports,
+      Predicate<String> reporters,
       boolean hasPages) {
     try {
-      return Optional.of(new ApplicationMonitor(context, hosts, notes, lastReports, hasPages));
+      return Optional.of(new ApplicationMonitor(context, hosts, notes, reporters, hasPages));
     } catch (RuntimeException | LinkageError e) {
       // Of a version of Spark that is not known: the job must run without it.
       LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
@@ -141,7 +147,7 @@ public final class ApplicationMonitor {
     public void onApplicationEnd(SparkListenerApplicationEnd end) {
       guarded(() -> posts.post(System.currentTimeMillis(), true));
       try {
-        figures.awaitReports(lastReports);
+        figures.awaitReports(LAST_REPORTS, reporters);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

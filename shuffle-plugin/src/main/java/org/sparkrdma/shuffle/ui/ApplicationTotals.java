@@ -18,6 +18,7 @@ final class ApplicationTotals {
   private static final double FULL = 0.95;
 
   private BytesByPath bytes = BytesByPath.NONE;
+  private long broadcastBytes;
   private long fallbackBytes;
   private final SortedMap<String, Long> fallbacks = new TreeMap<>();
   private long quarantines;
@@ -33,6 +34,7 @@ final class ApplicationTotals {
   /** A copy of totals that will have more executors. */
   ApplicationTotals(ApplicationTotals ended) {
     bytes = ended.bytes;
+    broadcastBytes = ended.broadcastBytes;
     fallbackBytes = ended.fallbackBytes;
     fallbacks.putAll(ended.fallbacks);
     quarantines = ended.quarantines;
@@ -42,6 +44,7 @@ final class ApplicationTotals {
   /** Adds an executor, of one that was removed only what it has done. */
   void add(ExecutorFigures executor) {
     bytes = bytes.plus(executor.bytes());
+    broadcastBytes += executor.number(Figure.BROADCAST);
     fallbackBytes += executor.number(Figure.TCP_FALLBACK);
     executor.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
     quarantines += executor.number(Figure.QUARANTINES);
@@ -129,12 +132,13 @@ final class ApplicationTotals {
   String summary() {
     return String.format(
         Locale.ROOT,
-        ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
-            + " fallbacks=%s highestPinnedBytes=%d"),
+        ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d broadcastBytes=%d"
+            + " fallbackBlocks=%d quarantines=%d fallbacks=%s highestPinnedBytes=%d"),
         bytes.read(),
         bytes.copied(),
         bytes.tcp(),
         bytes.local(),
+        broadcastBytes,
         fallbackBlocks(),
         quarantines,
         fallbacks,

@@ -134,16 +134,25 @@ final class ExecutorFigures {
     return !values.isEmpty();
   }
 
-  /** Bytes received by TCP; in an executor that never had RDMA, those of Spark's own reader. */
+  /** Bytes received by TCP; of an executor that never had RDMA, what Spark has counted. */
   private long tcpBytes() {
+    return neverUp() ? Math.max(number(Figure.TCP), remote) : number(Figure.TCP);
+  }
+
+  private boolean neverUp() {
     boolean off = text(Figure.STATE).equals("off") || !text(Figure.REASONS).isEmpty();
-    boolean neverUp = off && text(Figure.DEVICE).isEmpty();
-    return neverUp ? Math.max(number(Figure.TCP), remote) : number(Figure.TCP);
+    return !hasReported() || (off && text(Figure.DEVICE).isEmpty());
+  }
+
+  /** Whether only Spark has counted bytes that it received by TCP. */
+  boolean hasPlainBytes() {
+    return tcpBytes() > number(Figure.TCP);
   }
 
   /** Whether its tasks have read bytes of other executors that it has not reported yet. */
   boolean hasUnreported() {
-    return !isRemoved() && remote > number(Figure.READ) + tcpBytes();
+    boolean reportsAll = hasReported() && neverUp();
+    return !isRemoved() && !reportsAll && remote > number(Figure.READ) + number(Figure.TCP);
   }
 
   /** Numbers of blocks that used TCP, by the label of the reason. */

@@ -134,8 +134,8 @@ final class PageContent {
 
   private String stages() {
     Table table = new Table("rdma-stages", "Stage", "From other executors", "READ", "TCP", "Local");
-    // Without reports of the plug-in there is no RDMA.
-    boolean reported = figures.executors().values().stream().anyMatch(ExecutorFigures::hasReported);
+    // What executors without RDMA received; else a report that is on its way would show as TCP.
+    boolean plain = figures.executors().values().stream().anyMatch(ExecutorFigures::hasPlainBytes);
     for (int i = figures.stages().size() - 1; i >= 0; i--) {
       StageBytes stage = figures.stages().get(i);
       table
@@ -143,7 +143,7 @@ final class PageContent {
           .number(stage.stageId())
           .bytes(stage.remote())
           .bytes(stage.read())
-          .bytes(reported ? stage.tcp() : stage.remote())
+          .bytes(plain ? Math.max(stage.tcp(), stage.remote() - stage.read()) : stage.tcp())
           .bytes(stage.local())
           .endRow();
     }

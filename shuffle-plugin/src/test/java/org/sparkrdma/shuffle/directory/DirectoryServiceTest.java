@@ -40,6 +40,8 @@ class DirectoryServiceTest {
     assertThat(executorIds(all)).containsExactly("1", "2");
     assertThat(executorIds(changes(1))).containsExactly("2");
     assertThat(executorIds(changes(2))).isEmpty();
+    assertThat(service.knows("2")).isTrue();
+    assertThat(service.knows("3")).isFalse();
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,29 +21,32 @@ class ApplicationFiguresTest {
     figures.report(
         "2", Map.of("tcp", 7L, "highest", 4_096L, "fallback.timeout", 1L, "fallback.disk", 2L));
     figures.report("2", Map.of("quarantines", 4L, "fallback.no-endpoint", 9L));
+    figures.report("2", Map.of("broadcast", 6L));
     figures.addTask("1", 0, 5, 11);
     assertThat(figures.totals().summary())
         .isEqualTo(
-            "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 fallbackBlocks=6 quarantines=4"
+            "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 broadcastBytes=6 fallbackBlocks=6 quarantines=4"
                 + " fallbacks={disk=2, no-endpoint=9, timeout=4} highestPinnedBytes=8192");
   }
 
   @Test
   @Timeout(60)
   void shouldWaitUntilExecutorsHaveReportedWhatTheirTasksHaveRead() throws Exception {
+    Predicate<String> reporters = executorId -> !executorId.equals("silent");
     figures.addTask("1", 0, 5, 11);
     figures.addTask("off", 0, 3, 0);
     figures.report("off", Map.of("state", "off"));
     figures.addTask("lost", 0, 7, 0);
     figures.remove("lost", "killed");
-    figures.report("1", Map.of("state", "up", "read", 4L));
-    figures.awaitReports(Duration.ofMillis(1));
+    figures.addTask("silent", 0, 9, 0);
+    figures.report("1", Map.of("state", "up", "read", 4L, "broadcast", 100L));
+    figures.awaitReports(Duration.ofMillis(1), reporters);
     CompletableFuture<Void> waited = new CompletableFuture<>();
     Thread thread =
         new Thread(
             () -> {
               try {
-                figures.awaitReports(Duration.ofDays(1));
+                figures.awaitReports(Duration.ofDays(1), reporters);
                 waited.complete(null);
               } catch (Throwable e) {
                 waited.completeExceptionally(e);
@@ -59,6 +63,17 @@ class ApplicationFiguresTest {
   }
 
   @Test
+  @Timeout(60)
+  void shouldWaitForTheFirstReportOfAnExecutorThatSendsThem() throws Exception {
+    figures.addTask("1", 0, 5, 11);
+    CompletableFuture<Void> reported =
+        CompletableFuture.runAsync(() -> figures.report("1", Map.of("state", "up", "read", 5L)));
+    figures.awaitReports(Duration.ofDays(1), executorId -> true);
+    reported.get();
+    assertThat(figures.totals().bytes()).isEqualTo(new BytesByPath(5, 0, 0, 11));
+  }
+
+  @Test
   void shouldKeepTheSumsOfExecutorsThatItForgets() {
     long executors = ApplicationFigures.MAX_REMOVED + 1_000;
     for (int i = 0; i < executors; i++) {
@@ -69,7 +84,7 @@ class ApplicationFiguresTest {
     }
     assertThat(figures.totals().summary())
         .isEqualTo(
-            "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=9000"
+            "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=9000"
                 + " quarantines=3000 fallbacks={disk=9000} highestPinnedBytes=3000");
   }
 

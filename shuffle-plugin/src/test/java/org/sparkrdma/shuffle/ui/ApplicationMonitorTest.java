@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.Gauge;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -34,7 +33,7 @@ class ApplicationMonitorTest {
     assertThat(linesOf(events, false))
         .containsExactly(
             SUMMARY
-                + "readBytes=5 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=2 quarantines=0"
+                + "readBytes=5 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=2 quarantines=0"
                 + " fallbacks={timeout=2} highestPinnedBytes=4096");
     assertThat(events.posted).as("no History Server of Spark 3.5 reads them").isEmpty();
   }
@@ -56,7 +55,7 @@ class ApplicationMonitorTest {
                     spark.sc(),
                     () -> Map.of("7", "host-a"),
                     List.of("a note"),
-                    Duration.ZERO,
+                    executorId -> false,
                     hasPages)
                 .orElseThrow();
         monitor.report("7", FIGURES);
@@ -77,7 +76,7 @@ class ApplicationMonitorTest {
                     throw new LinkageError("another version of Spark");
                   },
                   List.of(),
-                  Duration.ZERO,
+                  executorId -> false,
                   false)
               .orElseThrow();
       monitor.report("7", FIGURES);

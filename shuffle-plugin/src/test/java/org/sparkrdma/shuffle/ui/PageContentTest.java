@@ -76,6 +76,17 @@ class PageContentTest {
     assertThat(stage(3)).containsExactly("3.0 KiB", "0 B", "0 B", "1.0 KiB");
   }
 
+  @Test
+  void shouldCountTheBytesOfExecutorsThatNeverReportAsTcpEverywhere() {
+    figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 2_048L, "tcp", 512L));
+    figures.setReceived(3, new BytesByPath(2_048, 0, 512, 0));
+    figures.addTask("1", 3, 2_560, 0);
+    figures.addTask("2", 3, 1_024, 0);
+    assertThat(stage(3)).containsExactly("3.5 KiB", "2.0 KiB", "1.5 KiB", "0 B");
+    assertThat(page()).contains("By TCP:</strong> 1.5 KiB");
+    assertThat(figures.totals().summary()).startsWith("readBytes=2048 copiedBytes=0 tcpBytes=1536");
+  }
+
   /** Cells of the stage's row. */
   private List<String> stage(int stageId) {
     String page = page();
