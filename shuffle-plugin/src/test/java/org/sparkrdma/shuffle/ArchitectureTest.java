@@ -65,7 +65,7 @@ class ArchitectureTest {
     "read, 'metrics directory fetch spark settings thread'",
     "runtime, 'address broadcast device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics spark'",
-    "driver, 'broadcast directory doctor settings spark ui'",
+    "driver, 'broadcast directory doctor settings spark thread ui'",
     "doctor, 'device directory pinned runtime settings thread tools'",
     "tools, 'address device pinned serve settings transport'",
   })

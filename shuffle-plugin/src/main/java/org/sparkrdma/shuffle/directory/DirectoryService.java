@@ -81,6 +81,14 @@ final class DirectoryService {
     return entries.containsKey(executorId);
   }
 
+  /** Executors that have published and are not removed. */
+  synchronized List<String> executors() {
+    return entries.entrySet().stream()
+        .filter(one -> one.getValue().record().isPresent())
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
   /** Removes an executor that Spark has removed, whether it had published or not. */
   synchronized void remove(String executorId) {
     Entry known = entries.get(executorId);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
@@ -41,6 +42,16 @@ public final class DriverDirectory implements AutoCloseable {
     this.service = new DirectoryService(consequence, reports);
     this.ref =
         rpcEnv.setupEndpoint(DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service));
+  }
+
+  /** Same as {@link DirectoryService#executors}. */
+  public List<String> executors() {
+    return service.executors();
+  }
+
+  /** Same as {@link DirectoryService#remove}. */
+  public void remove(String executorId) {
+    service.remove(executorId);
   }
 
   /** Same as {@link DirectoryService#knows}. */

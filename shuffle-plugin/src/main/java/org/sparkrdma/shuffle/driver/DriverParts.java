@@ -6,7 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -20,6 +22,8 @@ import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ControlThread;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.ui.ApplicationMonitor;
 import scala.collection.Iterator;
 
@@ -31,6 +35,9 @@ import scala.collection.Iterator;
 public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
 
+  /** Longer than an executor that Spark has forgotten takes to register again, by its heartbeat. */
+  private static final long LOOK_S = 15;
+
   private final SparkConf conf;
   private final ShuffleSettings settings;
   private final List<String> warnings;
@@ -41,6 +48,10 @@ public final class DriverParts implements AutoCloseable {
   /** Null until a context is watched. */
   private volatile BiConsumer<String, Map<String, Object>> figures;
 
+  /** Asks Spark for its executors. Started with a context that has some. */
+  private final ControlThread control = new ControlThread();
+
+  private final LostExecutors lost = new LostExecutors();
   private boolean watching;
   private boolean closed;
 
@@ -103,6 +114,40 @@ public final class DriverParts implements AutoCloseable {
       // Without a monitor they are taken as well, so that executors send only what has changed.
       figures = (executorId, values) -> monitor.ifPresent(one -> one.report(executorId, values));
     }
+    if (!context.isLocal()) {
+      startLooks(monitor);
+    }
+  }
+
+  private void startLooks(Optional<ApplicationMonitor> monitor) {
+    DriverDirectory looked = directory;
+    try {
+      control.start();
+      var unused =
+          control.scheduleWithFixedDelay(
+              () -> look(DriverParts::hosts, looked, monitor), LOOK_S, LOOK_S, TimeUnit.SECONDS);
+    } catch (ThreadShortageException e) {
+      LOG.warn("Executors whose end Spark does not report stay in the tab: {}", e.getMessage());
+    }
+  }
+
+  /** Removes what Spark has not known for two looks. */
+  void look(
+      Supplier<Map<String, String>> known,
+      DriverDirectory looked,
+      Optional<ApplicationMonitor> monitor) {
+    try {
+      List<String> published = looked == null ? List.of() : looked.executors();
+      for (String executorId : lost.look(known.get().keySet(), published)) {
+        if (looked != null) {
+          looked.remove(executorId);
+        }
+        monitor.ifPresent(one -> one.removeLost(executorId));
+      }
+    } catch (Exception | LinkageError e) {
+      // Spark throws what its Java signature does not declare. The next look follows.
+      LOG.debug("Spark does not name its executors", e);
+    }
   }
 
   private List<String> notesForUi(SparkContext context) {
@@ -119,6 +164,7 @@ public final class DriverParts implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
+    control.shutdownNow();
     if (directory != null) {
       directory.close();
       broadcasts.close();

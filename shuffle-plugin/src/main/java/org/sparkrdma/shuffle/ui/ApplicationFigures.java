@@ -124,6 +124,14 @@ final class ApplicationFigures {
     }
   }
 
+  /** Spark does not know an executor any more, and its event of the removal may be lost. */
+  synchronized void removeLost(String executorId) {
+    ExecutorFigures executor = executors.get(executorId);
+    if (executor != null && !executor.isRemoved()) {
+      remove(executorId, "Spark does not know it any more");
+    }
+  }
+
   /** Its sums stay. */
   private void dropEarliestRemoved() {
     Iterator<ExecutorFigures> all = executors.values().iterator();

@@ -119,6 +119,11 @@ public final class ApplicationMonitor {
     posts.post(System.currentTimeMillis(), false);
   }
 
+  /** Spark does not know an executor any more; it may have been removed long ago. */
+  public void removeLost(String executorId) {
+    figures.removeLost(executorId);
+  }
+
   private final class LiveListener extends FiguresListener {
     LiveListener() {
       super(figures);

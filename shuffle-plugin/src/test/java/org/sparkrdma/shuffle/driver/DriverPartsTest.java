@@ -3,14 +3,28 @@ package org.sparkrdma.shuffle.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** The consequence for a job of an executor without RDMA, as the driver's WARN has it. */
 @Timeout(60)
 class DriverPartsTest {
+  private static final Duration WAIT = Duration.ofSeconds(30);
+
+  private final ControlThread control = new ControlThread();
+
   private static String consequence(Map<String, String> settings) {
     return DriverParts.withoutRdma(ShuffleSettings.of(settings));
   }
@@ -20,5 +34,49 @@ class DriverPartsTest {
     assertThat(consequence(Map.of())).isEqualTo("Its shuffle blocks use TCP");
     assertThat(consequence(Map.of("spark.shuffle.rdma.mode", "required")))
         .isEqualTo("Its tasks fail, because spark.shuffle.rdma.mode=required");
+  }
+
+  @Test
+  void shouldRemoveWhatSparkHasNotKnownAtTwoLooks() {
+    LostExecutors lost = new LostExecutors();
+    assertThat(lost.look(Set.of("1", "2"), List.of("1", "late"))).isEmpty();
+    assertThat(lost.look(Set.of("1", "late"), List.of("1", "late"))).as("one look").isEmpty();
+    assertThat(lost.look(Set.of("2", "late"), List.of("1", "late"))).as("2 is back").isEmpty();
+    assertThat(lost.look(Set.of("2", "late"), List.of("1", "late"))).containsExactly("1");
+    assertThat(lost.look(Set.of("2", "late"), List.of("late"))).isEmpty();
+    assertThat(lost.look(Set.of("late"), List.of("late"))).isEmpty();
+    assertThat(lost.look(Set.of("late"), List.of("late"))).as("no RDMA").containsExactly("2");
+  }
+
+  /** The executor has ended, and Spark has dropped the event. */
+  @Test
+  void shouldRemoveAnExecutorFromTheDirectoryWithoutAnEvent() {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("lost")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1");
+    try (JavaSparkContext spark = new JavaSparkContext(conf);
+        DriverParts parts = new DriverParts(conf, ShuffleSettings.defaults(), List.of());
+        DriverDirectory directory =
+            new DriverDirectory(
+                spark.getConf(), SparkEnv.get().rpcEnv(), "", (id, values) -> true);
+        DirectoryClient client = new DirectoryClient(SparkEnv.get(), WAIT, control)) {
+      client.withdraw("7", List.of("no device")).join();
+      assertThat(directory.executors()).containsExactly("7");
+      parts.look(() -> Map.of("8", "host"), directory, Optional.empty());
+      parts.look(
+          () -> {
+            throw new IllegalStateException("Spark does not answer");
+          },
+          directory,
+          Optional.empty());
+      assertThat(directory.executors()).containsExactly("7");
+      parts.look(() -> Map.of("8", "host"), directory, Optional.empty());
+      assertThat(directory.executors()).isEmpty();
+    } finally {
+      control.shutdownNow();
+    }
   }
 }

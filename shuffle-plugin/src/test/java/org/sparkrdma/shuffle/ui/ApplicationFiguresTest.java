@@ -110,6 +110,18 @@ class ApplicationFiguresTest {
   }
 
   @Test
+  void shouldRemoveALostExecutorUnlessSparkHasSaidWhy() {
+    figures.report("1", Map.of("state", "up"));
+    figures.report("2", Map.of("state", "up"));
+    figures.remove("2", "killed");
+    List.of("1", "2", "never seen").forEach(figures::removeLost);
+    assertThat(figures.snapshot().executors()).containsOnlyKeys("1", "2");
+    assertThat(figures.snapshot().executors().get("1").state()).contains("does not know it");
+    assertThat(figures.snapshot().executors().get("2").state()).isEqualTo("lost: killed");
+    assertThat(figures.totals().withRdma()).isZero();
+  }
+
+  @Test
   void shouldAddWhatEachReportAddsToAStage() {
     figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
     figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
