@@ -64,7 +64,11 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
     if (spark.overheadBytes().isPresent()) {
       long above = Math.max(0, spark.overheadBytes().getAsLong() - JVM_BYTES);
       bounds.add(
-          new Bound("1/2 of " + OVERHEAD + " above " + (JVM_BYTES >> 20) + " MiB", above / 2));
+          new Bound(
+              ("1/" + spark.overheadPart() + " of " + OVERHEAD)
+                  + (" above " + (JVM_BYTES >> 20) + " MiB")
+                  + (spark.besideNative() ? " (because of spark.plugins)" : ""),
+              above / spark.overheadPart()));
     }
     if (shared.isPresent()) {
       bounds.add(

@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.pinned;
 
 import java.util.Locale;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
@@ -14,10 +16,24 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; 1 where no setting names them
+ * @param besideNative whether another plug-in allocates native memory, for which the user has
+ *     raised memoryOverhead
  */
 public record SparkMemory(
-    OptionalLong overheadBytes, long offHeapBytes, long totalBytes, long cores) {
+    OptionalLong overheadBytes,
+    long offHeapBytes,
+    long totalBytes,
+    long cores,
+    boolean besideNative) {
   private static final long MIB = 1L << 20;
+
+  /** Plug-ins of Comet, Gluten (two names) and RAPIDS. */
+  private static final Set<String> NATIVE =
+      Set.of(
+          "org.apache.spark.CometPlugin",
+          "org.apache.gluten.GlutenPlugin",
+          "io.glutenproject.GlutenPlugin",
+          "com.nvidia.spark.SQLPlugin");
 
   /**
    * Reads Spark's settings, with Spark's defaults.
@@ -41,7 +57,15 @@ public record SparkMemory(
         held ? OptionalLong.of(overhead) : OptionalLong.empty(),
         offHeap,
         heap + offHeap + overhead,
-        Long.parseLong(or(setting, "spark.executor.cores", "1")));
+        Long.parseLong(or(setting, "spark.executor.cores", "1")),
+        Stream.of(or(setting, "spark.plugins", "").split(",", -1))
+            .map(String::trim)
+            .anyMatch(NATIVE::contains));
+  }
+
+  /** The plug-in may pin one part of so many of what memoryOverhead leaves to native memory. */
+  int overheadPart() {
+    return besideNative ? 8 : 2;
   }
 
   /** The heap of an executor by {@code spark.executor.memory}. */

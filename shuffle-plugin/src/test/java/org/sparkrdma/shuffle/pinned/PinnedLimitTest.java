@@ -119,6 +119,30 @@ class PinnedLimitTest {
     assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
   }
 
+  /** The overhead is meant for the engine's own native memory. */
+  @ParameterizedTest
+  @CsvSource({
+    "org.apache.spark.CometPlugin, 224",
+    "'x.Y , org.apache.gluten.GlutenPlugin', 224",
+    "io.glutenproject.GlutenPlugin, 224",
+    "com.nvidia.spark.SQLPlugin, 224",
+    "org.sparkrdma.shuffle.RdmaPlugin, 896",
+  })
+  void shouldTakeASmallerShareBesidePlugInsWithNativeMemory(String plugins, long expectedMib) {
+    SparkMemory spark =
+        spark(
+            "spark.master",
+            "yarn",
+            "spark.plugins",
+            plugins,
+            "spark.executor.memoryOverhead",
+            "2g");
+    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark, true);
+    assertThat(limit.bytes()).isEqualTo(expectedMib * MIB);
+    assertThat(limit.derivation().contains("because of spark.plugins"))
+        .isEqualTo(expectedMib == 224);
+  }
+
   @ParameterizedTest
   @CsvSource({"1, 8192", "50, 7168", "63, 512", "80, 1"})
   void shouldStayWithinTheHostsMemoryBesideTheHeap(long heapGib, long expectedMib) {
