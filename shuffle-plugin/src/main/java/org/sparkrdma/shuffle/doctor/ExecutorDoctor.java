@@ -25,6 +25,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
@@ -82,7 +83,11 @@ public final class ExecutorDoctor implements AutoCloseable {
         findings
             .completeOnTimeout(null, timeLimit.toNanos(), TimeUnit.NANOSECONDS)
             .thenAccept(this::send);
-    thread.start();
+    try {
+      ThreadShortageException.start(thread);
+    } catch (ThreadShortageException e) {
+      findings.complete(withoutResult(e.getMessage()));
+    }
   }
 
   private void run() {

@@ -6,9 +6,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Finds executors that have ended without a word: Spark's listener bus drops events when its queue
- * is full. One that Spark does not know yet, or registers again, is not lost. Confined to one
- * thread.
+ * Finds executors that have ended unseen: Spark's listener bus drops events when its queue is full.
+ * One that Spark does not know yet, or registers again, is not lost. Confined to one thread.
  */
 final class LostExecutors {
   private final Set<String> seen = new HashSet<>();

@@ -201,6 +201,9 @@ public final class RdmaRuntime implements AutoCloseable {
     } catch (ThreadShortageException e) {
       change(RuntimeStatus.down(State.OFF, List.of(e.getMessage())));
       LOG.warn("RDMA is not used in this executor, its shuffle reads use TCP: {}", e.getMessage());
+      // Spark needs threads, too.
+      tcp.close();
+      control.shutdownNow();
       published.countDown();
       return;
     }

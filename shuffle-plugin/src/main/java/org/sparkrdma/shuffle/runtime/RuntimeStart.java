@@ -113,6 +113,10 @@ class RuntimeStart {
               || e instanceof ThreadShortageException
               || (e instanceof VerbsException failure && failure.isTransient());
       reasons.add(e.getMessage());
+    } catch (OutOfMemoryError e) {
+      // A thread of the engine. Of the heap, it is fatal.
+      transientReason = true;
+      reasons.add(ThreadShortageException.of("of the engine", e).getMessage());
     } catch (LinkageError e) {
       LOG.debug("A class cannot be initialised", e);
       reasons.add("a class cannot be initialised: " + e);

@@ -301,7 +301,7 @@ public final class ShuffleSettings {
     return flag(ShuffleSetting.VERIFY);
   }
 
-  /** How broadcast variables come: {@code off}, {@code auto} or {@code tcp}. */
+  /** The way of broadcast variables: {@code off}, {@code auto} or {@code tcp}. */
   public String broadcastMode() {
     return text(ShuffleSetting.BROADCAST_MODE);
   }

@@ -46,7 +46,7 @@ public final class ControlThread extends ScheduledThreadPoolExecutor {
     try {
       prestartCoreThread();
     } catch (OutOfMemoryError e) {
-      throw new ThreadShortageException("rdma-control", e);
+      throw ThreadShortageException.of("rdma-control", e);
     }
   }
 

@@ -8,8 +8,20 @@ package org.sparkrdma.shuffle.thread;
 public final class ThreadShortageException extends IllegalStateException {
   private static final long serialVersionUID = 1L;
 
-  ThreadShortageException(String name, Throwable cause) {
+  private ThreadShortageException(String name, Throwable cause) {
     super("cannot start the thread " + name + ": " + cause, cause);
+  }
+
+  /**
+   * The exception for a thread that the system refuses.
+   *
+   * @throws OutOfMemoryError the same, when it is one of the heap
+   */
+  public static ThreadShortageException of(String name, OutOfMemoryError refusal) {
+    if (!String.valueOf(refusal.getMessage()).contains("native thread")) {
+      throw refusal;
+    }
+    return new ThreadShortageException(name, refusal);
   }
 
   /**
@@ -21,7 +33,7 @@ public final class ThreadShortageException extends IllegalStateException {
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      throw new ThreadShortageException(thread.getName(), e);
+      throw of(thread.getName(), e);
     }
   }
 }

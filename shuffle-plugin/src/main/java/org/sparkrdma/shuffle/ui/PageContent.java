@@ -134,7 +134,7 @@ final class PageContent {
 
   private String stages() {
     Table table = new Table("rdma-stages", "Stage", "From other executors", "READ", "TCP", "Local");
-    // What executors without RDMA received; else a report that is on its way would show as TCP.
+    // Only then, because a report that is on its way would show as TCP.
     boolean plain = figures.executors().values().stream().anyMatch(ExecutorFigures::hasPlainBytes);
     for (int i = figures.stages().size() - 1; i >= 0; i--) {
       StageBytes stage = figures.stages().get(i);

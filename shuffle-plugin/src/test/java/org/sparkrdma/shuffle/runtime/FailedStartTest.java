@@ -124,8 +124,10 @@ class FailedStartTest extends RuntimeFixture {
     assertThat(starts).hasValue(2);
   }
 
-  @Test
-  void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart(boolean ofEngine)
+      throws Exception {
     firstRestart = Duration.ofMillis(1);
     Thread refused = new RefusingThreads(0).newThread(() -> {});
     refused.setName("rdma-delivery-2");
@@ -134,13 +136,17 @@ class FailedStartTest extends RuntimeFixture {
         runtime(
             engine,
             parts -> {
-              if (starts.incrementAndGet() == 1) {
+              boolean isFirst = starts.incrementAndGet() == 1;
+              if (isFirst && ofEngine) {
+                refused.start();
+              } else if (isFirst) {
                 ThreadShortageException.start(refused);
               }
               return engine.transport();
             },
             List.of());
-    assertStartsLater(runtime, "cannot start the thread rdma-delivery-2");
+    assertStartsLater(
+        runtime, "cannot start the thread " + (ofEngine ? "of the engine" : "rdma-delivery-2"));
     assertThat(starts).hasValue(2);
     assertThat(engine.closed())
         .containsExactly("device", "engine", "transport", "device", "engine");
