@@ -2,13 +2,14 @@
 package org.sparkrdma.shuffle.ui;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -25,40 +26,82 @@ final class ApplicationFigures {
   static final int MAX_REMOVED = 2_000;
   static final int MAX_STAGES = 500;
   private static final int MAX_NOTES = 10;
+  private static final String COMPACTED =
+      "Spark has compacted this event log, so some bytes, stages and ends of executors are missing";
 
   private final List<String> notes = new ArrayList<>();
   private final Map<String, ExecutorFigures> executors = new LinkedHashMap<>();
   private final TreeMap<Integer, StageBytes> stages = new TreeMap<>();
 
   /** Sums of executors that were dropped. */
-  private final ApplicationTotals dropped = new ApplicationTotals();
+  private final ApplicationTotals dropped;
 
-  private int removed;
+  private boolean ended;
+
+  /** Removed executors, the earliest first. */
+  private final Queue<String> removed = new ArrayDeque<>();
+
+  /** Whether somebody takes what has changed. */
+  private final boolean posts;
+
   private final List<String> newNotes = new ArrayList<>();
   private final Map<String, Map<String, Object>> changes = new LinkedHashMap<>();
+  private final Map<String, SparkExecutor> changedExecutors = new LinkedHashMap<>();
   private final Set<Integer> changedStages = new TreeSet<>();
 
-  /** Nothing yet. */
-  ApplicationFigures() {}
+  /** Nothing yet, of a running application. */
+  ApplicationFigures() {
+    this(true);
+  }
+
+  /**
+   * Nothing yet.
+   *
+   * @param posts whether {@link #takeChanges} will be called; else changes are not kept
+   */
+  ApplicationFigures(boolean posts) {
+    this.posts = posts;
+    this.dropped = new ApplicationTotals();
+  }
 
   /** Those of the store of a History Server. */
   ApplicationFigures(Snapshot stored) {
+    posts = false;
+    dropped = stored.dropped();
+    ended = stored.ended();
     notes.addAll(stored.notes());
     executors.putAll(stored.executors());
     stored.stages().forEach(stage -> stages.put(stage.stageId(), stage));
+    boolean compacted = false;
+    for (ExecutorFigures executor : executors.values()) {
+      compacted |= executor.endReplay();
+    }
+    if (compacted) {
+      notes.add(COMPACTED);
+    }
   }
 
   /** Adds a sentence for the top of the page. */
   synchronized void note(String sentence) {
     if (notes.size() < MAX_NOTES && !notes.contains(sentence)) {
       notes.add(sentence);
-      newNotes.add(sentence);
+      if (posts) {
+        newNotes.add(sentence);
+      }
     }
   }
 
   /** An executor has started. */
   synchronized void start(String executorId, String host) {
-    executor(executorId).setHost(host);
+    ExecutorFigures executor = executor(executorId);
+    executor.setHost(host);
+    addChange(executorId, executor);
+  }
+
+  private void addChange(String executorId, ExecutorFigures executor) {
+    if (posts) {
+      changedExecutors.put(executorId, executor.spark());
+    }
   }
 
   /** An executor has reported figures, perhaps with those of stages. */
@@ -69,7 +112,7 @@ final class ApplicationFigures {
         .updateStages(figures.remove(Figure.STAGES))
         .forEach((stageId, more) -> setReceived(stageId, stage(stageId).received().plus(more)));
     Map<String, Object> changed = executor.update(figures);
-    if (!changed.isEmpty()) {
+    if (posts && !changed.isEmpty()) {
       changes.computeIfAbsent(executorId, id -> new LinkedHashMap<>()).putAll(changed);
     }
     notifyAll();
@@ -78,23 +121,38 @@ final class ApplicationFigures {
   /** A task has ended. */
   synchronized void addTask(String executorId, int stageId, long remoteBytes, long localBytes) {
     if (remoteBytes > 0 || localBytes > 0) {
-      executor(executorId).addRead(remoteBytes, localBytes);
+      ExecutorFigures executor = executor(executorId);
+      executor.addRead(remoteBytes, localBytes);
+      addChange(executorId, executor);
       StageBytes known = stage(stageId);
-      put(
-          new StageBytes(
-              stageId,
-              known.remote() + remoteBytes,
-              known.local() + localBytes,
-              known.read(),
-              known.copied(),
-              known.tcp()));
+      put(known.withSpark(known.remote() + remoteBytes, known.local() + localBytes));
     }
   }
 
   /** The bytes of a stage that all executors have received from others. */
   synchronized void setReceived(int stageId, BytesByPath sum) {
-    changedStages.add(stageId);
     put(stage(stageId).withReceived(sum));
+  }
+
+  /** What an event of a log says of an executor, as Spark's own events may be missing. */
+  synchronized void replay(String executorId, SparkExecutor known) {
+    executor(executorId).update(known);
+    if (known.removed() != null) {
+      remove(executorId, known.removed());
+    }
+  }
+
+  /** What an event of a log says of a stage, as Spark's own events may be missing. */
+  synchronized void replay(StageBytes sum) {
+    StageBytes known = stage(sum.stageId());
+    put(
+        sum.withSpark(
+            Math.max(known.remote(), sum.remote()), Math.max(known.local(), sum.local())));
+  }
+
+  /** The application has ended. */
+  synchronized void end() {
+    ended = true;
   }
 
   private StageBytes stage(int stageId) {
@@ -103,6 +161,9 @@ final class ApplicationFigures {
 
   private void put(StageBytes stage) {
     stages.put(stage.stageId(), stage);
+    if (posts) {
+      changedStages.add(stage.stageId());
+    }
     if (stages.size() > MAX_STAGES) {
       changedStages.remove(stages.pollFirstEntry().getKey());
     }
@@ -116,11 +177,13 @@ final class ApplicationFigures {
   synchronized void remove(String executorId, String reason) {
     ExecutorFigures executor = executor(executorId);
     if (!executor.isRemoved()) {
-      removed++;
+      removed.add(executorId);
     }
     executor.remove(reason);
-    if (removed > MAX_REMOVED) {
-      dropEarliestRemoved();
+    addChange(executorId, executor);
+    if (removed.size() > MAX_REMOVED) {
+      // Its sums stay.
+      dropped.add(executors.remove(removed.remove()));
     }
   }
 
@@ -130,18 +193,6 @@ final class ApplicationFigures {
     if (executor != null && !executor.isRemoved()) {
       remove(executorId, "Spark does not know it any more");
     }
-  }
-
-  /** Its sums stay. */
-  private void dropEarliestRemoved() {
-    Iterator<ExecutorFigures> all = executors.values().iterator();
-    ExecutorFigures earliest = all.next();
-    while (!earliest.isRemoved()) {
-      earliest = all.next();
-    }
-    all.remove();
-    removed--;
-    dropped.add(earliest);
   }
 
   /**
@@ -173,7 +224,12 @@ final class ApplicationFigures {
   synchronized Snapshot snapshot() {
     Map<String, ExecutorFigures> copies = new LinkedHashMap<>();
     executors.forEach((executorId, executor) -> copies.put(executorId, executor.copy()));
-    return new Snapshot(List.copyOf(notes), copies, List.copyOf(stages.values()));
+    return new Snapshot(
+        List.copyOf(notes),
+        copies,
+        List.copyOf(stages.values()),
+        new ApplicationTotals(dropped),
+        ended);
   }
 
   /** Whether there is nothing to show. */
@@ -183,20 +239,23 @@ final class ApplicationFigures {
 
   /** An event with what has changed since the last call; empty without changes. */
   synchronized Optional<RdmaShuffleEvent> takeChanges(long nowMs) {
-    if (changes.isEmpty() && newNotes.isEmpty() && changedStages.isEmpty()) {
+    if (changes.isEmpty()
+        && newNotes.isEmpty()
+        && changedExecutors.isEmpty()
+        && changedStages.isEmpty()) {
       return Optional.empty();
     }
-    Map<Integer, BytesByPath> received = new LinkedHashMap<>();
-    changedStages.forEach(stageId -> received.put(stageId, stage(stageId).received()));
     RdmaShuffleEvent event =
         new RdmaShuffleEvent(
             RdmaShuffleEvent.SCHEMA,
             nowMs,
             List.copyOf(newNotes),
             new LinkedHashMap<>(changes),
-            received);
+            new LinkedHashMap<>(changedExecutors),
+            changedStages.stream().map(this::stage).toList());
     newNotes.clear();
     changes.clear();
+    changedExecutors.clear();
     changedStages.clear();
     return Optional.of(event);
   }

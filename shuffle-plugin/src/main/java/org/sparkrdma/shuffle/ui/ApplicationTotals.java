@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -12,8 +14,13 @@ import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
  * Sums over the executors of an application, for Spark's metrics system and the summary at the end.
- * Not safe for several threads.
+ * Its fields about the past are JSON in the store of a History Server, so their names stay. Not
+ * safe for several threads.
  */
+@JsonAutoDetect(
+    fieldVisibility = Visibility.ANY,
+    getterVisibility = Visibility.NONE,
+    isGetterVisibility = Visibility.NONE)
 final class ApplicationTotals {
   private static final double FULL = 0.95;
 
@@ -23,10 +30,10 @@ final class ApplicationTotals {
   private final SortedMap<String, Long> fallbacks = new TreeMap<>();
   private long quarantines;
   private long highestPinnedBytes;
-  private long up;
-  private long off;
-  private long pinnedFull;
-  private final Map<Figure, Long> present = new EnumMap<>(Figure.class);
+  private transient long up;
+  private transient long off;
+  private transient long pinnedFull;
+  private final transient Map<Figure, Long> present = new EnumMap<>(Figure.class);
 
   /** The sum of no executors. */
   ApplicationTotals() {}

@@ -27,6 +27,9 @@ final class ExecutorFigures {
   /** Spark's reason for the removal; null while the executor runs. */
   private String removed;
 
+  /** Whether a compacted event log has dropped Spark's events about it. */
+  private transient boolean compacted;
+
   /** The last report about stages, by the number of {@link StageReads#list}. */
   private transient Map<Long, BytesByPath> stageReports = Map.of();
 
@@ -96,20 +99,38 @@ final class ExecutorFigures {
     local += localBytes;
   }
 
+  /** What Spark's events have said of it. */
+  SparkExecutor spark() {
+    return new SparkExecutor(host, remote, local, removed);
+  }
+
+  /** Takes over what Spark's events have said, some of which this may have received itself. */
+  void update(SparkExecutor known) {
+    host = known.host().isEmpty() ? host : known.host();
+    remote = Math.max(remote, known.remote());
+    local = Math.max(local, known.local());
+  }
+
+  /** The event log has no more. Spark names the host of every executor that is running. */
+  boolean endReplay() {
+    compacted = removed == null && host.isEmpty();
+    return compacted;
+  }
+
   /** Spark has removed the executor. */
   void remove(String reason) {
     removed = reason == null ? "" : reason;
   }
 
-  /** Whether Spark has removed it. */
+  /** Whether Spark has removed it, or a compacted event log has dropped its start and end. */
   boolean isRemoved() {
-    return removed != null;
+    return removed != null || compacted;
   }
 
-  /** State of RDMA, or Spark's reason for the removal. */
+  /** State of RDMA, Spark's reason for the removal, or that its end is not known. */
   String state() {
     if (isRemoved()) {
-      return "lost: " + removed;
+      return compacted ? "compacted" : "lost: " + removed;
     }
     return hasReported() ? text(Figure.STATE) : "not reported";
   }
@@ -179,6 +200,7 @@ final class ExecutorFigures {
     copy.addRead(remote, local);
     copy.host = host;
     copy.removed = removed;
+    copy.compacted = compacted;
     return copy;
   }
 }

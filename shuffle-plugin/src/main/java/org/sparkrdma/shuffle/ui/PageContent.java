@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.sparkrdma.shuffle.metrics.Figure;
@@ -38,19 +41,14 @@ final class PageContent {
     figures.notes().forEach(note -> item(html, "Note:", note));
     Map<String, ExecutorFigures> executors = figures.executors();
     long running = executors.values().stream().filter(one -> !one.isRemoved()).count();
+    String ofRunning = "up in " + totals.withRdma() + " of " + running;
     item(
         html,
         "RDMA:",
         executors.isEmpty()
-            ? "no executor has reported yet"
-            : "up in " + totals.withRdma() + " of " + running + " running executors");
-    reasons()
-        .forEach(
-            (reason, count) ->
-                item(
-                    html,
-                    "Not used in " + count + (count == 1 ? " executor:" : " executors:"),
-                    reason));
+            ? "no executor has reported" + (figures.ended() ? "" : " yet")
+            : ofRunning + (figures.ended() ? " executors at the end" : " running executors"));
+    addReasons(html);
     BytesByPath bytes = totals.bytes();
     item(
         html,
@@ -61,16 +59,37 @@ final class PageContent {
     return html.append("</ul>").toString();
   }
 
-  /** Reasons why RDMA is not used, with the number of executors. */
-  private Map<String, Integer> reasons() {
-    Map<String, Integer> reasons = new TreeMap<>();
+  /** Reasons why RDMA is not used, with the number of executors: the most frequent first. */
+  private void addReasons(StringBuilder html) {
+    Map<String, List<ExecutorFigures>> byReason = new TreeMap<>();
     for (ExecutorFigures executor : figures.executors().values()) {
       String reason = executor.text(Figure.REASONS);
-      if (!reason.isEmpty() && (reasons.size() < MAX_REASONS || reasons.containsKey(reason))) {
-        reasons.merge(reason, 1, Integer::sum);
+      if (!reason.isEmpty()) {
+        byReason.computeIfAbsent(reason, key -> new ArrayList<>()).add(executor);
       }
     }
-    return reasons;
+    List<String> reasons = new ArrayList<>(byReason.keySet());
+    reasons.sort(Comparator.comparing(reason -> -byReason.get(reason).size()));
+    List<ExecutorFigures> others = new ArrayList<>();
+    for (int i = 0; i < reasons.size(); i++) {
+      List<ExecutorFigures> executors = byReason.get(reasons.get(i));
+      if (i < MAX_REASONS) {
+        item(html, notUsedIn(executors), reasons.get(i));
+      } else {
+        others.addAll(executors);
+      }
+    }
+    if (!others.isEmpty()) {
+      item(html, notUsedIn(others), "other reasons, which the table of executors has");
+    }
+  }
+
+  private String notUsedIn(List<ExecutorFigures> executors) {
+    int count = executors.size();
+    long running = executors.stream().filter(one -> !one.isRemoved()).count();
+    return ("Not used in " + count + (count == 1 ? " executor" : " executors"))
+        + (running == count ? "" : ", " + running + (figures.ended() ? " at the end" : " running"))
+        + ":";
   }
 
   private static void item(StringBuilder html, String name, String text) {

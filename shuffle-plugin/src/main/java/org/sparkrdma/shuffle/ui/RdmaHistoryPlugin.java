@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.NoSuchElementException;
 import org.apache.spark.SparkConf;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.status.AppHistoryServerPlugin;
 import org.apache.spark.status.ElementTrackingStore;
@@ -45,7 +46,7 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     if (!UiSupport.hasPages()) {
       return none;
     }
-    ApplicationFigures figures = new ApplicationFigures();
+    ApplicationFigures figures = new ApplicationFigures(false);
     store.onFlush(
         () -> {
           if (!figures.isEmpty()) {
@@ -107,6 +108,11 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     }
 
     @Override
+    public void onApplicationEnd(SparkListenerApplicationEnd end) {
+      figures.end();
+    }
+
+    @Override
     public void onOtherEvent(SparkListenerEvent other) {
       if (other instanceof RdmaShuffleEvent event) {
         guarded(() -> add(event));
@@ -121,7 +127,8 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
                 + " shown");
       }
       event.figures().forEach(figures::report);
-      event.stageBytes().forEach(figures::setReceived);
+      event.sparkExecutors().forEach(figures::replay);
+      event.stageBytes().forEach(figures::replay);
     }
   }
 }

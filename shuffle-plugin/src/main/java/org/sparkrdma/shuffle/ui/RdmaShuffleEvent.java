@@ -19,13 +19,17 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  *   "schema": 1, "timeMs": milliseconds since 1970,
  *   "notes": [text, ...],
  *   "executors": [[executor id, name, value, name, value, ...], ...],
- *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...]
+ *   "spark": [[executor id, host, remote bytes, local bytes, reason of its removal], ...],
+ *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP,
+ *               remote bytes, local bytes], ...]
  * </pre>
  *
- * <p>Stages have sums over all executors since the start; without any the property is absent. Names
- * are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the version
- * that wrote them: this class and its properties are never renamed, and a reader accepts any value,
- * because an exception would end the replay of the whole log. Immutable.
+ * <p>Remote and local bytes are those of Spark's own events, which a compacted log has dropped;
+ * sums since the start, as those of stages are. A reason is there only of a removed executor.
+ * Without any element "spark" and "stages" are absent. Names are the labels of {@link
+ * org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the version that wrote them: this class
+ * and its properties are never renamed, and a reader accepts any value, because an exception would
+ * end the replay of the whole log. Immutable.
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public final class RdmaShuffleEvent implements SparkListenerEvent {
@@ -36,13 +40,15 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   private final long timeMs;
   private final List<String> notes;
   private final Map<String, Map<String, Object>> figures;
-  private final Map<Integer, BytesByPath> stages;
+  private final Map<String, SparkExecutor> spark;
+  private final List<StageBytes> stages;
 
   /**
    * An event that keeps its parameters.
    *
    * @param schema {@link #SCHEMA} unless it was read from a log
    * @param figures by executor and name; values are Long or String
+   * @param spark what Spark has said, by executor
    * @param stages the sums of each stage
    */
   RdmaShuffleEvent(
@@ -50,11 +56,13 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       long timeMs,
       List<String> notes,
       Map<String, Map<String, Object>> figures,
-      Map<Integer, BytesByPath> stages) {
+      Map<String, SparkExecutor> spark,
+      List<StageBytes> stages) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
+    this.spark = spark;
     this.stages = stages;
   }
 
@@ -65,6 +73,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       @JsonProperty("timeMs") JsonNode timeMs,
       @JsonProperty("notes") JsonNode notes,
       @JsonProperty("executors") JsonNode executors,
+      @JsonProperty("spark") JsonNode spark,
       @JsonProperty("stages") JsonNode stages) {
     List<String> sentences = new ArrayList<>();
     elements(notes).forEach(note -> sentences.add(note.asText()));
@@ -79,6 +88,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         timeMs == null ? 0 : timeMs.asLong(),
         sentences,
         figures,
+        sparkExecutors(spark),
         stages(stages));
   }
 
@@ -86,13 +96,34 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return list == null || !list.isArray() ? List.of() : list;
   }
 
-  private static Map<Integer, BytesByPath> stages(JsonNode list) {
-    Map<Integer, BytesByPath> stages = new LinkedHashMap<>();
+  private static Map<String, SparkExecutor> sparkExecutors(JsonNode list) {
+    Map<String, SparkExecutor> executors = new LinkedHashMap<>();
+    for (JsonNode one : elements(list)) {
+      if (one.path(0).isTextual() && one.path(1).isTextual()) {
+        executors.put(
+            one.path(0).asText(),
+            new SparkExecutor(
+                one.path(1).asText(),
+                one.path(2).asLong(),
+                one.path(3).asLong(),
+                one.path(4).isTextual() ? one.path(4).asText() : null));
+      }
+    }
+    return executors;
+  }
+
+  private static List<StageBytes> stages(JsonNode list) {
+    List<StageBytes> stages = new ArrayList<>();
     for (JsonNode one : elements(list)) {
       if (one.path(0).isInt() && one.path(1).isNumber()) {
-        stages.put(
-            one.path(0).asInt(),
-            new BytesByPath(one.path(1).asLong(), one.path(2).asLong(), one.path(3).asLong(), 0));
+        stages.add(
+            new StageBytes(
+                one.path(0).asInt(),
+                one.path(4).asLong(),
+                one.path(5).asLong(),
+                one.path(1).asLong(),
+                one.path(2).asLong(),
+                one.path(3).asLong()));
       }
     }
     return stages;
@@ -149,15 +180,38 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return encoded;
   }
 
+  /** What Spark has said of executors, as it is in the log. */
+  @JsonProperty("spark")
+  @JsonInclude(JsonInclude.Include.NON_EMPTY)
+  public List<List<Object>> spark() {
+    List<List<Object>> encoded = new ArrayList<>();
+    spark.forEach(
+        (executorId, known) -> {
+          List<Object> one =
+              new ArrayList<>(List.of(executorId, known.host(), known.remote(), known.local()));
+          if (known.removed() != null) {
+            one.add(known.removed());
+          }
+          encoded.add(one);
+        });
+    return encoded;
+  }
+
   /** The stages as they are in the log. */
   @JsonProperty("stages")
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Long>> stages() {
-    List<List<Long>> encoded = new ArrayList<>();
-    stages.forEach(
-        (stageId, bytes) ->
-            encoded.add(List.of((long) stageId, bytes.read(), bytes.copied(), bytes.tcp())));
-    return encoded;
+    return stages.stream()
+        .map(
+            one ->
+                List.of(
+                    (long) one.stageId(),
+                    one.read(),
+                    one.copied(),
+                    one.tcp(),
+                    one.remote(),
+                    one.local()))
+        .toList();
   }
 
   /** Figures by executor and name. Values are Long or String. */
@@ -165,8 +219,13 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return figures;
   }
 
-  /** Sums of stages by the id of the stage. */
-  Map<Integer, BytesByPath> stageBytes() {
+  /** What Spark has said, by executor. */
+  Map<String, SparkExecutor> sparkExecutors() {
+    return spark;
+  }
+
+  /** Sums of stages. */
+  List<StageBytes> stageBytes() {
     return stages;
   }
 

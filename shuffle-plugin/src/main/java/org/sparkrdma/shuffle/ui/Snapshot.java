@@ -11,13 +11,20 @@ import java.util.Map;
  * @param notes sentences for the top of the page
  * @param executors by id, in the order of their start
  * @param stages in the order of their ids
+ * @param dropped sums of removed executors that are not among these
+ * @param ended whether the application has ended
  */
 record Snapshot(
-    List<String> notes, Map<String, ExecutorFigures> executors, List<StageBytes> stages) {
+    List<String> notes,
+    Map<String, ExecutorFigures> executors,
+    List<StageBytes> stages,
+    ApplicationTotals dropped,
+    boolean ended) {
   /** A store of another version may lack some of it. */
   Snapshot {
     notes = notes == null ? List.of() : notes;
     executors = executors == null ? Map.of() : executors;
     stages = stages == null ? List.of() : stages;
+    dropped = dropped == null ? new ApplicationTotals() : dropped;
   }
 }

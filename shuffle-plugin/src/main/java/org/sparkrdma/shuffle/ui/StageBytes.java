@@ -21,6 +21,10 @@ record StageBytes(int stageId, long remote, long local, long read, long copied, 
     return new BytesByPath(read, copied, tcp, 0);
   }
 
+  StageBytes withSpark(long remoteBytes, long localBytes) {
+    return new StageBytes(stageId, remoteBytes, localBytes, read, copied, tcp);
+  }
+
   StageBytes withReceived(BytesByPath sum) {
     return new StageBytes(stageId, remote, local, sum.read(), sum.copied(), sum.tcp());
   }

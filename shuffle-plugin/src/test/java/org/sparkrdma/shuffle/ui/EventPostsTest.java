@@ -71,12 +71,15 @@ class EventPostsTest {
     posts.post(0, true);
     posts.post(20_000, true);
     assertThat(events).hasSize(1);
-    assertThat(events.get(0).stages()).isEqualTo(List.of(List.of(3L, 20L, 4L, 1L)));
+    assertThat(events.get(0).stages()).isEqualTo(List.of(List.of(3L, 20L, 4L, 1L, 0L, 0L)));
     for (int stage = 0; stage < 5_000; stage++) {
       figures.setReceived(stage, new BytesByPath(1, 0, 0, 0));
     }
     posts.post(40_000, true);
-    assertThat(events.get(1).stages()).hasSize(500).last().isEqualTo(List.of(4_999L, 1L, 0L, 0L));
+    assertThat(events.get(1).stages())
+        .hasSize(500)
+        .last()
+        .isEqualTo(List.of(4_999L, 1L, 0L, 0L, 0L, 0L));
   }
 
   private Map<String, Map<String, Object>> merged() {

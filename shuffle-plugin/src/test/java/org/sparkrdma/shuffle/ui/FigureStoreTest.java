@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +52,89 @@ class FigureStoreTest {
     assertThat(RdmaHistoryPlugin.read(store).snapshot().stages())
         .containsExactly(new StageBytes(5, 30, 40, 0, 0, 0));
     assertThat(RdmaHistoryPlugin.read(store).snapshot().executors().get("1").host()).isEmpty();
+  }
+
+  /** Spark has dropped its events about the removed executor and about tasks of jobs that ended. */
+  @Test
+  void shouldShowTheSameOfACompactedLog() throws Exception {
+    List<RdmaShuffleEvent> events = new ArrayList<>();
+    ApplicationFigures live = new ApplicationFigures();
+    EventPosts posts = new EventPosts(live, events::add);
+    Consumer<ApplicationFigures> dropped =
+        figures -> {
+          figures.start("1", "host-a");
+          figures.addTask("1", 3, 12, 7);
+        };
+    Consumer<ApplicationFigures> kept =
+        figures -> {
+          figures.start("2", "host-b");
+          figures.addTask("2", 4, 0, 9);
+          figures.addTask("2", 5, 1, 1);
+        };
+    dropped.accept(live);
+    live.report("1", Map.of("state", "up", "read", 12L, "stages", List.of(0L, 3L, 12L, 0L, 0L)));
+    posts.post(0, true);
+    kept.accept(live);
+    live.remove("1", "killed");
+    live.report("2", Map.of("state", "off", "reasons", "no device"));
+    posts.post(1, true);
+
+    String[] shown = page(live).split("</?tr>", -1);
+    for (Consumer<ApplicationFigures> left : List.of(kept, dropped.andThen(kept), dropped)) {
+      assertThat(page(replayed(events, left)).split("</?tr>", -1)).containsExactlyInAnyOrder(shown);
+    }
+  }
+
+  @Test
+  void shouldNotShowAnExecutorAsUpThatAnEarlierVersionLeftInACompactedLog() throws Exception {
+    RdmaShuffleEvent earlier =
+        new RdmaShuffleEvent(
+            1, 0, List.of(), Map.of("1", Map.of("state", "up", "read", 5L)), Map.of(), List.of());
+    ApplicationFigures read = replayed(List.of(earlier), figures -> figures.start("2", "host-b"));
+    assertThat(page(read))
+        .contains("<td>1</td><td></td><td>compacted</td>")
+        .contains("up in 0 of 1 running executors")
+        .contains("Spark has compacted this event log")
+        .contains("By READ:</strong> 5 B");
+  }
+
+  @Test
+  void shouldKeepNoChangesOfAReplayAndTheSumsOfExecutorsThatItForgets() throws Exception {
+    List<RdmaShuffleEvent> events = new ArrayList<>();
+    ApplicationFigures live = new ApplicationFigures();
+    for (int i = 0; i < ApplicationFigures.MAX_REMOVED + 50; i++) {
+      live.start("e" + i, "host");
+      live.report("e" + i, Map.of("read", 2L, "fallback.disk", 1L));
+      live.remove("e" + i, "idle");
+    }
+    new EventPosts(live, events::add).post(0, true);
+    ApplicationFigures figures = new ApplicationFigures(false);
+    RdmaHistoryPlugin.ReplayListener replay = new RdmaHistoryPlugin.ReplayListener(figures);
+    events.forEach(replay::onOtherEvent);
+    assertThat(figures.takeChanges(0)).isEmpty();
+    store.write(RdmaHistoryPlugin.entry(figures));
+    ApplicationFigures read = RdmaHistoryPlugin.read(store);
+    assertThat(read.totals().summary()).isEqualTo(live.totals().summary());
+    assertThat(read.snapshot().executors()).hasSize(ApplicationFigures.MAX_REMOVED);
+  }
+
+  /** The figures of a History Server after Spark's events and ours, all of them through JSON. */
+  private ApplicationFigures replayed(
+      List<RdmaShuffleEvent> events, Consumer<ApplicationFigures> ofSpark) throws Exception {
+    ApplicationFigures figures = new ApplicationFigures(false);
+    RdmaHistoryPlugin.ReplayListener replay = new RdmaHistoryPlugin.ReplayListener(figures);
+    ObjectMapper mapper = new ObjectMapper();
+    ofSpark.accept(figures);
+    for (RdmaShuffleEvent event : events) {
+      String json = mapper.writeValueAsString(event);
+      replay.onOtherEvent(mapper.readValue(json, RdmaShuffleEvent.class));
+    }
+    store.write(RdmaHistoryPlugin.entry(figures));
+    return RdmaHistoryPlugin.read(store);
+  }
+
+  private static String page(ApplicationFigures figures) {
+    return new PageContent(figures.snapshot(), figures.totals()).html();
   }
 
   private static JsonNode json(ApplicationFigures figures) throws Exception {

@@ -61,6 +61,24 @@ class PageContentTest {
   }
 
   @Test
+  void shouldCountEveryExecutorWithoutRdmaBesideThoseThatRun() {
+    for (int i = 0; i < 9; i++) {
+      figures.report("" + i, Map.of("state", "off", "reasons", "reason " + Math.max(i, 2)));
+    }
+    figures.remove("0", "idle");
+    assertThat(page())
+        .contains("up in 0 of 8 running executors")
+        .contains("Not used in 3 executors, 2 running:</strong> reason 2")
+        .contains("Not used in 1 executor:</strong> reason 6")
+        .contains("Not used in 2 executors:</strong> other reasons, which the table")
+        .doesNotContain("</strong> reason 7");
+    figures.end();
+    assertThat(page())
+        .contains("up in 0 of 8 executors at the end", "Not used in 3 executors, 2 at the end:")
+        .doesNotContain("running");
+  }
+
+  @Test
   void shouldShowTheBytesOfAStageByPath() {
     figures.report("1", Map.of("state", "up"));
     figures.addTask("1", 3, 3_072, 1_024);

@@ -42,7 +42,7 @@ class RdmaShuffleEventTest {
 
   @Test
   void shouldKeepItsFiguresInAnEventLog() {
-    String json = json(event(99, List.of("a note"), FIGURES, Map.of()));
+    String json = json(event(99, List.of("a note"), FIGURES, List.of()));
     assertThat(json).contains("\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"");
     RdmaShuffleEvent read = replay(json).ours.get(0);
     assertThat(read.figures()).isEqualTo(FIGURES);
@@ -54,13 +54,13 @@ class RdmaShuffleEventTest {
   @Test
   void shouldKeepTheBytesOfStagesWhereAnEarlierVersionFindsNoneOfItsProperties() {
     String json =
-        json(event(99, List.of(), Map.of(), Map.of(12, new BytesByPath(1L << 40, 2, 3, 0))));
+        json(event(99, List.of(), Map.of(), List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3))));
     assertThat(json)
         .isEqualTo(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
-                + "\"notes\":[],\"executors\":[],\"stages\":[[12,1099511627776,2,3]]}");
+                + "\"notes\":[],\"executors\":[],\"stages\":[[12,1099511627776,2,3,4,5]]}");
     assertThat(replay(json).ours.get(0).stages())
-        .isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L)));
+        .isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L, 4L, 5L)));
   }
 
   @Test
@@ -83,11 +83,12 @@ class RdmaShuffleEventTest {
         replay(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"}",
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":{},"
-                + "\"timeMs\":\"noon\",\"notes\":7,\"executors\":\"none\"}",
+                + "\"timeMs\":\"noon\",\"notes\":7,\"executors\":\"none\",\"spark\":[[1],[\"1\"]]}",
             END);
     assertThat(replayed.ours).hasSize(2);
     for (RdmaShuffleEvent event : replayed.ours) {
       assertThat(event.figures()).isEmpty();
+      assertThat(event.sparkExecutors()).isEmpty();
       assertThat(event.notes()).isEmpty();
       assertThat(event.timeMs()).isZero();
       assertThat(event.hasLaterSchema()).isFalse();
@@ -99,8 +100,8 @@ class RdmaShuffleEventTest {
       long timeMs,
       List<String> notes,
       Map<String, Map<String, Object>> figures,
-      Map<Integer, BytesByPath> stages) {
-    return new RdmaShuffleEvent(RdmaShuffleEvent.SCHEMA, timeMs, notes, figures, stages);
+      List<StageBytes> stages) {
+    return new RdmaShuffleEvent(RdmaShuffleEvent.SCHEMA, timeMs, notes, figures, Map.of(), stages);
   }
 
   private static String json(RdmaShuffleEvent event) {
