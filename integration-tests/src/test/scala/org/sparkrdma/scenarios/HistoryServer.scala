@@ -4,6 +4,9 @@ package org.sparkrdma.scenarios
 import java.nio.file.Files
 import java.nio.file.Path
 
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
 /** A History Server in its own process, with or without the plug-in on its class path. Closed by
   * its creator.
   */
@@ -45,6 +48,9 @@ private[scenarios] object HistoryServer {
       s"""spark.history.fs.logDirectory=${logs.toUri}
          |spark.history.fs.update.interval=1s
          |spark.history.ui.port=0
+         |spark.eventLog.compress=false
+         |spark.history.fs.eventLog.rolling.maxFilesToRetain=1
+         |spark.history.fs.eventLog.rolling.compaction.score.threshold=0
          |""".stripMargin
     )
     val arguments = Seq("--properties-file", settings.toString)
@@ -52,4 +58,26 @@ private[scenarios] object HistoryServer {
       SparkJvm.start("history", "org.apache.spark.deploy.history.HistoryServer", arguments, jars)
     )
   }
+
+  /** Writes a log as several files, which a History Server compacts.
+    *
+    * @param lines
+    *   of its events
+    */
+  def writeRolled(logs: Path, applicationId: String, lines: Seq[String]): Unit = {
+    val directory = Files.createDirectories(logs.resolve("eventlog_v2_" + applicationId))
+    Using.resource(Files.list(directory))(_.iterator.asScala.toSeq).foreach(Files.delete(_))
+    Files.createFile(directory.resolve("appstatus_" + applicationId))
+    // What is removed in the last file stays.
+    val files = lines.dropRight(2).grouped(1 + lines.size / 3).toSeq :+ lines.takeRight(2)
+    files.zipWithIndex.foreach { case (part, i) =>
+      Files.write(directory.resolve(s"events_${i + 1}_$applicationId"), part.asJava)
+    }
+  }
+
+  /** Whether a History Server has compacted a log. */
+  def isCompacted(logs: Path, applicationId: String): Boolean =
+    Using.resource(Files.list(logs.resolve("eventlog_v2_" + applicationId)))(
+      _.iterator.asScala.exists(_.toString.endsWith(".compact"))
+    )
 }

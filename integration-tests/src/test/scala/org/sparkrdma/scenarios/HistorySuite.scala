@@ -44,6 +44,17 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     "192.0.2.2:45753"
   )
 
+  /** The same, compacted by Spark, which drops its own events about the executor that was lost. */
+  private val CompactedId = FrozenId + "-compacted"
+
+  /** Parts of its tab. */
+  private val CompactedParts = Seq(
+    "By READ:</strong> 106.3 MiB",
+    "up in 1 of 1 executors at the end",
+    "<tr><td>0</td><td></td><td>compacted</td>",
+    "Spark has compacted this event log"
+  )
+
   /** Written by the plug-in of 24 November 2026, whose events with totals are ignored, in the same
     * way: ten executors.
     */
@@ -100,7 +111,9 @@ final class HistorySuite extends ScenarioSuite with Eventually {
         assert(page(server, application, "executors").contains("Executors"))
         assert(!page(server, application, "jobs").contains(Tab))
       }
-      val ours = server.warnings.filter(_.toLowerCase.contains("rdma"))
+      val ours = server.warnings
+        .filter(_.toLowerCase.contains("rdma"))
+        .filterNot(_.contains("[log-compact-"))
       assert(ours.size === ids.size, server.warnings)
       assert(ours.forall(_.contains("Drop unrecognized event")), ours)
       assertNoError(server)
@@ -135,6 +148,9 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       val withTotals = page(server, WithTotalsId, "rdma-shuffle")
       WithTotalsParts.foreach(part => assert(withTotals.contains(part), withTotals))
       assert(server.warnings.filter(_.toLowerCase.contains("rdma")).isEmpty, server.warnings)
+      eventually(assert(HistoryServer.isCompacted(logs, CompactedId)))
+      val compacted = page(server, CompactedId, "rdma-shuffle")
+      CompactedParts.foreach(part => assert(compacted.contains(part), compacted))
       assertNoError(server)
     } finally server.close()
   }
@@ -144,6 +160,8 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   private def allLogs(): Path = {
     assert(Files.exists(logs.resolve(laterId)) && frozenLogs.forall(Files.exists(_)))
+    val frozen = Files.readString(frozenLogs.head).replace(FrozenId, CompactedId)
+    HistoryServer.writeRolled(logs, CompactedId, frozen.linesIterator.toSeq)
     logs
   }
 

@@ -6,11 +6,13 @@ import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
+import java.nio.file.Path
 import java.util.Base64
 import java.util.HexFormat
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListener
@@ -71,7 +73,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       .set(CsvSink + "class", "org.apache.spark.metrics.sink.CsvSink")
       .set(CsvSink + "directory", metrics.toString)
       .set(CsvSink + "period", "1")
-    val (id, stages) = SparkCluster.run(conf) { cluster =>
+    val (id, stages, host) = SparkCluster.run(conf) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       // Enough bytes for registered windows.
@@ -91,6 +93,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(row(busy, "1").contains("<td>soft</td>"), busy)
       assert(">[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
+      val host = hosts(cluster)(lost)
       ProcessHandle
         .of(cluster.processes()(lost))
         .ifPresent(process => {
@@ -99,14 +102,17 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val after = await(cluster)(page => row(page, lost).contains("<td>lost: "))
       assert(bytesByRead(after) > 0, after)
       assert(!hasSecret(busy) && !hasSecret(after))
-      (cluster.sc.applicationId, stages)
+      (cluster.sc.applicationId, stages, host)
     }
+    HistoryServer.writeRolled(logs, id, eventsOf(logs.resolve("eventlog_v2_" + id)))
     assert(events.nonEmpty)
     assert(!events.exists(hasSecret))
     val history = HistoryServer.start(logs)
     try {
+      eventually(assert(HistoryServer.isCompacted(logs, id)))
       val page = awaitPage(history.url(id))(bytesByRead(_) > 0)
-      assert(page.contains("<td>lost: "), page)
+      assert(s"<td>$host</td><td>lost: ".r.findFirstIn(page).isDefined, page)
+      assert(page.contains("up in 1 of 1 executors at the end"), page)
       assert(page.contains("<td>soft</td>"), page)
       assert(!hasSecret(page))
       assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
@@ -168,18 +174,16 @@ final class TabSuite extends ScenarioSuite with Eventually {
       .getOrElse(throw new AssertionError(scraped))
 
   /** The plug-in's events in the logs of applications. */
-  private def events: Seq[String] = {
-    val files = Files.walk(logs)
-    try
-      files
-        .iterator()
-        .asScala
+  private def events: Seq[String] = eventsOf(logs).filter(_.contains("RdmaShuffleEvent"))
+
+  private def eventsOf(directory: Path): Seq[String] =
+    Using.resource(Files.walk(directory))(
+      _.iterator.asScala
         .filter(Files.isRegularFile(_))
+        .filter(_.getFileName.toString.startsWith("events_"))
         .flatMap(Files.readAllLines(_).asScala)
-        .filter(_.contains("RdmaShuffleEvent"))
         .toSeq
-    finally files.close()
-  }
+    )
 
   /** The secret as text, in Base64 or in hexadecimal digits. */
   private def hasSecret(text: String): Boolean = {
