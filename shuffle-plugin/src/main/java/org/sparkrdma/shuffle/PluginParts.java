@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -80,9 +81,14 @@ final class PluginParts implements AutoCloseable {
     return counters;
   }
 
-  /** Whether blocks that Spark may not have encrypted may be read. */
-  boolean mayReadPlain(SparkConf conf) {
-    return RdmaPolicy.mayReadPlain(key -> ValueType.isTrue(conf.get(key, null)), settings);
+  /** Same as in {@link RdmaPolicy}. */
+  Optional<String> plainBesideAnother(SparkConf conf) {
+    return RdmaPolicy.plainBesideAnother(key -> ValueType.isTrue(conf.get(key, null)), settings);
+  }
+
+  /** Same as in {@link RdmaPolicy}. */
+  Optional<String> requiredBesideAnother() {
+    return RdmaPolicy.requiredBesideAnother(settings);
   }
 
   /** Whether RDMA is used. */

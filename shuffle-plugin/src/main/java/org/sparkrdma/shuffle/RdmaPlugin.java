@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle;
 
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -19,7 +18,7 @@ import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.OtherManager;
 
@@ -40,10 +39,6 @@ public final class RdmaPlugin implements SparkPlugin {
   /** Id of the executor in local mode. */
   private static final String DRIVER = "driver";
 
-  /** Names of Spark's own manager, in lower case. */
-  private static final Set<String> SORT_NAMES =
-      Set.of(SORT, "tungsten-sort", SortShuffleManager.class.getName().toLowerCase(Locale.ROOT));
-
   @Override
   public DriverPlugin driverPlugin() {
     return new OnDriver();
@@ -56,8 +51,7 @@ public final class RdmaPlugin implements SparkPlugin {
 
   /** Sets the plug-in's manager in place of Spark's own, which is not created yet. */
   private static boolean setManager(SparkConf conf) {
-    String manager = conf.get(MANAGER, SORT).trim().toLowerCase(Locale.ROOT);
-    boolean isSort = SORT_NAMES.contains(manager);
+    boolean isSort = RdmaPolicy.isSort(conf.get(MANAGER, SORT));
     if (isSort) {
       conf.set(MANAGER, RdmaShuffleManager.class.getName());
     }
@@ -84,20 +78,17 @@ public final class RdmaPlugin implements SparkPlugin {
       configured = conf.get(MANAGER, "");
       boolean isOurs =
           created == null
-              ? setManager(conf)
-                  || configured.trim().endsWith("." + RdmaShuffleManager.class.getSimpleName())
+              ? setManager(conf) || RdmaPolicy.isOurs(configured)
               : created instanceof RdmaShuffleManager;
       context = starting;
       if (!isOurs) {
         parts = new PluginParts(conf, true, RdmaPlugin.class);
-        if (parts.mode() == ShuffleSettings.Mode.REQUIRED) {
-          throw new IllegalArgumentException(
-              ShuffleSetting.MODE.key()
-                  + "=required is possible only with spark.shuffle.manager="
-                  + RdmaShuffleManager.class.getName()
-                  + ", because readers of another shuffle manager do not wait for RDMA: set it to"
-                  + " auto");
-        }
+        parts
+            .requiredBesideAnother()
+            .ifPresent(
+                refusal -> {
+                  throw new IllegalArgumentException(refusal);
+                });
         parts.begin(null);
       }
       return Map.of();
@@ -112,10 +103,15 @@ public final class RdmaPlugin implements SparkPlugin {
       if (parts != null) {
         parts.watch(context);
       }
+      SparkConf conf = context.conf();
+      if (!conf.get(MANAGER, "").equals(RdmaShuffleManager.class.getName())) {
+        // The user's own value, or one that another plug-in has set after this one.
+        return;
+      }
       if (configured.isEmpty()) {
-        context.conf().remove(MANAGER);
+        conf.remove(MANAGER);
       } else {
-        context.conf().set(MANAGER, configured);
+        conf.set(MANAGER, configured);
       }
     }
   }
@@ -179,11 +175,9 @@ public final class RdmaPlugin implements SparkPlugin {
         return;
       }
       ShuffleManager manager = env.shuffleManager();
-      if (!(manager instanceof SortShuffleManager) && !created.mayReadPlain(env.conf())) {
-        throw new IllegalStateException(
-            "Spark encrypts its network, and files of this manager may be plain: set "
-                + ShuffleSetting.FABRIC_TRUSTED.key()
-                + "=true if the RDMA network is trusted");
+      Optional<String> refusal = created.plainBesideAnother(env.conf());
+      if (!(manager instanceof SortShuffleManager) && refusal.isPresent()) {
+        throw new IllegalStateException(refusal.get());
       }
       var resolver = OtherManager.resolver(manager);
       blockManager = env.blockManager();

@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.settings;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /** Reasons against RDMA in Spark's own settings. Stateless. */
@@ -22,7 +24,44 @@ public final class RdmaPolicy {
 
   private static final String OLD_FETCH_PROTOCOL = "spark.shuffle.useOldFetchProtocol";
 
+  /** Names of Spark's own shuffle manager, in lower case. */
+  private static final Set<String> SORT_NAMES =
+      Set.of("sort", "tungsten-sort", "org.apache.spark.shuffle.sort.sortshufflemanager");
+
   private RdmaPolicy() {}
+
+  /** Whether this value of {@code spark.shuffle.manager} names Spark's own. */
+  public static boolean isSort(String manager) {
+    return SORT_NAMES.contains(manager.trim().toLowerCase(Locale.ROOT));
+  }
+
+  /** Whether this value of {@code spark.shuffle.manager} names the plug-in's own. */
+  public static boolean isOurs(String manager) {
+    return manager.trim().endsWith(".RdmaShuffleManager");
+  }
+
+  /** Why the driver does not start beside another shuffle manager; empty when it does. */
+  public static Optional<String> requiredBesideAnother(ShuffleSettings settings) {
+    return settings.mode() == ShuffleSettings.Mode.REQUIRED
+        ? Optional.of(
+            ShuffleSetting.MODE.key()
+                + "=required is possible only with spark.shuffle.manager="
+                + "org.sparkrdma.shuffle.RdmaShuffleManager"
+                + ", because readers of another shuffle manager do not wait for RDMA: set it to"
+                + " auto")
+        : Optional.empty();
+  }
+
+  /** Why an executor does not use RDMA beside another shuffle manager; empty when it may. */
+  public static Optional<String> plainBesideAnother(
+      Predicate<String> isTrue, ShuffleSettings settings) {
+    return mayReadPlain(isTrue, settings)
+        ? Optional.empty()
+        : Optional.of(
+            "Spark encrypts its network, and files of this manager may be plain: set "
+                + ShuffleSetting.FABRIC_TRUSTED.key()
+                + "=true if the RDMA network is trusted");
+  }
 
   /**
    * One sentence for each setting that forbids RDMA; empty when RDMA may be used.

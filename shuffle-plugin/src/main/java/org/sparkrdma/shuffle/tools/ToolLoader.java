@@ -6,6 +6,9 @@ import java.io.InputStream;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.security.CodeSource;
+import java.security.PermissionCollection;
+import java.security.Permissions;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.jar.JarEntry;
@@ -80,6 +83,12 @@ final class ToolLoader extends URLClassLoader {
       Class<?> loaded = findLoadedClass(name);
       return loaded == null ? findClass(name) : loaded;
     }
+  }
+
+  /** Those of the JDK are not asked: their class needs a current directory of this locale. */
+  @Override
+  protected PermissionCollection getPermissions(CodeSource source) {
+    return new Permissions();
   }
 
   @Override

@@ -169,8 +169,12 @@ public final class RdmaTransport implements StartedTransport {
     }
   }
 
-  /** Rejects a limit of pinned memory under which nothing could be read or served. */
-  private static void requireMemory(
+  /**
+   * Rejects a limit of pinned memory under which nothing could be read or served.
+   *
+   * @throws VerbsException that names the setting to raise
+   */
+  public static void requireMemory(
       PinnedBudget budget, TransportSettings settings, ServeSettings serve) throws VerbsException {
     boolean sends = budget.limitBytes() >= MIN_MESSAGES * MessageBuffers.MESSAGE_BYTES;
     boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();

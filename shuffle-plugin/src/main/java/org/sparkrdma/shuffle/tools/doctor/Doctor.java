@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 /** Runs all checks in order and gives the answer. Stateless. */
 public final class Doctor {
   private static final String SETTINGS = "settings";
+  private static final String OPEN_FILES = "open files";
   private static final String PEER = "peer";
   private static final String LOCAL_DIRECTORIES = "local directories";
   private static final int MAX_STEPS = 3;
@@ -33,7 +34,7 @@ public final class Doctor {
           new Check("ports", true, PortChecks::states),
           new Check("arp", true, PortChecks::arp),
           new Check("locked memory", false, MachineChecks::lockedMemory),
-          new Check("open files", false, MachineChecks::openFiles),
+          new Check(OPEN_FILES, false, MachineChecks::openFiles),
           new Check("mappings", true, MachineChecks::mappings),
           new Check(LOCAL_DIRECTORIES, false, MachineChecks::localDirectories),
           new Check(PEER, false, Facts::peer),
@@ -80,6 +81,8 @@ public final class Doctor {
       }
     }
     List<String> forbidden = new ArrayList<>(problems(findings.get(SETTINGS)));
+    forbidden.addAll(problems(findings.get(OPEN_FILES)));
+    forbidden.addAll(problems(MachineChecks.unnamed(facts)));
     List<Finding> directories = findings.get(LOCAL_DIRECTORIES);
     if (!directories.isEmpty() && problems(directories).size() == directories.size()) {
       forbidden.add("Spark can write in none of its local directories");

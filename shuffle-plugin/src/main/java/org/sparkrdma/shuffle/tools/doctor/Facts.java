@@ -2,10 +2,12 @@
 package org.sparkrdma.shuffle.tools.doctor;
 
 import java.io.File;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
@@ -69,6 +71,19 @@ public record Facts(
    * SPARK_LOCAL_DIRS wins over {@code spark.local.dir}.
    */
   public static List<Path> localDirectories(SparkSettings spark, Map<String, String> environment) {
+    return localDirectoryNames(spark, environment).flatMap(name -> path(name).stream()).toList();
+  }
+
+  /** Empty where the locale of this process does not have the characters of the name. */
+  static Optional<Path> path(String name) {
+    try {
+      return Optional.of(Path.of(name));
+    } catch (InvalidPathException e) {
+      return Optional.empty();
+    }
+  }
+
+  static Stream<String> localDirectoryNames(SparkSettings spark, Map<String, String> environment) {
     String yarn = environment.getOrDefault("LOCAL_DIRS", "");
     String ofExecutor = environment.getOrDefault("SPARK_EXECUTOR_DIRS", "");
     String text;
@@ -82,10 +97,6 @@ public record Facts(
               "SPARK_LOCAL_DIRS",
               spark.value("spark.local.dir", System.getProperty("java.io.tmpdir")));
     }
-    return Stream.of(text.split(MANY, -1))
-        .map(String::trim)
-        .filter(name -> !name.isEmpty())
-        .map(Path::of)
-        .toList();
+    return Stream.of(text.split(MANY, -1)).map(String::trim).filter(name -> !name.isEmpty());
   }
 }

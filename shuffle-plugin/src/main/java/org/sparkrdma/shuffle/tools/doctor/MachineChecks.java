@@ -89,7 +89,8 @@ final class MachineChecks {
     return List.of(
         free.getAsLong() >= MIN_FREE_FILES
             ? Finding.ok(words)
-            : Finding.warning(
+            : new Finding(
+                free.getAsLong() >= FileDescriptors.NEEDED ? Level.WARNING : Level.PROBLEM,
                 words + " An executor starts RDMA only with " + FileDescriptors.NEEDED + " free.",
                 "let executors open 4096 files or more (ulimit -n)"));
   }
@@ -114,7 +115,7 @@ final class MachineChecks {
    */
   static List<Finding> localDirectories(Facts facts) {
     Mounts mounts = Mounts.of(facts.files());
-    List<Finding> findings = new ArrayList<>();
+    List<Finding> findings = new ArrayList<>(unnamed(facts));
     for (Path directory : facts.localDirectories()) {
       String words = directory + " is on " + mounts.holding(directory).type() + ".";
       Optional<String> refusal = facts.probe().directories().get(directory);
@@ -140,6 +141,18 @@ final class MachineChecks {
       }
     }
     return findings;
+  }
+
+  /** An executor with such a local directory does not start RDMA. */
+  static List<Finding> unnamed(Facts facts) {
+    return Facts.localDirectoryNames(facts.spark(), facts.environment())
+        .filter(name -> Facts.path(name).isEmpty())
+        .map(
+            name ->
+                Finding.problem(
+                    "The locale of this process has no bytes for the local directory " + name + ".",
+                    "run this and executors in a locale that has them (LC_ALL=C.UTF-8)"))
+        .toList();
   }
 
   private MachineChecks() {}

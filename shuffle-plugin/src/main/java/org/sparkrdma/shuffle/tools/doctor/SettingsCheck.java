@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -38,6 +39,7 @@ final class SettingsCheck {
               ShuffleSetting.MODE.key() + "=off switches RDMA off.",
               "set it to auto, or remove it"));
     }
+    addBesideAnother(findings, spark, settings);
     RdmaPolicy.oldFetchProtocol(spark::isTrue)
         .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "set it to false")));
     for (String reason : RdmaPolicy.encryption(spark::isTrue, settings)) {
@@ -50,6 +52,33 @@ final class SettingsCheck {
       findings.add(Finding.ok("No mistake in " + spark.values().size() + " settings."));
     }
     return findings;
+  }
+
+  /** With spark.plugins another shuffle manager keeps its place. */
+  private static void addBesideAnother(
+      List<Finding> findings, SparkSettings spark, ShuffleSettings settings) {
+    String manager = spark.value(SparkSettings.MANAGER, "sort");
+    if (spark.isManagerMissing() || RdmaPolicy.isOurs(manager)) {
+      return;
+    }
+    Optional<String> required = RdmaPolicy.requiredBesideAnother(settings);
+    if (RdmaPolicy.isSort(manager)) {
+      // Spark 4 lets the plug-in replace its own manager.
+      required.ifPresent(
+          reason ->
+              findings.add(
+                  Finding.note(
+                      "The driver of Spark 3.5 refuses to start: " + reason + ".",
+                      "nothing with Spark 4")));
+      return;
+    }
+    required.ifPresent(
+        reason ->
+            findings.add(
+                Finding.problem(
+                    reason + ". The driver refuses to start with it.", "set it to auto")));
+    RdmaPolicy.plainBesideAnother(spark::isTrue, settings)
+        .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "see docs/engines.md")));
   }
 
   private SettingsCheck() {}

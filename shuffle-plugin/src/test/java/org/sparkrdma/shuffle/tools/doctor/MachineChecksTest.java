@@ -94,6 +94,18 @@ class MachineChecksTest extends FakeMachineFixture {
         .containsExactly(
             "WARNING This process may open 255 more files. An executor starts RDMA only with 64"
                 + " free. | let executors open 4096 files or more (ulimit -n)");
+    machine.file("proc/self/limits", "Max open files   64   4096   files\n");
+    assertThat(machine.report().reasons())
+        .anyMatch(text -> text.startsWith("This process may open 63 more files."));
+  }
+
+  /** A NUL is a character that no locale has in names of files. */
+  @Test
+  void shouldReportALocalDirectoryThatThisLocaleCannotName() {
+    machine.setting("spark.local.dir", "/tmp/a\0b, " + root);
+    assertThat(machine.report().reasons())
+        .contains("The locale of this process has no bytes for the local directory /tmp/a\0b");
+    assertThat(machine.findings(MachineChecks::localDirectories)).hasSize(2);
   }
 
   @Test

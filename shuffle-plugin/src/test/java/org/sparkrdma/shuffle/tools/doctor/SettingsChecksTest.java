@@ -101,6 +101,26 @@ class SettingsChecksTest {
     assertThat(other.report().reasons()).noneMatch(reason -> reason.contains("manager"));
   }
 
+  /** With spark.plugins another manager keeps its place; its files may be plain. */
+  @Test
+  void shouldRefuseBesideAnotherManagerWhatDriverAndExecutorsRefuse() {
+    machine.setting("spark.plugins", "org.sparkrdma.shuffle.RdmaPlugin");
+    machine.setting("spark.shuffle.manager", "org.example.OtherManager");
+    assertThat(machine.findings(SettingsCheck::run)).allMatch(text -> text.startsWith("OK "));
+    machine.setting(PREFIX + "mode", "required");
+    machine.setting("spark.ssl.rpc.enabled", "true").setting("spark.io.encryption.enabled", "true");
+    assertThat(machine.report().reasons())
+        .anyMatch(text -> text.startsWith(PREFIX + "mode=required is possible only with"))
+        .anyMatch(text -> text.startsWith("Spark encrypts its network, and files of this manager"));
+    machine.setting("spark.shuffle.manager", "Tungsten-Sort");
+    assertThat(machine.findings(SettingsCheck::run))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE The driver of Spark 3.5 refuses to start: " + PREFIX + "mode=required");
+    machine.setting(PREFIX + "mode", " off");
+    assertThat(machine.report().reasons()).contains(PREFIX + "mode=off switches RDMA off");
+  }
+
   @Test
   void shouldReportThatEncryptionForbidsRdma() {
     machine.setting("spark.network.crypto.enabled", "true");

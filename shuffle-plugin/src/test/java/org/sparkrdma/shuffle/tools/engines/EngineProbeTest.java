@@ -59,6 +59,25 @@ class EngineProbeTest {
   }
 
   @Test
+  void shouldNotUseADeviceWithTooLittleMemoryForAnExecutor() {
+    Probe probe =
+        probe(
+            Map.of(
+                ENGINE,
+                "soft",
+                "spark.shuffle.rdma.serve",
+                "copy",
+                "spark.shuffle.rdma.pinned.max",
+                "2m"),
+            List.of());
+    assertThat(probe.usable()).isFalse();
+    assertThat(probe.reasons())
+        .singleElement()
+        .asString()
+        .contains("bytes, is too little: raise spark.shuffle.rdma.pinned.max");
+  }
+
+  @Test
   void shouldNameTheReasonAgainstEachDevice() {
     Probe probe =
         probe(Map.of(ENGINE, "soft", "spark.shuffle.rdma.device", "mlx5_7"), List.of(directory));
