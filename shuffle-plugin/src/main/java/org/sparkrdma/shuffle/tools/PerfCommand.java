@@ -161,7 +161,8 @@ final class PerfCommand implements Callable<Integer> {
     @Override
     public Integer call() {
       HostPort at = HostPort.parse(spec, peer);
-      Commands.number(spec, "--ms", durationMs, 1, Integer.MAX_VALUE);
+      Commands.number(
+          spec, "--ms", durationMs, 1, (int) TimeUnit.NANOSECONDS.toMillis(PerfClient.MAX_NS));
       List<Integer> lengths = new ArrayList<>();
       sizes.forEach(size -> lengths.add(bytes(size)));
       try (OpenDevice device = OpenDevice.open(options.shuffleSettings(), options.sparkHost())) {

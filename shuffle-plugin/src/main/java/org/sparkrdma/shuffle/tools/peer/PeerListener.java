@@ -45,6 +45,9 @@ public final class PeerListener implements AutoCloseable {
   private static final int BACKLOG = 8;
   private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** Twice the longest pause of a client between two requests by TCP. */
+  private static final long SILENCE_NS = 2 * PerfClient.MAX_NS;
+
   private final ServerSocketChannel server;
   private final CompletionChannel channel;
   private final CompletionQueue completions;
@@ -55,6 +58,7 @@ public final class PeerListener implements AutoCloseable {
   private final List<Connection> connections = new ArrayList<>();
   private final Announcement announcement;
   private final TcpSource source = new TcpSource();
+  private final long silenceNs;
 
   /**
    * Listens.
@@ -63,6 +67,16 @@ public final class PeerListener implements AutoCloseable {
    * @param port TCP port; 0 for any
    */
   public PeerListener(OpenDevice open, int port) throws IOException, VerbsException {
+    this(open, port, SILENCE_NS);
+  }
+
+  /**
+   * The same.
+   *
+   * @param silenceNs time after which a TCP connection on which nothing happens is closed
+   */
+  PeerListener(OpenDevice open, int port, long silenceNs) throws IOException, VerbsException {
+    this.silenceNs = silenceNs;
     Device device = open.device();
     if (device.info().limits().maxPrivateDataBytes() < SharedRegion.PRIVATE_BYTES) {
       throw new VerbsException(
@@ -103,7 +117,7 @@ public final class PeerListener implements AutoCloseable {
 
   /**
    * Serves until this time of {@link System#nanoTime}, and then without new clients until those
-   * that are connected have ended.
+   * that are connected have ended or are silent.
    */
   public void serveUntil(long endNs) throws IOException {
     while (System.nanoTime() - endNs < 0) {
@@ -118,6 +132,7 @@ public final class PeerListener implements AutoCloseable {
   /** Serves what has arrived, after a wait. */
   public void serve(long waitNs) throws IOException {
     channel.await(waitNs);
+    source.endSilent(System.nanoTime() - silenceNs);
     acceptClients();
     ConnectionEvent event = manager.pollEvent();
     while (event != null) {
@@ -162,9 +177,8 @@ public final class PeerListener implements AutoCloseable {
 
   private void answer(Connection connection) {
     if (connections.size() >= MAX_CONNECTIONS) {
-      connection.reject(new byte[0]);
-      connection.close();
-      return;
+      // Whether its client still READs is not visible here.
+      end(connections.get(0));
     }
     connections.add(connection);
     try {

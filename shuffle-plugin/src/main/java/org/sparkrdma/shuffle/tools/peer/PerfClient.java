@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.verbs.VerbsException;
@@ -24,6 +25,9 @@ public final class PerfClient implements AutoCloseable {
 
   /** Maximum length of a transfer: a peer shares no more memory. */
   public static final int MAX_BYTES = SharedRegion.BYTES;
+
+  /** Maximum time for the speed of one size in one way: a server ends silent clients. */
+  public static final long MAX_NS = TimeUnit.SECONDS.toNanos(30);
 
   /** Transfers in flight while speed is measured. */
   private static final int AT_ONCE = 16;
@@ -99,7 +103,7 @@ public final class PerfClient implements AutoCloseable {
    * Measures READ and TCP in turn.
    *
    * @param lengths of transfers, from 1 to {@link #MAX_BYTES}
-   * @param durationNs time for the speed of one size in one way
+   * @param durationNs time for the speed of one size in one way, at most {@link #MAX_NS}
    */
   public List<Row> run(List<Integer> lengths, long durationNs) throws IOException, VerbsException {
     List<Row> rows = new ArrayList<>();

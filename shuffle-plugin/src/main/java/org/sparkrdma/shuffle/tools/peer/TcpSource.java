@@ -6,7 +6,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends the bytes of the shared region by TCP, as many as each request asks for: a request is an
  * int, the number of bytes; 0 asks for the CPU time that this process has used, a long in
- * nanoseconds. One thread for each connection; close ends them. Safe for any thread.
+ * nanoseconds. One thread for each connection; close ends them, and {@link #endSilent} those whose
+ * client does nothing. Safe for any thread.
  */
 final class TcpSource implements Closeable {
   /** The request for the CPU time. */
@@ -24,7 +25,9 @@ final class TcpSource implements Closeable {
   private static final int MAX_CONNECTIONS = 16;
 
   private final ByteBuffer content = ByteBuffer.allocateDirect(SharedRegion.BYTES);
-  private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
+
+  /** With the time of the last request or answer. */
+  private final Map<SocketChannel, Long> clients = new ConcurrentHashMap<>();
 
   /** A source without connections. */
   TcpSource() {
@@ -39,7 +42,7 @@ final class TcpSource implements Closeable {
       client.close();
       return;
     }
-    clients.add(client);
+    clients.put(client, System.nanoTime());
     Thread thread = new Thread(() -> run(client), "perf-tcp");
     thread.setDaemon(true);
     thread.start();
@@ -48,6 +51,17 @@ final class TcpSource implements Closeable {
   /** Whether a client is connected. */
   boolean hasClients() {
     return !clients.isEmpty();
+  }
+
+  /**
+   * Closes connections on which nothing has happened since this time of {@link System#nanoTime}.
+   */
+  void endSilent(long sinceNs) throws IOException {
+    for (Map.Entry<SocketChannel, Long> client : clients.entrySet()) {
+      if (client.getValue() - sinceNs < 0) {
+        client.getKey().close();
+      }
+    }
   }
 
   private void run(SocketChannel client) {
@@ -68,6 +82,7 @@ final class TcpSource implements Closeable {
     ByteBuffer bytes = content.duplicate();
     while (true) {
       readFully(client, request.clear());
+      clients.replace(client, System.nanoTime());
       int length = request.getInt(0);
       if (length < 0 || length > SharedRegion.BYTES) {
         throw new IOException("bad request: lengthBytes=" + length);
@@ -79,6 +94,7 @@ final class TcpSource implements Closeable {
       while (answer.hasRemaining()) {
         client.write(answer);
       }
+      clients.replace(client, System.nanoTime());
     }
   }
 
@@ -92,7 +108,7 @@ final class TcpSource implements Closeable {
 
   @Override
   public void close() throws IOException {
-    for (SocketChannel client : clients) {
+    for (SocketChannel client : clients.keySet()) {
       client.close();
     }
   }

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
@@ -57,6 +59,38 @@ class PeerCheckTest {
                       .startsWith("RDMA from=127.0.0.1 to=127.0.0.1: a READ of 8 bytes takes ")
                       .contains("READs of 64 KiB bring "));
       assertThat(again).hasSize(2).allMatch(finding -> finding.level() == Level.OK);
+    }
+  }
+
+  /** One of them has asked for more bytes than it takes. */
+  @Test
+  void shouldEndAlthoughClientsAreSilent() throws Exception {
+    try (PeerListener listener = new PeerListener(own, 0, 1);
+        Socket silent = new Socket(InetAddress.getLoopbackAddress(), listener.port());
+        Socket stalled = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      stalled.getOutputStream().write(new byte[] {0, 16, 0, 0});
+      listener.serve(WAIT_NS);
+      listener.serveUntil(System.nanoTime());
+      assertThat(silent.getInputStream().readAllBytes()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void shouldServeANewClientBesideSilentConnectionsByRdma() throws Exception {
+    List<ReadMeter> meters = new ArrayList<>();
+    try (RunningListener listener = new RunningListener()) {
+      Announcement.Connected connected = Announcement.connect(HERE, listener.port(), 3_000);
+      connected.socket().close();
+      for (int i = 0; i < 20; i++) {
+        meters.add(new ReadMeter(own.device()));
+        meters
+            .get(i)
+            .connect(
+                AddressPair.of(own.choice().addresses(), connected.announcement().addresses()));
+      }
+      assertThat(meters.get(19).latenciesNs(8, 1)).hasSize(1);
+    } finally {
+      meters.forEach(ReadMeter::close);
     }
   }
 
