@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -67,8 +68,9 @@ public record SystemFiles(Path root) {
 
   /** Bytes that the charset lacks are replaced: one name must not hide the whole file. */
   private static String decoded(Path file, Charset charset) {
-    try {
-      return new String(Files.readAllBytes(file), charset);
+    try (InputStream bytes = Files.newInputStream(file)) {
+      // With a large buffer: the kernel gives a number of /proc/sys to the first read only.
+      return new String(bytes.readNBytes(Integer.MAX_VALUE), charset);
     } catch (IOException e) {
       return "";
     }

@@ -74,21 +74,6 @@ class ApplicationFiguresTest {
   }
 
   @Test
-  void shouldKeepTheSumsOfExecutorsThatItForgets() {
-    long executors = ApplicationFigures.MAX_REMOVED + 1_000;
-    for (int i = 0; i < executors; i++) {
-      long highest = executors - i;
-      figures.report(
-          "e" + i, Map.of("read", 2L, "quarantines", 1L, "highest", highest, "fallback.disk", 3L));
-      figures.remove("e" + i, "idle");
-    }
-    assertThat(figures.totals().summary())
-        .isEqualTo(
-            "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=9000"
-                + " quarantines=3000 fallbacks={disk=9000} highestPinnedBytes=3000");
-  }
-
-  @Test
   void shouldForgetTheEarliestRemovedExecutorsAndTheEarliestStages() {
     figures.report("stays", Map.of("engine", "soft"));
     for (int i = 0; i < 5_000; i++) {

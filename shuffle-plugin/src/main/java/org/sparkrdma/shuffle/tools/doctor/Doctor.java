@@ -15,6 +15,7 @@ public final class Doctor {
   private static final String SETTINGS = "settings";
   private static final String OPEN_FILES = "open files";
   private static final String PEER = "peer";
+  private static final String DIRECTORY_NAMES = "directory names";
   private static final String LOCAL_DIRECTORIES = "local directories";
   private static final int MAX_STEPS = 3;
 
@@ -36,6 +37,7 @@ public final class Doctor {
           new Check("locked memory", false, MachineChecks::lockedMemory),
           new Check(OPEN_FILES, false, MachineChecks::openFiles),
           new Check("mappings", true, MachineChecks::mappings),
+          new Check(DIRECTORY_NAMES, false, MachineChecks::directoryNames),
           new Check(LOCAL_DIRECTORIES, false, MachineChecks::localDirectories),
           new Check(PEER, false, Facts::peer),
           new Check("engine", false, EngineCheck::run),
@@ -82,7 +84,7 @@ public final class Doctor {
     }
     List<String> forbidden = new ArrayList<>(problems(findings.get(SETTINGS)));
     forbidden.addAll(problems(findings.get(OPEN_FILES)));
-    forbidden.addAll(problems(MachineChecks.unnamed(facts)));
+    forbidden.addAll(problems(findings.get(DIRECTORY_NAMES)));
     List<Finding> directories = findings.get(LOCAL_DIRECTORIES);
     if (!directories.isEmpty() && problems(directories).size() == directories.size()) {
       forbidden.add("Spark can write in none of its local directories");

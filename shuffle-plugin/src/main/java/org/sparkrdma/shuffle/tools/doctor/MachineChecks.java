@@ -115,7 +115,7 @@ final class MachineChecks {
    */
   static List<Finding> localDirectories(Facts facts) {
     Mounts mounts = Mounts.of(facts.files());
-    List<Finding> findings = new ArrayList<>(unnamed(facts));
+    List<Finding> findings = new ArrayList<>();
     for (Path directory : facts.localDirectories()) {
       String words = directory + " is on " + mounts.holding(directory).type() + ".";
       Optional<String> refusal = facts.probe().directories().get(directory);
@@ -143,8 +143,8 @@ final class MachineChecks {
     return findings;
   }
 
-  /** An executor with such a local directory does not start RDMA. */
-  static List<Finding> unnamed(Facts facts) {
+  /** An executor does not start RDMA where it cannot name one of its local directories. */
+  static List<Finding> directoryNames(Facts facts) {
     return Facts.localDirectoryNames(facts.spark(), facts.environment())
         .filter(name -> Facts.path(name).isEmpty())
         .map(

@@ -60,21 +60,12 @@ class EngineProbeTest {
 
   @Test
   void shouldNotUseADeviceWithTooLittleMemoryForAnExecutor() {
-    Probe probe =
-        probe(
-            Map.of(
-                ENGINE,
-                "soft",
-                "spark.shuffle.rdma.serve",
-                "copy",
-                "spark.shuffle.rdma.pinned.max",
-                "2m"),
-            List.of());
+    String prefix = "spark.shuffle.rdma.";
+    Map<String, String> little =
+        Map.of(ENGINE, "soft", prefix + "serve", "copy", prefix + "pinned.max", "2m");
+    Probe probe = probe(little, List.of());
     assertThat(probe.usable()).isFalse();
-    assertThat(probe.reasons())
-        .singleElement()
-        .asString()
-        .contains("bytes, is too little: raise spark.shuffle.rdma.pinned.max");
+    assertThat(probe.reasons().toString()).contains("is too little: raise " + prefix);
   }
 
   @Test

@@ -79,14 +79,12 @@ class PeerCheckTest {
   void shouldServeANewClientBesideSilentConnectionsByRdma() throws Exception {
     List<ReadMeter> meters = new ArrayList<>();
     try (RunningListener listener = new RunningListener()) {
-      Announcement.Connected connected = Announcement.connect(HERE, listener.port(), 3_000);
-      connected.socket().close();
+      Announcement.Connected peer = Announcement.connect(HERE, listener.port(), 3_000);
+      peer.socket().close();
       for (int i = 0; i < 20; i++) {
         meters.add(new ReadMeter(own.device()));
-        meters
-            .get(i)
-            .connect(
-                AddressPair.of(own.choice().addresses(), connected.announcement().addresses()));
+        List<ListenerAddress> addresses = peer.announcement().addresses();
+        meters.get(i).connect(AddressPair.of(own.choice().addresses(), addresses));
       }
       assertThat(meters.get(19).latenciesNs(8, 1)).hasSize(1);
     } finally {
