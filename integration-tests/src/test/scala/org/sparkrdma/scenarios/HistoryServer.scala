@@ -68,7 +68,7 @@ private[scenarios] object HistoryServer {
     val directory = Files.createDirectories(logs.resolve("eventlog_v2_" + applicationId))
     Using.resource(Files.list(directory))(_.iterator.asScala.toSeq).foreach(Files.delete(_))
     Files.createFile(directory.resolve("appstatus_" + applicationId))
-    // What is removed in the last file stays.
+    // Spark keeps the last file as it is.
     val files = lines.dropRight(2).grouped(1 + lines.size / 3).toSeq :+ lines.takeRight(2)
     files.zipWithIndex.foreach { case (part, i) =>
       Files.write(directory.resolve(s"events_${i + 1}_$applicationId"), part.asJava)

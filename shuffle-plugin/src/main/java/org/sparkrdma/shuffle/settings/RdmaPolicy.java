@@ -40,7 +40,7 @@ public final class RdmaPolicy {
     return manager.trim().endsWith(".RdmaShuffleManager");
   }
 
-  /** Why the driver does not start beside another shuffle manager; empty when it does. */
+  /** The reason why the driver does not start beside another shuffle manager, if any. */
   public static Optional<String> requiredBesideAnother(ShuffleSettings settings) {
     return settings.mode() == ShuffleSettings.Mode.REQUIRED
         ? Optional.of(
@@ -52,7 +52,7 @@ public final class RdmaPolicy {
         : Optional.empty();
   }
 
-  /** Why an executor does not use RDMA beside another shuffle manager; empty when it may. */
+  /** The reason why an executor uses no RDMA beside another shuffle manager, if any. */
   public static Optional<String> plainBesideAnother(
       Predicate<String> isTrue, ShuffleSettings settings) {
     return mayReadPlain(isTrue, settings)

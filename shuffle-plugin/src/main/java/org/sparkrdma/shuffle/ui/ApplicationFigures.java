@@ -134,7 +134,7 @@ final class ApplicationFigures {
     put(stage(stageId).withReceived(sum));
   }
 
-  /** What an event of a log says of an executor, as Spark's own events may be missing. */
+  /** Takes an executor over from an event of a log, which may lack Spark's own events. */
   synchronized void replay(String executorId, SparkExecutor known) {
     executor(executorId).update(known);
     if (known.removed() != null) {
@@ -142,7 +142,7 @@ final class ApplicationFigures {
     }
   }
 
-  /** What an event of a log says of a stage, as Spark's own events may be missing. */
+  /** Takes a stage over from an event of a log, which may lack Spark's own events. */
   synchronized void replay(StageBytes sum) {
     StageBytes known = stage(sum.stageId());
     put(

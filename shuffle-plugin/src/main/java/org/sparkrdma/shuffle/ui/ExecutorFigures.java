@@ -99,12 +99,12 @@ final class ExecutorFigures {
     local += localBytes;
   }
 
-  /** What Spark's events have said of it. */
+  /** The facts from Spark's own events so far. */
   SparkExecutor spark() {
     return new SparkExecutor(host, remote, local, removed);
   }
 
-  /** Takes over what Spark's events have said, some of which this may have received itself. */
+  /** Takes over facts from Spark's own events, some of which this may have already. */
   void update(SparkExecutor known) {
     host = known.host().isEmpty() ? host : known.host();
     remote = Math.max(remote, known.remote());

@@ -48,7 +48,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
    *
    * @param schema {@link #SCHEMA} unless it was read from a log
    * @param figures by executor and name; values are Long or String
-   * @param spark what Spark has said, by executor
+   * @param spark facts of Spark's own events, by executor
    * @param stages the sums of each stage
    */
   RdmaShuffleEvent(
@@ -180,7 +180,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return encoded;
   }
 
-  /** What Spark has said of executors, as it is in the log. */
+  /** The facts of Spark about executors as they are in the log. */
   @JsonProperty("spark")
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Object>> spark() {
@@ -219,7 +219,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return figures;
   }
 
-  /** What Spark has said, by executor. */
+  /** Facts of Spark's own events, by executor. */
   Map<String, SparkExecutor> sparkExecutors() {
     return spark;
   }

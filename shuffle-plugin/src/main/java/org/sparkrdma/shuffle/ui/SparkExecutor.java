@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.ui;
 
 /**
- * What Spark's own events say of an executor. Does not change.
+ * Facts about an executor from Spark's own events. Does not change.
  *
  * @param host as Spark names it; empty when Spark has not named it
  * @param remote bytes that its tasks have read of other executors

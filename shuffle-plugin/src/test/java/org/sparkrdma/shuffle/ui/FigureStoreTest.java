@@ -80,8 +80,18 @@ class FigureStoreTest {
     posts.post(1, true);
 
     String[] shown = page(live).split("</?tr>", -1);
+    ObjectMapper mapper = new ObjectMapper();
     for (Consumer<ApplicationFigures> left : List.of(kept, dropped.andThen(kept), dropped)) {
-      assertThat(page(replayed(events, left)).split("</?tr>", -1)).containsExactlyInAnyOrder(shown);
+      ApplicationFigures figures = new ApplicationFigures(false);
+      left.accept(figures);
+      for (RdmaShuffleEvent event : events) {
+        String json = mapper.writeValueAsString(event);
+        new RdmaHistoryPlugin.ReplayListener(figures)
+            .onOtherEvent(mapper.readValue(json, RdmaShuffleEvent.class));
+      }
+      store.write(RdmaHistoryPlugin.entry(figures));
+      assertThat(page(RdmaHistoryPlugin.read(store)).split("</?tr>", -1))
+          .containsExactlyInAnyOrder(shown);
     }
   }
 
@@ -106,21 +116,6 @@ class FigureStoreTest {
     ApplicationFigures read = RdmaHistoryPlugin.read(store);
     assertThat(read.totals().summary()).isEqualTo(summary);
     assertThat(read.snapshot().executors()).hasSize(ApplicationFigures.MAX_REMOVED);
-  }
-
-  /** The figures of a History Server after Spark's events and ours, all of them through JSON. */
-  private ApplicationFigures replayed(
-      List<RdmaShuffleEvent> events, Consumer<ApplicationFigures> ofSpark) throws Exception {
-    ApplicationFigures figures = new ApplicationFigures(false);
-    RdmaHistoryPlugin.ReplayListener replay = new RdmaHistoryPlugin.ReplayListener(figures);
-    ObjectMapper mapper = new ObjectMapper();
-    ofSpark.accept(figures);
-    for (RdmaShuffleEvent event : events) {
-      String json = mapper.writeValueAsString(event);
-      replay.onOtherEvent(mapper.readValue(json, RdmaShuffleEvent.class));
-    }
-    store.write(RdmaHistoryPlugin.entry(figures));
-    return RdmaHistoryPlugin.read(store);
   }
 
   private static String page(ApplicationFigures figures) {

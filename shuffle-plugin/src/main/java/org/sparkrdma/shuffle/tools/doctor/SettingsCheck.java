@@ -54,7 +54,7 @@ final class SettingsCheck {
     return findings;
   }
 
-  /** With spark.plugins another shuffle manager keeps its place. */
+  /** Another shuffle manager keeps its place with spark.plugins. */
   private static void addBesideAnother(
       List<Finding> findings, SparkSettings spark, ShuffleSettings settings) {
     String manager = spark.value(SparkSettings.MANAGER, "sort");

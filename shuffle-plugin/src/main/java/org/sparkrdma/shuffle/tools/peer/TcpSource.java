@@ -26,7 +26,7 @@ final class TcpSource implements Closeable {
 
   private final ByteBuffer content = ByteBuffer.allocateDirect(SharedRegion.BYTES);
 
-  /** With the time of the last request or answer. */
+  /** The open connections, each with the time of its last request or answer. */
   private final Map<SocketChannel, Long> clients = new ConcurrentHashMap<>();
 
   /** A source without connections. */
