@@ -67,6 +67,16 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     "192.0.2.2:37191"
   )
 
+  /** Written by the plug-in of 28 November 2026, compacted by Spark: an executor has ended. */
+  private val WithFactsId = "app-20261128122334-0000"
+
+  /** Parts of its tab. */
+  private val WithFactsParts = Seq(
+    "By READ:</strong> 24.7 MiB",
+    "From local disks:</strong> 29.5 MiB",
+    "<tr><td>0</td><td>192.0.2.2</td><td>lost: Command exited with code 137</td>"
+  )
+
   private val client =
     HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()
 
@@ -74,7 +84,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   private lazy val (id, remoteBytes) = runOnce()
 
-  private lazy val frozenLogs: Seq[Path] = Seq(FrozenId, WithTotalsId).map { frozen =>
+  private lazy val frozenLogs: Seq[Path] = Seq(FrozenId, WithTotalsId, WithFactsId).map { frozen =>
     val log = logs.resolve(frozen)
     Using.resource(classOf[HistorySuite].getResourceAsStream(s"event-log-$frozen"))(
       Files.copy(_, log)
@@ -106,7 +116,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   test("should be replayed without the jar, with one WARN for each log") {
     val server = HistoryServer.start(allLogs(), jars = Nil)
     try {
-      val ids = Seq(id, laterId, FrozenId, WithTotalsId)
+      val ids = Seq(id, laterId, FrozenId, WithTotalsId, WithFactsId)
       ids.foreach { application =>
         assert(page(server, application, "executors").contains("Executors"))
         assert(!page(server, application, "jobs").contains(Tab))
@@ -136,7 +146,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   private def assertTabs(jars: Seq[String], noted: Set[String]): Unit = {
     val server = HistoryServer.start(allLogs(), jars)
     try {
-      Seq(id, laterId, FrozenId, WithTotalsId).foreach { application =>
+      Seq(id, laterId, FrozenId, WithTotalsId, WithFactsId).foreach { application =>
         assert(page(server, application, "jobs").contains(Tab))
         val tab = page(server, application, "rdma-shuffle")
         assert(tab.contains("<td>soft</td>"), tab)
@@ -148,6 +158,8 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       val withTotals = page(server, WithTotalsId, "rdma-shuffle")
       WithTotalsParts.foreach(part => assert(withTotals.contains(part), withTotals))
       assert(server.warnings.filter(_.toLowerCase.contains("rdma")).isEmpty, server.warnings)
+      val withFacts = page(server, WithFactsId, "rdma-shuffle")
+      WithFactsParts.foreach(part => assert(withFacts.contains(part), withFacts))
       eventually(assert(HistoryServer.isCompacted(logs, CompactedId)))
       val compacted = page(server, CompactedId, "rdma-shuffle")
       CompactedParts.foreach(part => assert(compacted.contains(part), compacted))
