@@ -74,27 +74,6 @@ class ApplicationFiguresTest {
   }
 
   @Test
-  void shouldForgetTheEarliestRemovedExecutorsAndTheEarliestStages() {
-    figures.report("stays", Map.of("engine", "soft"));
-    for (int i = 0; i < 5_000; i++) {
-      figures.report("e" + i, Map.of("engine", "soft"));
-      figures.remove("e" + i, "idle");
-      figures.remove("e" + i, "idle");
-      figures.addTask("stays", i, 1, 1);
-    }
-    Snapshot shown = figures.snapshot();
-    assertThat(shown.executors())
-        .hasSize(ApplicationFigures.MAX_REMOVED + 1)
-        .containsKeys("stays", "e4999")
-        .doesNotContainKey("e10");
-    assertThat(shown.stages())
-        .hasSize(ApplicationFigures.MAX_STAGES)
-        .last()
-        .extracting(StageBytes::stageId)
-        .isEqualTo(4_999);
-  }
-
-  @Test
   void shouldRemoveALostExecutorUnlessSparkHasSaidWhy() {
     figures.report("1", Map.of("state", "up"));
     figures.report("2", Map.of("state", "up"));

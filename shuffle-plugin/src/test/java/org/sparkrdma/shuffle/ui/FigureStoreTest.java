@@ -99,6 +99,7 @@ class FigureStoreTest {
   void shouldKeepNoChangesOfAReplayAndTheSumsOfExecutorsThatItForgets() throws Exception {
     List<RdmaShuffleEvent> events = new ArrayList<>();
     ApplicationFigures live = new ApplicationFigures();
+    live.start("runs", "host-a");
     for (long i = 3_000; i > 0; i--) {
       live.report(
           "e" + i, Map.of("read", 2L, "quarantines", 1L, "highest", i, "fallback.disk", 3L));
@@ -115,7 +116,10 @@ class FigureStoreTest {
     store.write(RdmaHistoryPlugin.entry(figures));
     ApplicationFigures read = RdmaHistoryPlugin.read(store);
     assertThat(read.totals().summary()).isEqualTo(summary);
-    assertThat(read.snapshot().executors()).hasSize(ApplicationFigures.MAX_REMOVED);
+    assertThat(read.snapshot().executors())
+        .hasSize(ApplicationFigures.MAX_REMOVED + 1)
+        .containsKeys("runs", "e1")
+        .doesNotContainKey("e3000");
   }
 
   private static String page(ApplicationFigures figures) {
