@@ -196,14 +196,10 @@ final class SoftPeer {
     }
   }
 
-  private void closeFiles() {
+  void close() {
     for (int i = 0; i < files.length; i++) {
       close(i);
     }
-  }
-
-  void close() {
-    closeFiles();
     table.releaseReader(reader);
   }
 

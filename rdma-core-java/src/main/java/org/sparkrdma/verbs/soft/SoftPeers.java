@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -31,7 +30,7 @@ final class SoftPeers {
   /** A part of RLIMIT_NOFILE, see getrlimit(2); where that is unknown, of a common one. */
   private static int maxOpenFiles() {
     try {
-      String limits = Files.readString(Path.of("/proc/self/limits"), StandardCharsets.ISO_8859_1);
+      String limits = Files.readString(Path.of("/proc/self/limits"));
       String soft = limits.replaceFirst("(?s).*Max open files +([0-9]{1,9}) .*", "$1");
       return Math.max(64, Math.min(SharedTable.REGIONS, Integer.parseInt(soft) / 16));
     } catch (IOException | NumberFormatException e) {
