@@ -646,6 +646,54 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldEndABlockOnceWhoseFileCannotBeRead() throws Exception {
+    for (boolean sums : new boolean[] {false, true}) {
+      start(sums ? ServeSettings.Mode.WINDOW : ServeSettings.Mode.COPY, 2, 1 << 20);
+      write(1, 1, 100, 100);
+      Files.delete(outputs.get(1, 1).dataFile());
+      Call call = locate(1, new Wanted(1, 1, 0, 1, sums), new Wanted(1, 1, 1, 2, sums));
+      work();
+      assertThat(call.blocks).as("sums=%s", sums).doesNotHaveDuplicates();
+      assertThat(call.kinds).containsOnly(Kind.UNKNOWN);
+      if (!sums) {
+        close();
+      }
+    }
+  }
+
+  @Test
+  void shouldLeaveOutFirstBlocksThatLoadLast() throws Exception {
+    outputs.spreadOver(2);
+    start(ServeSettings.Mode.WINDOW, 2, 1L << 30, false, 200);
+    Path file = folder.resolve("shuffle_2_1.data");
+    long bytes = 65L << 20;
+    try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+      sparse.setLength(bytes);
+    }
+    long[] none = new long[1];
+    write(1, 1, 100);
+    outputs.add(2, 1, new MapOutput(file, new long[] {0, bytes}, none));
+    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
+    // The disk of the second block is faster.
+    int done = 1;
+    while (done > 0) {
+      done = 0;
+      while (workers.waiting(0) > 0) {
+        workers.runOne(0);
+        runCommands();
+        done++;
+      }
+      if (workers.waiting(1) > 0) {
+        workers.runOne(1);
+        runCommands();
+        done++;
+      }
+    }
+    assertThat(call.answered).isTrue();
+    assertThat(call.kinds).containsOnly(Kind.LOCATED);
+  }
+
+  @Test
   void shouldDeregisterAtTheCloseWhatItsLastResultsEvict() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     for (int map = 1; map <= 4; map++) {
