@@ -197,7 +197,7 @@ final class AnswerWriter {
       if (room < 0 || placedBytes >= MAX_ANSWER_BYTES) {
         result = Result.FULL;
       } else if (computes && (cells == null || !cells.isReady())) {
-        result = missing(block, cells, false);
+        return missing(block, cells, false);
       } else {
         ExtentChecksums sums = recorded;
         if (computes) {
@@ -209,7 +209,7 @@ final class AnswerWriter {
         if (longest == at) {
           result = Result.FULL;
         } else if (range == null || !range.isReady()) {
-          result = missing(block, range, range != null && range.lacksMemory());
+          return missing(block, range, range != null && range.lacksMemory());
         } else {
           int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
           locate.lease().hold(range);
