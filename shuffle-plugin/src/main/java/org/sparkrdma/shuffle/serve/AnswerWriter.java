@@ -101,6 +101,10 @@ final class AnswerWriter {
         result = writeMissing(block, overdue);
       }
     }
+    boolean empty = placedBytes == 0 && emptyBlocks == 0 && sentToTcp == 0;
+    for (int block = 0; block < blocks && empty && locate.loading() == 0; block++) {
+      refuse(block);
+    }
   }
 
   /** Nothing that the block needs loads. */
@@ -108,10 +112,15 @@ final class AnswerWriter {
     if (overdue) {
       return byTcp(block, Located.Kind.OVERLOADED);
     }
-    if (placedBytes > 0 || emptyBlocks > 0) {
-      // Perhaps this answer's own ranges use up the memory: the reader releases them first.
-      return locate.isNew() ? Result.FULL : Result.WRITTEN;
+    if (!locate.isNew()) {
+      // Others of this LOCATE have the memory, or fill the answer, whatever their order.
+      return Result.WRITTEN;
     }
+    // Perhaps this answer's own ranges use up the memory: the reader releases them first.
+    return placedBytes > 0 || emptyBlocks > 0 ? Result.FULL : refuse(block);
+  }
+
+  private Result refuse(int block) {
     boolean removed = cached(block) == null;
     return byTcp(block, removed ? Located.Kind.UNKNOWN : Located.Kind.BUSY);
   }
