@@ -185,11 +185,16 @@ public abstract class OpenLocate {
       entry.removeWaiter(this);
       entry.release(nowNs);
     }
-    kept = List.of();
+    if (!kept.isEmpty()) {
+      // An entry remembers the list that has held it last.
+      kept.clear();
+      kept = List.of();
+    }
   }
 
-  /** Its connection has ended: it holds nothing any more. */
+  /** Its connection has ended: it waits for nothing and holds nothing any more. */
   final void drop(long nowNs) {
+    state = State.RESUMED;
     begin();
     endWait(nowNs);
   }
