@@ -41,6 +41,7 @@ class RdmaPluginTest {
   /** Class loader of tasks, as of a session of Spark Connect. */
   private static final ClassLoader SESSION =
       new URLClassLoader(new URL[0], RdmaPluginTest.class.getClassLoader());
+
   private static final String OTHER_LISTENER = SparkFirehoseListener.class.getName();
 
   /** Called by tasks. */

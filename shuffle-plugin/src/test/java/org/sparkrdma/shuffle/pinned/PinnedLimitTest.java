@@ -136,7 +136,7 @@ class PinnedLimitTest {
             plugins,
             "spark.executor.memoryOverhead",
             "2g");
-    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark, true);
+    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark, HARDWARE);
     assertThat(limit.bytes()).isEqualTo(expectedMib * MIB);
     assertThat(limit.derivation().contains("because of spark.plugins"))
         .isEqualTo(expectedMib == 224);
