@@ -46,7 +46,8 @@ final class ExamplesIT {
     byte[] content = new byte[FILE_BYTES];
     new Random(SEED).nextBytes(content);
     Files.write(shared.resolve("FILE"), content);
-    String java = GuestJava.command(GuestJdk.START_SOON, Build.property("it.benchmarks.jar"));
+    String verbs = Build.property("it.verbs.directory");
+    String java = GuestJava.command(GuestJdk.START_SOON, verbs + "/test-classes");
 
     GuestResult result =
         Guest.nodes(2)

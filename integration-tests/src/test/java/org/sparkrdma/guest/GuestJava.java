@@ -18,7 +18,8 @@ final class GuestJava {
   }
 
   /**
-   * The beginning of a shell command, up to the main class, which is in the jar {@code programs}.
+   * The beginning of a shell command, up to the main class, which is in the jar or directory {@code
+   * programs}.
    */
   static String command(String options, String programs) throws IOException {
     String logging =
