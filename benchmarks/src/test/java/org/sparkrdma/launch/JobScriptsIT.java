@@ -60,8 +60,6 @@ class JobScriptsIT {
       strings = {
         "terasort --shapes 2m",
         "pagerank --shapes 1000x3x2x4",
-        "skewjoin --shapes 100000x1000x50x4",
-        "broadcastfree --shapes 1000x4",
         "tpch --shapes 0.001x2x13"
       })
   void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {

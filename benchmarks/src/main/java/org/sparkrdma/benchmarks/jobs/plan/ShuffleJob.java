@@ -9,10 +9,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.sparkrdma.benchmarks.jobs.query.PublishedQueries;
 import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
-import org.sparkrdma.benchmarks.jobs.workload.BroadcastFree;
 import org.sparkrdma.benchmarks.jobs.workload.GroupBy;
 import org.sparkrdma.benchmarks.jobs.workload.PageRank;
-import org.sparkrdma.benchmarks.jobs.workload.SkewJoin;
 import org.sparkrdma.benchmarks.jobs.workload.TeraSortJob;
 import org.sparkrdma.benchmarks.jobs.workload.Workload;
 import org.sparkrdma.launch.DataSize;
@@ -28,10 +26,6 @@ public enum ShuffleJob {
   TERASORT("SIZE", "1g", true),
   /** Many small records, several iterations. */
   PAGERANK("PAGESxLINKSxITERATIONSxPARTITIONS", "200000x8x5x64", false),
-  /** A join in SQL in which one key has many rows. */
-  SKEWJOIN("ROWSxKEYSxPERCENTxPARTITIONS", "2000000x20000x30x64", false),
-  /** A sort-merge join and aggregations in SQL. */
-  BROADCASTFREE("ORDERSxPARTITIONS", "1000000x64", false),
   /** The queries of TPC-H. */
   TPCH("SCALExPARTITIONSxQUERY", "1x32xall", true),
   /** The queries of TPC-DS. */
@@ -91,8 +85,6 @@ public enum ShuffleJob {
         case GROUPBY -> GroupBy.parse(shape);
         case TERASORT -> TeraSortJob.parse(shape);
         case PAGERANK -> PageRank.parse(shape);
-        case SKEWJOIN -> SkewJoin.parse(shape);
-        case BROADCASTFREE -> BroadcastFree.parse(shape);
         case TPCH -> PublishedQueries.parse(QuerySuite.TPCH, shape);
         case TPCDS -> PublishedQueries.parse(QuerySuite.TPCDS, shape);
       };
