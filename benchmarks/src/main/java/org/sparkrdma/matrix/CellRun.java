@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.sparkrdma.benchmarks.jobs.workload.ComputedAnswer;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;

@@ -10,7 +10,6 @@ import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.soak.jobs.SoakJob;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

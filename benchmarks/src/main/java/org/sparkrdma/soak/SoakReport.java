@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.sparkrdma.soak.jobs.SoakResult;
 
 /**
  * Result of a soak.

@@ -10,10 +10,6 @@ import java.util.TreeMap;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
-import org.sparkrdma.soak.jobs.SoakApplication;
-import org.sparkrdma.soak.jobs.SoakJob;
-import org.sparkrdma.soak.jobs.SoakPlan;
-import org.sparkrdma.soak.jobs.SoakResult;
 
 /**
  * Runs and monitors the application of a soak. Confined to the command's thread.

@@ -4,6 +4,7 @@
  * executors are measured from outside and must not grow.
  *
  * <p>Entry: {@link org.sparkrdma.soak.Soak}. The main thread waits for the application; one other
- * thread samples the executors and injects faults.
+ * thread samples the executors and injects faults. {@link org.sparkrdma.soak.SoakApplication} runs
+ * the jobs, in the driver.
  */
 package org.sparkrdma.soak;

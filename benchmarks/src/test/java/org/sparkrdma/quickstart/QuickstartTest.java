@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.ShuffleJob;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ScriptHelp;
 import picocli.CommandLine;

@@ -8,7 +8,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.soak.jobs.SoakResult;
 
 class LongLivedExecutorTest {
   private static final int SECONDS = 1_000;

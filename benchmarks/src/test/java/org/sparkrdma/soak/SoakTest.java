@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.launch.Script;
 import org.sparkrdma.launch.ScriptHelp;
-import org.sparkrdma.soak.jobs.SoakJob;
 
 class SoakTest {
   @Test

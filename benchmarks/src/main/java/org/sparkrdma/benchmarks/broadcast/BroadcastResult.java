@@ -3,7 +3,7 @@ package org.sparkrdma.benchmarks.broadcast;
 
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.Environment;
 
 /**
  * Result of the driver, and the report, as JSON.

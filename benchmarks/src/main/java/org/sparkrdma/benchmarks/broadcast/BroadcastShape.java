@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.broadcast;
 
-import org.sparkrdma.benchmarks.jobs.workload.Shape;
+import org.sparkrdma.benchmarks.jobs.Shape;
 import org.sparkrdma.launch.DataSize;
 
 /**

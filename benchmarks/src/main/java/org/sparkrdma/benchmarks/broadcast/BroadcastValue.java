@@ -14,8 +14,8 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
-import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
-import org.sparkrdma.benchmarks.jobs.workload.NoiseBlocks;
+import org.sparkrdma.benchmarks.jobs.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
 
 /** Broadcasts one value after the other in a running application. Confined to one thread. */
 record BroadcastValue(JavaSparkContext spark, BroadcastShape shape) {

@@ -8,8 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.report.MeasuredRatio;
-import org.sparkrdma.benchmarks.jobs.report.RatioChange;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchOptions;
 import picocli.CommandLine;

@@ -2,12 +2,6 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
-import org.sparkrdma.benchmarks.jobs.plan.JobOptions;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
-import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
-import org.sparkrdma.benchmarks.jobs.run.BenchmarkRuns;
-import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;

@@ -4,8 +4,8 @@
  *
  * <p>{@link org.sparkrdma.benchmarks.jobs.ShuffleBenchmark} is the class for {@code spark-submit}
  * on any cluster; {@link org.sparkrdma.benchmarks.jobs.JobCommand} runs the same on a cluster of
- * its own for {@code ./bench}. Both give a {@link org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan}
- * to {@link org.sparkrdma.benchmarks.jobs.run.BenchmarkRuns}. Everything here is confined to the
- * main thread.
+ * its own for {@code ./bench}. Both give a {@link org.sparkrdma.benchmarks.jobs.BenchmarkPlan} to
+ * {@link org.sparkrdma.benchmarks.jobs.BenchmarkRuns}. Everything here is confined to the main
+ * thread.
  */
 package org.sparkrdma.benchmarks.jobs;

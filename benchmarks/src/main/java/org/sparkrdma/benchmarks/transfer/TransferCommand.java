@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;

@@ -2,7 +2,7 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.util.List;
-import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.Environment;
 
 /** All cases, in the order of time, and what they were measured on. */
 record TransferReport(Environment environment, List<TransferCase> cases) {}

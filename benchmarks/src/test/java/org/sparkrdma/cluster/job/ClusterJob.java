@@ -33,8 +33,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.sparkrdma.benchmarks.jobs.query.PublishedQueries;
-import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
+import org.sparkrdma.benchmarks.jobs.PublishedQueries;
+import org.sparkrdma.benchmarks.jobs.QuerySuite;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Jobs, shuffles and number of rounds of one benchmark.
+ *
+ * @param shapes shapes of the job, run one after the other
+ * @param modes shuffles to compare; ratios are to the first
+ * @param rounds measured runs under each shuffle
+ * @param warmUps runs before each measured one, in the same executors
+ * @param data directory for input and output, as Hadoop names it; empty where the job needs none
+ */
+public record BenchmarkPlan(
+    ShuffleJob job,
+    List<String> shapes,
+    List<ShuffleMode> modes,
+    int rounds,
+    int warmUps,
+    String data) {
+  /**
+   * The shuffles in the order of one round. Each round begins with another shuffle than the one
+   * before, and every second round is the reverse of the one before it. Over as many rounds as
+   * there are shuffles, or twice as many if their number is odd, each shuffle comes directly after
+   * each other one of the same round equally often (a Williams design), so that what a shuffle
+   * leaves behind falls on all others alike.
+   *
+   * @param round from 1
+   */
+  public List<ShuffleMode> order(int round) {
+    int count = modes.size();
+    // The reverses of an even number's first half of rotations are its second half.
+    int rotations = count % 2 == 0 ? count / 2 : count;
+    int rotation = (round - 1) / 2 % rotations;
+    List<ShuffleMode> order = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      // 0, 1, -1, 2, -2, ...: no two neighbours have the same distance and direction.
+      int step = i % 2 == 0 ? -i / 2 : (i + 1) / 2;
+      order.add(modes.get(Math.floorMod(step + rotation, count)));
+    }
+    if (round % 2 == 0) {
+      Collections.reverse(order);
+    }
+    return order;
+  }
+
+  /** The same with another directory. */
+  public BenchmarkPlan withData(String newData) {
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData);
+  }
+
+  /** The job in one shape. */
+  public Workload workload(String shape) {
+    return job.workload(shape);
+  }
+
+  /** Total number of runs, warm-ups included. */
+  public int runs() {
+    return shapes.size() * rounds * modes.size() * (warmUps + 1);
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.TaskProgress;
+import org.sparkrdma.launch.ProgressLine;
+
+/**
+ * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
+ * Master and other settings are those of spark-submit.
+ */
+public final class BenchmarkRuns {
+  private final BenchmarkPlan plan;
+  private final Consumer<ProgressLine> progress;
+  private final Function<String, Workload> workloads;
+  private final Environment environment = Environment.now();
+  private int runsDone;
+
+  /** The first answer of the present shape, with which all others are compared; null before it. */
+  private ComputedAnswer firstAnswer;
+
+  /**
+   * @param progress is given each step
+   */
+  public BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLine> progress) {
+    this(plan, progress, plan::workload);
+  }
+
+  /**
+   * @param workloads the job in a shape
+   */
+  BenchmarkRuns(
+      BenchmarkPlan plan, Consumer<ProgressLine> progress, Function<String, Workload> workloads) {
+    this.plan = plan;
+    this.progress = progress;
+    this.workloads = workloads;
+  }
+
+  /**
+   * Returns when all runs are done and all answers are equal, those of warm-ups included.
+   *
+   * @throws BenchmarkException when an answer differs or the runs cannot be compared
+   */
+  public BenchmarkReport run() throws Exception {
+    List<CaseReport> cases = new ArrayList<>();
+    for (String shape : plan.shapes()) {
+      Workload workload = workloads.apply(shape);
+      firstAnswer = null;
+      prepare(workload, shape);
+      List<RunResult> results = new ArrayList<>();
+      for (int round = 1; round <= plan.rounds(); round++) {
+        for (ShuffleMode mode : plan.order(round)) {
+          RunResult result = measure(workload, shape, mode, round);
+          results.add(result);
+          requireSameExecutors(results.get(0), result, shape);
+        }
+      }
+      cases.add(CaseReport.of(shape, plan.modes(), results));
+    }
+    return new BenchmarkReport(plan, environment, cases);
+  }
+
+  private void prepare(Workload workload, String shape) throws Exception {
+    if (plan.job().readsFiles()) {
+      application(
+          ShuffleMode.VANILLA,
+          spark -> {
+            spark.sc().setJobDescription("generate the input of " + plan.job() + " " + shape);
+            writeInput(workload, spark);
+            return null;
+          });
+    }
+  }
+
+  /** The first use of the classes that the jars of a job have. */
+  private void writeInput(Workload workload, JavaSparkContext spark) throws BenchmarkException {
+    try {
+      workload.prepare(spark, plan.data());
+    } catch (LinkageError e) {
+      throw new BenchmarkException(
+          ("%s does not find all classes that it needs (%s): give spark-submit the job's jar in --jars;"
+                  + " tpch and tpcds need Spark 4 or newer, because Spark 3.5 has an old Guava")
+              .formatted(plan.job(), e));
+    }
+  }
+
+  private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
+      throws Exception {
+    String run = "%s, round %d, %s".formatted(shape, round, mode);
+    progress.accept(new ProgressLine(run + ", start", runsDone, plan.runs(), "runs"));
+    return application(
+        mode,
+        spark -> {
+          for (int i = 1; i <= plan.warmUps(); i++) {
+            String warmUp = run + ", warm-up";
+            spark.sc().setJobDescription(describe(warmUp));
+            requireSameAnswer(workload.run(spark, plan.data()).call(), warmUp);
+            runsDone++;
+          }
+          String description = describe(run);
+          MeasuredRun.Measured measured =
+              new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
+          requireSameAnswer(measured.answer(), run);
+          runsDone++;
+          return measured.result();
+        });
+  }
+
+  /** Description of the next run, for the progress of its tasks. */
+  private String describe(String run) {
+    return "run %d of %d, %s".formatted(runsDone + 1, plan.runs(), run);
+  }
+
+  private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
+    SparkConf conf = FixedSettings.conf(mode);
+    conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      spark.sc().addSparkListener(new TaskProgress(progress));
+      // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
+      spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+      return work.run(spark);
+    }
+  }
+
+  private void requireSameAnswer(ComputedAnswer answer, String run) throws BenchmarkException {
+    if (firstAnswer == null) {
+      firstAnswer = answer;
+    }
+    Optional<String> difference = answer.difference(firstAnswer);
+    if (difference.isPresent()) {
+      throw new BenchmarkException(
+          "%s %s: wrong answer: %s".formatted(plan.job(), run, difference.get()));
+    }
+  }
+
+  private void requireSameExecutors(RunResult first, RunResult result, String shape)
+      throws BenchmarkException {
+    if (result.executors() != first.executors()) {
+      throw new BenchmarkException(
+          "%s %s, round %d, %s: %d executors instead of %d: results cannot be compared"
+              .formatted(
+                  plan.job(),
+                  shape,
+                  result.round(),
+                  result.mode(),
+                  result.executors(),
+                  first.executors()));
+    }
+  }
+
+  /** Work in one application. */
+  @FunctionalInterface
+  private interface Work<T> {
+    T run(JavaSparkContext spark) throws Exception;
+  }
+}

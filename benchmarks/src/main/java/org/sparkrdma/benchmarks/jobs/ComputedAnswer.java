@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The answer of a run, with its rows if it is a table: they show where two answers differ.
+ *
+ * @param summary what reports keep of it
+ * @param rows the first of them, in their order; empty if the answer is no table
+ */
+public record ComputedAnswer(Answer summary, List<String> rows) {
+  /** Rows that are kept; the summary is of all. */
+  private static final int MAX_ROWS = 100_000;
+
+  private static final int MAX_SHOWN = 5;
+  private static final int MAX_CHARACTERS = 400;
+
+  /** An answer that is no table. */
+  public static ComputedAnswer of(Answer summary) {
+    return new ComputedAnswer(summary, List.of());
+  }
+
+  /** A table whose rows have an order. */
+  public static ComputedAnswer ofRows(List<String> rows) {
+    return ofRows(rows, MAX_ROWS);
+  }
+
+  static ComputedAnswer ofRows(List<String> rows, int maxRows) {
+    return new ComputedAnswer(
+        Answer.ofRows(rows), List.copyOf(rows.subList(0, Math.min(maxRows, rows.size()))));
+  }
+
+  /**
+   * The difference from the expected answer; empty if all kept rows and the summaries are equal. Of
+   * tables it has the first rows that differ, one in each line.
+   */
+  public Optional<String> difference(ComputedAnswer expected) {
+    if (equals(expected)) {
+      return Optional.empty();
+    }
+    String sentence = summary.difference(expected.summary).orElse("equal digests");
+    return Optional.of(sentence + rows(expected));
+  }
+
+  private String rows(ComputedAnswer expected) {
+    int count = Math.max(rows.size(), expected.rows.size());
+    List<String> shown = new ArrayList<>();
+    int different = 0;
+    for (int i = 0; i < count; i++) {
+      String found = row(i);
+      String wanted = expected.row(i);
+      if (!found.equals(wanted)) {
+        different++;
+        if (shown.size() < MAX_SHOWN) {
+          shown.add("row %d: %s instead of %s".formatted(i + 1, found, wanted));
+        }
+      }
+    }
+    if (count == 0) {
+      return "";
+    }
+    return String.format(
+        Locale.ROOT,
+        "; %,d of the first %,d rows differ%s%s",
+        different,
+        count,
+        shown.isEmpty() ? "" : ":\n  ",
+        String.join("\n  ", shown));
+  }
+
+  /** The row as text, its beginning if it is long. */
+  private String row(int index) {
+    if (index >= rows.size()) {
+      return "no row";
+    }
+    String row = rows.get(index);
+    return row.length() <= MAX_CHARACTERS
+        ? "'" + row + "'"
+        : "'%s...' (%d characters)".formatted(row.substring(0, MAX_CHARACTERS), row.length());
+  }
+}

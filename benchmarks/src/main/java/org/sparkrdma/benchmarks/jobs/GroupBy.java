@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.launch.DataSize;
+import scala.Tuple2;
+import scala.Tuple3;
+
+/**
+ * Groups values by key, with as many keys as reducers. All blocks have the same length. Spark's
+ * GroupByTest, with which SparkRDMA and SparkUCX were measured, has this shape.
+ */
+public record GroupBy(NoiseBlocks blocks) implements Workload {
+  /** Small enough for several records in the shortest block; larger ones cost less to serialize. */
+  private static final int MAX_RECORD_BYTES = 1 << 10;
+
+  private static final int SMALL_BLOCK_BYTES = 4 << 10;
+  private static final long SEED = 20_261_121;
+
+  /**
+   * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block
+   * @throws IllegalArgumentException in one sentence
+   */
+  public static GroupBy parse(String shape) {
+    Shape parts = Shape.parse(shape, 3);
+    int blockBytes = parts.bytes(2, new DataSize(64L << 20));
+    return new GroupBy(
+        new NoiseBlocks(
+            parts.count(0, 1, 100_000),
+            parts.count(1, 1, 100_000),
+            blockBytes,
+            Math.min(MAX_RECORD_BYTES, blockBytes),
+            SEED));
+  }
+
+  /** The shape of this size with blocks of 4 KiB and as many maps as reducers. */
+  public static String shapeOfSmallBlocks(DataSize size) {
+    long side = Math.max(2, Math.round(Math.sqrt((double) size.bytes() / SMALL_BLOCK_BYTES)));
+    return "%1$dx%1$dx4k".formatted(side);
+  }
+
+  @Override
+  public PendingAnswer run(JavaSparkContext spark, String data) {
+    NoiseBlocks noise = blocks;
+    Tuple3<Long, Long, Long> sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .flatMapToPair(noise::ofMap)
+            .groupByKey(new HashPartitioner(noise.reducers()))
+            .mapPartitionsWithIndex(
+                (reducer, groups) -> List.of(summarize(reducer, groups)).iterator(), false)
+            .fold(
+                new Tuple3<>(0L, 0L, 0L),
+                (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
+    return () -> ComputedAnswer.of(requireAll(spark, sum));
+  }
+
+  /** Generates all records again, without a shuffle, and compares. */
+  private Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
+      throws BenchmarkException {
+    Answer answer = answer(found);
+    NoiseBlocks noise = blocks;
+    long sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .map(noise::sumOfMap)
+            .fold(0L, Long::sum);
+    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
+    Optional<String> difference = answer.difference(expected);
+    if (difference.isPresent()) {
+      throw new BenchmarkException("records were lost or changed: " + difference.get());
+    }
+    return answer;
+  }
+
+  /** The answer of the sums of {@link #summarize}. */
+  static Answer answer(Tuple3<Long, Long, Long> found) throws BenchmarkException {
+    if (found._3() != 0) {
+      throw new BenchmarkException(
+          "%d of %d records were read by the wrong reducer".formatted(found._3(), found._1()));
+    }
+    return Answer.of(found._1(), found._2());
+  }
+
+  /**
+   * Number of records, sum of their checksums, and number of the records that belong to another
+   * reducer. These are counted and fail the driver, because Spark would run a failed task again.
+   */
+  static Tuple3<Long, Long, Long> summarize(
+      int reducer, Iterator<Tuple2<Integer, Iterable<byte[]>>> groups) {
+    long records = 0;
+    long sum = 0;
+    long misplaced = 0;
+    while (groups.hasNext()) {
+      Tuple2<Integer, Iterable<byte[]>> group = groups.next();
+      for (byte[] value : group._2) {
+        records++;
+        sum += NoiseBlocks.checksum(group._1, value);
+        misplaced += group._1 == reducer ? 0 : 1;
+      }
+    }
+    return new Tuple3<>(records, sum, misplaced);
+  }
+}

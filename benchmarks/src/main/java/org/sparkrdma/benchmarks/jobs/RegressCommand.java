@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.sparkrdma.benchmarks.transfer.VerifyMode;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.NumberLimits;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.ReportOption;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench regress}: runs a job or measures transfers of two commits in
+ * turn, and exits with 1 when a ratio is worse. The script's help describes the options.
+ */
+@Command(name = "regress")
+public final class RegressCommand implements Callable<Integer> {
+  private static final int MIN_PAIRS = 5;
+  private static final int MAX_PAIRS = 1_000;
+
+  /** Measurements that are no job. */
+  static final String TRANSFER = "transfer";
+
+  static final String LATENCY = "latency";
+
+  /** Rounds of one of these in each run, so that each client is the first one in some of them. */
+  private static final int TRANSFER_ROUNDS = 3;
+
+  private static final int TRANSFER_WARM_UPS = 3;
+
+  @Mixin private LaunchOptions options;
+
+  @Parameters(index = "0", paramLabel = "BASE")
+  private String base;
+
+  @Parameters(index = "1", arity = "0..1", paramLabel = "HEAD", defaultValue = "HEAD")
+  private String head;
+
+  @Option(names = "--job", defaultValue = "groupby")
+  private String job;
+
+  @Option(names = "--shapes", split = ",")
+  private List<String> shapes = new ArrayList<>();
+
+  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma")
+  private List<ShuffleMode> modes;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,1m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--verify", defaultValue = "off")
+  private VerifyMode verify;
+
+  @Option(names = "--pairs", defaultValue = "9")
+  private int pairs;
+
+  @Option(names = "--warm-ups")
+  private Integer warmUps;
+
+  @Mixin private ReportOption report;
+
+  @Spec private CommandSpec spec;
+
+  private RegressCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", "./bench regress --help", new RegressCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException, LaunchException {
+    GitRepository repository = new GitRepository(options.installation().project());
+    Commit baseCommit = commit(repository, base);
+    Commit headCommit = commit(repository, head);
+    check();
+    ProgressLog progress = options.progress();
+    Files.createDirectories(options.workDirectory());
+    Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
+    WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
+    Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
+    Runtime.getRuntime().addShutdownHook(endHook);
+    try {
+      return publish(
+          RegressReport.measure(benchmark, baseCommit, headCommit, pairs, progress::log));
+    } finally {
+      if (tryRemove(endHook)) {
+        benchmark.close();
+      } else {
+        // The hook ends the JVM; what failed here failed because of the signal.
+        Thread.currentThread().join();
+      }
+    }
+  }
+
+  private Commit commit(GitRepository repository, String name)
+      throws IOException, InterruptedException, LaunchException {
+    return repository
+        .commit(name)
+        .orElseThrow(
+            () -> misuse("git knows no commit '%s' in %s".formatted(name, repository.project())));
+  }
+
+  private boolean measuresTransfers() {
+    return job.equals(TRANSFER) || job.equals(LATENCY);
+  }
+
+  private int warmUps() {
+    if (warmUps != null) {
+      return warmUps;
+    }
+    return measuresTransfers() ? TRANSFER_WARM_UPS : 1;
+  }
+
+  private void check() {
+    if (!measuresTransfers()) {
+      checkJob();
+    }
+    NumberLimits limits = new NumberLimits(spec);
+    limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
+    limits.checkWarmUps(warmUps());
+    report.check();
+  }
+
+  private void checkJob() {
+    ShuffleJob known =
+        ShuffleJob.named(job)
+            .orElseThrow(
+                () ->
+                    misuse(
+                        "--job is '%s': give one of %s, %s, %s"
+                            .formatted(job, ShuffleJob.names(), TRANSFER, LATENCY)));
+    try {
+      shapes.forEach(known::workload);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+    if (modes.stream().distinct().count() < 2) {
+      throw misuse(
+          "--modes is '%s': give two shuffles or more, because ratios are to the first"
+              .formatted(modes.get(0)));
+    }
+  }
+
+  /** The command of {@code ./bench} and its options for each run. */
+  private List<String> benchOptions() {
+    List<String> all = new ArrayList<>(List.of(job));
+    if (measuresTransfers()) {
+      String lengths = sizes.stream().map(DataSize::toOption).collect(Collectors.joining(","));
+      all.addAll(List.of("--sizes", lengths, "--verify", verify.toString()));
+      all.addAll(List.of("--rounds", Integer.toString(TRANSFER_ROUNDS)));
+    } else {
+      if (!shapes.isEmpty()) {
+        all.addAll(List.of("--shapes", String.join(",", shapes)));
+      }
+      String wanted =
+          modes.stream().distinct().map(ShuffleMode::toString).collect(Collectors.joining(","));
+      all.addAll(List.of("--modes", wanted, "--rounds", "1"));
+    }
+    all.addAll(List.of("--warm-ups", Integer.toString(warmUps())));
+    return all;
+  }
+
+  private int publish(RegressReport result) throws LaunchException {
+    if (result.changes().isEmpty()) {
+      throw new LaunchException(
+          "nothing was compared: the commits have no shape, shuffle and ratio in common");
+    }
+    System.out.printf("%nbase %s%nhead %s%n%n", result.base(), result.head());
+    System.out.println(RatioChange.table(result.changes()));
+    System.out.println(RatioChange.RULE);
+    report.write(result);
+    System.out.println(
+        result.worse() == 0 ? "No ratio is worse." : "Ratios that are worse: " + result.worse());
+    return result.worse() == 0 ? 0 : 1;
+  }
+
+  /** Removes the hook; returns false when the JVM is ending already. */
+  private static boolean tryRemove(Thread hook) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  /** Shutdown hook for Ctrl-C and other signals: ends the processes, removes the work trees. */
+  private static void endEarly(WorktreeBenchmark benchmark, Path directory) {
+    System.err.println();
+    System.err.println("bench: interrupted: removing the work trees");
+    try {
+      benchmark.close();
+    } catch (IOException e) {
+      System.err.println("bench: cannot delete " + directory + ": " + e.getMessage());
+    }
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Optional;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.TeraGen;
+import org.sparkrdma.benchmarks.tera.TeraSort;
+import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.launch.DataSize;
+
+/** Sorts records of 100 bytes from files into files. */
+public record TeraSortJob(DataSize size) implements Workload {
+  private static final int RECORD_BYTES = 100;
+  private static final long BYTES_PER_PARTITION = 32L << 20;
+  private static final int MIN_PARTITIONS = 4;
+
+  /**
+   * @param shape such as {@code 1g}: bytes of the input
+   */
+  public static TeraSortJob parse(String shape) {
+    return new TeraSortJob(Shape.parse(shape, 1).size(0));
+  }
+
+  private long records() {
+    return size.bytes() / RECORD_BYTES;
+  }
+
+  private int partitions() {
+    long wanted = (size.bytes() + BYTES_PER_PARTITION - 1) / BYTES_PER_PARTITION;
+    return Math.toIntExact(Math.max(MIN_PARTITIONS, wanted));
+  }
+
+  @Override
+  public void prepare(JavaSparkContext spark, String data) {
+    delete(spark, input(data));
+    TeraGen.write(spark, input(data), records(), partitions());
+  }
+
+  /** The answer is the output's digest; output that is not sorted is an error. */
+  @Override
+  public PendingAnswer run(JavaSparkContext spark, String data) {
+    String output = data + "/terasort-output";
+    delete(spark, output);
+    TeraSort.sort(spark, input(data), output, partitions());
+    return () -> {
+      TeraValidate.Summary summary = TeraValidate.summarize(spark, output);
+      if (summary.disorder().isPresent()) {
+        throw new BenchmarkException("the output is not sorted: " + summary.disorder().get());
+      }
+      TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
+      Answer answer = new Answer(summary.records(), summary.checksum());
+      Optional<String> difference =
+          answer.difference(new Answer(expected.records(), expected.checksum()));
+      if (difference.isPresent()) {
+        throw new BenchmarkException("records were lost or changed: " + difference.get());
+      }
+      delete(spark, output);
+      return ComputedAnswer.of(answer);
+    };
+  }
+
+  private String input(String data) {
+    return data + "/terasort-input-" + size.bytes();
+  }
+
+  private static void delete(JavaSparkContext spark, String directory) {
+    try {
+      Path path = new Path(directory);
+      path.getFileSystem(spark.hadoopConfiguration()).delete(path, true);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot delete " + directory, e);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The driver's side, in an application without executors, which ends at the measured run. */
+@Tag("slow")
+@Timeout(120)
+class BenchmarkRunsTest {
+  /** Settings in the form in which spark-submit passes them. */
+  private static final Map<String, String> PROPERTIES =
+      Map.of(
+          "spark.master", "local[1]",
+          "spark.ui.enabled", "false",
+          "spark.driver.host", "127.0.0.1");
+
+  private final Map<String, String> earlier = new HashMap<>();
+
+  @BeforeEach
+  void setProperties() {
+    PROPERTIES.forEach((key, value) -> earlier.put(key, System.setProperty(key, value)));
+  }
+
+  @AfterEach
+  void restoreProperties() {
+    earlier.forEach(
+        (key, value) -> {
+          if (value == null) {
+            System.clearProperty(key);
+          } else {
+            System.setProperty(key, value);
+          }
+        });
+  }
+
+  @Test
+  void shouldRefuseAWrongAnswerOfAWarmUp() {
+    assertThatThrownBy(() -> run(List.of(5L, 6L)))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessage(
+            "groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer:"
+                + " rows=6 digest=ab instead of rows=5 digest=ab");
+  }
+
+  @Test
+  void shouldGoOnAfterWarmUpsWithEqualAnswersAndRefuseToMeasureOnOneExecutor() {
+    assertThatThrownBy(() -> run(List.of(5L, 5L)))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessageContaining("at least two are needed");
+  }
+
+  /**
+   * @param rows number of rows in the answer of each warm-up
+   */
+  private static void run(List<Long> rows) throws Exception {
+    runAnswers(rows.stream().map(count -> ComputedAnswer.of(new Answer(count, "ab"))).toList());
+  }
+
+  /**
+   * @param answers of each warm-up
+   */
+  private static void runAnswers(List<ComputedAnswer> answers) throws Exception {
+    BenchmarkPlan plan = plan(ShuffleJob.GROUPBY, "2x2x4k", answers.size());
+    new BenchmarkRuns(plan, line -> {}, shape -> new Answers(answers)).run();
+  }
+
+  private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {
+    return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "");
+  }
+
+  /** A job that only has answers. */
+  private record Answers(List<ComputedAnswer> answers, AtomicInteger runs) implements Workload {
+    Answers(List<ComputedAnswer> answers) {
+      this(answers, new AtomicInteger());
+    }
+
+    @Override
+    public PendingAnswer run(JavaSparkContext spark, String data) {
+      ComputedAnswer answer = answers.get(runs.getAndIncrement());
+      return () -> answer;
+    }
+  }
+}

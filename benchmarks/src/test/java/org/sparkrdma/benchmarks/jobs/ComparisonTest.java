@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ScriptHelp;
+
+@Timeout(60)
+class ComparisonTest {
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldJudgeTheRoundsAndNotTheirQuartiles() throws Exception {
+    RatioChange few = change(new double[] {10, 5, 10, 5}, new double[] {10, 9, 10, 8});
+    assertThat(few.shape()).isEqualTo("groupby 2x2x4k");
+    assertThat(few.ratio()).isEqualTo("rdma / vanilla");
+    assertThat(few.verdict()).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(RatioChange.table(List.of(few)))
+        .containsPattern(
+            "wall +0.50 \\(0.50..0.50\\) +0.85 \\(0.83..0.88\\) +1.70 +too few rounds");
+    double[] fast = {10, 5, 10, 5.2, 10, 5.1, 10, 5.3, 10, 5.4};
+    double[] slow = {10, 9, 10, 8, 10, 8.5, 10, 7, 10, 7.5};
+    double[] mixed = {10, 9, 10, 8, 10, 5.25, 10, 7, 10, 7.5};
+    assertThat(change(fast, slow).verdict()).isEqualTo(Verdict.WORSE);
+    assertThat(change(slow, fast).verdict()).isEqualTo(Verdict.BETTER);
+    // The quartiles are apart.
+    assertThat(change(fast, mixed).verdict()).isEqualTo(Verdict.WITHIN_SPREAD);
+  }
+
+  private static RatioChange change(double[] base, double[] head) throws Exception {
+    return RatioChange.of(ratios(base), ratios(head)).get(0);
+  }
+
+  private static List<MeasuredRatio> ratios(double... seconds) throws Exception {
+    return MeasuredRatio.of(new ObjectMapper().valueToTree(report(seconds)));
+  }
+
+  @Test
+  void shouldHaveEveryOptionInTheHelpOfTheScript() throws Exception {
+    ScriptHelp.assertExplains("bench compare", CompareCommand.commandLine(), "default "::concat);
+  }
+
+  @Test
+  void shouldRefuseAFileThatIsNoReport() throws Exception {
+    Path report = directory.resolve("a.json");
+    new ObjectMapper().writeValue(report.toFile(), report(10, 5, 10, 5));
+    Path other = Files.writeString(directory.resolve("b.json"), "{\"plan\":1}");
+    assertThat(compare(report, directory.resolve("none.json"))).isEqualTo(MISUSE);
+    assertThat(compare(report, other)).isEqualTo(MISUSE);
+    assertThat(compare(report, report)).isZero();
+  }
+
+  private int compare(Path first, Path second, String... more) {
+    List<String> all =
+        new ArrayList<>(
+            List.of("--project", "p", "--work-dir", "w", first.toString(), second.toString()));
+    all.addAll(List.of(more));
+    return CompareCommand.commandLine().execute(all.toArray(new String[0]));
+  }
+
+  /** Two rounds, each with a time of vanilla and one of the plug-in. */
+  private static BenchmarkReport report(double... seconds) {
+    List<RunResult> runs = new ArrayList<>();
+    for (int i = 0; i < seconds.length; i += 2) {
+      int round = i / 2 + 1;
+      runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, seconds[i], 2, Map.of()));
+      runs.add(BenchmarkReports.run(ShuffleMode.RDMA, round, seconds[i + 1], 1, Map.of()));
+    }
+    return BenchmarkReports.of(
+        seconds.length / 2,
+        CaseReport.of("2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import scala.Tuple2;
+import scala.Tuple3;
+
+class GroupByTest {
+  private static final NoiseBlocks BLOCKS = new NoiseBlocks(1, 3, 1000, 300, 5);
+
+  @Test
+  void shouldAcceptEveryBlockAtItsReducer() throws Exception {
+    Answer answer = answer(0, 1, 2);
+    assertThat(answer).isEqualTo(Answer.of(3 * 4, BLOCKS.sumOfMap(0)));
+  }
+
+  @Test
+  void shouldRefuseBlocksThatAreSwappedBetweenReducers() {
+    assertThatThrownBy(() -> answer(0, 2, 1))
+        .isInstanceOf(BenchmarkException.class)
+        .hasMessage("8 of 12 records were read by the wrong reducer");
+  }
+
+  @Test
+  void shouldHaveTheKeyInTheChecksumOfARecord() {
+    byte[] record = {1, 2, 3};
+    assertThat(NoiseBlocks.checksum(1, record)).isNotEqualTo(NoiseBlocks.checksum(2, record));
+  }
+
+  /**
+   * @param reducers the reducer that reads the block of each key
+   */
+  private static Answer answer(int... reducers) throws BenchmarkException {
+    long[] sums = new long[3];
+    for (int key = 0; key < reducers.length; key++) {
+      Tuple3<Long, Long, Long> one =
+          GroupBy.summarize(reducers[key], List.of(new Tuple2<>(key, values(key))).iterator());
+      sums[0] += one._1();
+      sums[1] += one._2();
+      sums[2] += one._3();
+    }
+    return GroupBy.answer(new Tuple3<>(sums[0], sums[1], sums[2]));
+  }
+
+  private static Iterable<byte[]> values(int key) {
+    List<byte[]> values = new ArrayList<>();
+    BLOCKS
+        .ofMap(0)
+        .forEachRemaining(
+            each -> {
+              if (each._1 == key) {
+                values.add(Arrays.copyOf(each._2, each._2.length));
+              }
+            });
+    return values;
+  }
+}

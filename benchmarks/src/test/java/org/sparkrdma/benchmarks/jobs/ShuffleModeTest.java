@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+class ShuffleModeTest {
+  @Test
+  void shouldHaveTheNamesThatTheScriptsCheck() throws Exception {
+    assertThat(Path.of("launch.bash"))
+        .content()
+        .contains(
+            "\nreadonly shuffle_modes='%s'\n"
+                .formatted(
+                    Arrays.stream(ShuffleMode.values())
+                        .map(ShuffleMode::toString)
+                        .collect(Collectors.joining(", "))));
+  }
+
+  @Test
+  void shouldRunTheSameShuffleAsVanillaInTheControl() {
+    assertThat(ShuffleMode.CONTROL.conf()).isEqualTo(ShuffleMode.VANILLA.conf());
+  }
+
+  /** The page configuration.md advises this mode for benchmarks. */
+  @Test
+  void shouldRunTasksWithoutRdmaAlsoWhereTheUserRequiresIt() {
+    SparkConf conf = new SparkConf(false).set("spark.shuffle.rdma.mode", "required");
+    ShuffleMode.FALLBACK.conf().forEach(conf::set);
+    assertThat(ShuffleSettings.of(conf).mode()).isEqualTo(ShuffleSettings.Mode.AUTO);
+  }
+
+  @Test
+  void shouldGiveEachExecutorItsThreads() {
+    Map<String, String> conf = new ExecutorSize(8).conf();
+    assertThat(conf)
+        .containsEntry("spark.executor.cores", "8")
+        .containsEntry("spark.cores.max", "16")
+        .containsEntry("spark.executor.memory", "2048m");
+  }
+}
