@@ -5,7 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * The processes that were started and have not been ended. Starts none after it is closed.
@@ -42,5 +49,67 @@ public final class LiveProcesses implements AutoCloseable {
     ProcessTree.end(
         running.stream().map(ClusterProcess::process).map(Process::toHandle).toList(), END_GRACE);
     running.clear();
+  }
+
+  /** Ends processes and all their descendants. */
+  static final class ProcessTree {
+    private static final long POLL_INTERVAL_MS = 50;
+
+    private ProcessTree() {}
+
+    /**
+     * Sends SIGTERM to the roots, collects their descendants meanwhile, and kills the remaining
+     * processes after the grace time. Returns when all have ended. Not interruptible, because a
+     * process that stays would keep its ports and files.
+     */
+    static void end(Collection<ProcessHandle> roots, Duration grace) {
+      Set<ProcessHandle> all = new HashSet<>(roots);
+      roots.forEach(root -> root.descendants().forEach(all::add));
+      roots.forEach(ProcessHandle::destroy);
+      long deadlineNs = System.nanoTime() + grace.toNanos();
+      while (anyAlive(all) && System.nanoTime() < deadlineNs) {
+        roots.forEach(root -> root.descendants().forEach(all::add));
+        awaitOne(all, POLL_INTERVAL_MS);
+        if (!anyAlive(roots)) {
+          all.forEach(ProcessHandle::destroy);
+        }
+      }
+      all.forEach(ProcessHandle::destroyForcibly);
+      while (anyAlive(all)) {
+        awaitOne(all, POLL_INTERVAL_MS);
+      }
+    }
+
+    private static boolean anyAlive(Collection<ProcessHandle> handles) {
+      return handles.stream().anyMatch(ProcessHandle::isAlive);
+    }
+
+    private static void awaitOne(Collection<ProcessHandle> handles, long timeoutMs) {
+      CompletableFuture<?>[] exits =
+          handles.stream()
+              .filter(ProcessHandle::isAlive)
+              .map(ProcessHandle::onExit)
+              .toArray(CompletableFuture<?>[]::new);
+      boolean interrupted = Thread.interrupted();
+      try {
+        CompletableFuture.anyOf(exits).get(timeoutMs, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException | ExecutionException e) {
+        return;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } finally {
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  /** One of the cluster's processes and the file its log goes to. Safe for any thread. */
+  public record ClusterProcess(Process process, Path log) {
+    /** Asks the system, because {@link Process} is informed of the end by a thread, later. */
+    boolean isAlive() {
+      return process.toHandle().isAlive();
+    }
   }
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.cluster;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -39,8 +45,8 @@ public final class StandaloneCluster implements AutoCloseable {
   private final MasterPage masterPage;
   private final LiveProcesses processes = new LiveProcesses();
   private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
-  private final List<ClusterProcess> workers = new ArrayList<>();
-  private ClusterProcess master;
+  private final List<LiveProcesses.ClusterProcess> workers = new ArrayList<>();
+  private LiveProcesses.ClusterProcess master;
 
   private StandaloneCluster(ClusterSettings settings) throws ClusterException, IOException {
     this.settings = settings;
@@ -82,7 +88,7 @@ public final class StandaloneCluster implements AutoCloseable {
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
 
-  private ClusterProcess startMaster() throws ClusterException, IOException {
+  private LiveProcesses.ClusterProcess startMaster() throws ClusterException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--port", Integer.toString(masterPort)));
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
@@ -91,7 +97,8 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
-  private ClusterProcess startWorker(String name) throws ClusterException, IOException {
+  private LiveProcesses.ClusterProcess startWorker(String name)
+      throws ClusterException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--cores", Integer.toString(settings.cores())));
     arguments.addAll(List.of("--memory", settings.memoryMib() + "m"));
@@ -101,7 +108,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon(name, WORKER, arguments, Map.of());
   }
 
-  private ClusterProcess startDaemon(
+  private LiveProcesses.ClusterProcess startDaemon(
       String name, String mainClass, List<String> arguments, Map<String, String> more)
       throws ClusterException, IOException {
     Map<String, String> variables = variables();
@@ -137,7 +144,7 @@ public final class StandaloneCluster implements AutoCloseable {
     if (!master.isAlive()) {
       throw new ClusterException("Spark's Master has ended unexpectedly", master.log());
     }
-    if (!workers.isEmpty() && workers.stream().noneMatch(ClusterProcess::isAlive)) {
+    if (!workers.isEmpty() && workers.stream().noneMatch(LiveProcesses.ClusterProcess::isAlive)) {
       throw new ClusterException("Spark's Workers have ended unexpectedly", workers.get(0).log());
     }
   }
@@ -150,11 +157,11 @@ public final class StandaloneCluster implements AutoCloseable {
    * @return the exit code of the driver
    * @throws ClusterException if the cluster ends before the application
    */
-  public int run(SparkApplication application, Consumer<String> onLine)
+  public int run(Application application, Consumer<String> onLine)
       throws ClusterException, IOException, InterruptedException {
     ProcessBuilder builder =
         launcher.prepare(SUBMIT, application.submitArguments(masterUrl()), variables());
-    ClusterProcess driver = processes.start(builder, driverLog(application));
+    LiveProcesses.ClusterProcess driver = processes.start(builder, driverLog(application));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());
       reader.start();
@@ -168,7 +175,7 @@ public final class StandaloneCluster implements AutoCloseable {
     }
   }
 
-  private static void readLines(ClusterProcess driver, Consumer<String> onLine) {
+  private static void readLines(LiveProcesses.ClusterProcess driver, Consumer<String> onLine) {
     try (BufferedReader lines = driver.process().inputReader()) {
       lines.lines().forEach(onLine);
     } catch (IOException | UncheckedIOException e) {
@@ -178,7 +185,7 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   /** File with the standard error of an application's driver, which is Spark's log. */
-  public Path driverLog(SparkApplication application) {
+  public Path driverLog(Application application) {
     return driverLog(application.name());
   }
 
@@ -211,6 +218,103 @@ public final class StandaloneCluster implements AutoCloseable {
     } catch (IllegalStateException e) {
       // The JVM is ending and runs the hook itself.
       return;
+    }
+  }
+
+  /** The Master's state, from its web page in JSON. */
+  static final class MasterPage {
+    static final int NO_ANSWER = -1;
+    private static final int TIMEOUT_MS = 5_000;
+
+    private final URL address;
+    private final ObjectMapper json = new ObjectMapper();
+
+    MasterPage(URL address) {
+      this.address = address;
+    }
+
+    /** Number of Workers that the Master counts as alive, or {@link #NO_ANSWER}. */
+    int aliveWorkers() {
+      try {
+        var connection = (HttpURLConnection) address.openConnection();
+        connection.setConnectTimeout(TIMEOUT_MS);
+        connection.setReadTimeout(TIMEOUT_MS);
+        try (var body = connection.getInputStream()) {
+          return json.readTree(body).path("aliveworkers").asInt(NO_ANSWER);
+        }
+      } catch (IOException e) {
+        return NO_ANSWER;
+      }
+    }
+  }
+
+  /**
+   * Ports of 127.0.0.1 without a listener at the time of the call.
+   *
+   * <p>Linux gives ports from 32768 on to sockets that ask for any (ip_local_port_range in ip(7)),
+   * so another process could take one of those before its user listens on it. A free port is
+   * therefore chosen below.
+   */
+  static final class LoopbackPort {
+
+    private static final int LOWEST_FREE = 12_000;
+    private static final int HIGHEST_FREE = 32_767;
+    private static final int TRIES = 100;
+    private static final byte[] LOOPBACK = {127, 0, 0, 1};
+
+    private LoopbackPort() {}
+
+    /** A free port outside the range from which Linux chooses ports. */
+    static int free() {
+      IOException last = null;
+      for (int i = 0; i < TRIES; i++) {
+        try {
+          return bind(ThreadLocalRandom.current().nextInt(LOWEST_FREE, HIGHEST_FREE + 1));
+        } catch (IOException e) {
+          last = e;
+        }
+      }
+      throw new UncheckedIOException("no free port on 127.0.0.1 in " + TRIES + " tries", last);
+    }
+
+    private static int bind(int port) throws IOException {
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByAddress(LOOPBACK))) {
+        return socket.getLocalPort();
+      }
+    }
+  }
+
+  /**
+   * The arguments of one spark-submit.
+   *
+   * @param name name of the application and of its log files; short, without spaces
+   * @param mainClass the class with {@code main}
+   * @param jar the application's jar
+   * @param jars libraries of the application that Spark does not ship, for {@code --jars}
+   * @param driverMemoryMb heap of the driver in MiB
+   * @param conf Spark properties, as given by {@code --conf}
+   * @param arguments for {@code main}
+   */
+  public record Application(
+      String name,
+      String mainClass,
+      Path jar,
+      List<Path> jars,
+      int driverMemoryMb,
+      Map<String, String> conf,
+      List<String> arguments) {
+
+    /** The arguments of SparkSubmit for this application on the given master. */
+    List<String> submitArguments(String masterUrl) {
+      List<String> all = new ArrayList<>(List.of("--master", masterUrl));
+      all.addAll(List.of("--driver-memory", driverMemoryMb + "m"));
+      conf.forEach((key, value) -> all.addAll(List.of("--conf", key + "=" + value)));
+      if (!jars.isEmpty()) {
+        all.addAll(List.of("--jars", String.join(",", jars.stream().map(Path::toString).toList())));
+      }
+      all.addAll(List.of("--class", mainClass, jar.toString()));
+      all.addAll(arguments);
+      return all;
     }
   }
 }

@@ -2,8 +2,11 @@
 package org.sparkrdma.launch;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
@@ -187,5 +190,23 @@ public final class ClusterCommand {
 
   private static void printError(String name, String sentence) {
     System.err.println(name + ": " + sentence);
+  }
+
+  /** The last lines of a log of any length. */
+  static final class LogTail {
+    private static final int MAX_BYTES = 64 << 10;
+
+    private LogTail() {}
+
+    static List<String> of(Path log, int lines) throws IOException {
+      try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+        long start = Math.max(0, file.length() - MAX_BYTES);
+        byte[] end = new byte[(int) (file.length() - start)];
+        file.seek(start);
+        file.readFully(end);
+        List<String> all = new String(end, StandardCharsets.UTF_8).lines().toList();
+        return all.subList(Math.max(0, all.size() - lines), all.size());
+      }
+    }
   }
 }

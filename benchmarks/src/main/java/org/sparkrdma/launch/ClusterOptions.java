@@ -7,13 +7,13 @@ import picocli.CommandLine.ParameterException;
 
 /** The options of commands that start a cluster, and the end of their runs: table and report. */
 public final class ClusterOptions extends LaunchOptions {
-  @Mixin private ReportOption report;
+  @Mixin private LaunchOptions.Report report;
 
   @Option(names = "--keep")
   private boolean keep;
 
   /** The option of the report. */
-  public ReportOption report() {
+  public LaunchOptions.Report report() {
     return report;
   }
 

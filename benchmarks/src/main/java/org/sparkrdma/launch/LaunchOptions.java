@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The options that the scripts give to every command. Confined to the thread of the command. */
 public class LaunchOptions {
@@ -25,5 +32,97 @@ public class LaunchOptions {
   /** Progress on standard output. */
   public final ProgressLog progress() {
     return new ProgressLog(System.out, System::nanoTime);
+  }
+
+  /**
+   * Limits of whole numbers that options give. An error is one sentence with the option, its value
+   * and what is allowed.
+   *
+   * @param command the command that has the options
+   */
+  public record Limits(CommandSpec command) {
+    /** Maximum number of rounds, and of warm-ups. */
+    private static final int MAX_ROUNDS = 1_000;
+
+    /**
+     * Checks one option.
+     *
+     * @throws ParameterException when the value is not from {@code min} to {@code max}
+     */
+    public void check(String option, long value, long min, long max) {
+      if (value < min || value > max) {
+        throw new ParameterException(
+            command.commandLine(),
+            "%s is '%d': give a whole number from %d to %d".formatted(option, value, min, max));
+      }
+    }
+
+    /** Checks {@code --rounds} and {@code --warm-ups}, as {@link #check}. */
+    public void checkRounds(int rounds, int warmUps) {
+      check("--rounds", rounds, 1, MAX_ROUNDS);
+      checkWarmUps(warmUps);
+    }
+
+    /** Checks {@code --warm-ups}, as {@link #check}. */
+    public void checkWarmUps(int warmUps) {
+      check("--warm-ups", warmUps, 0, MAX_ROUNDS);
+    }
+  }
+
+  /** The option {@code --report FILE}. Confined to the thread of the command. */
+  public static final class Report {
+    @Option(names = "--report", paramLabel = "FILE")
+    private Path file;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    /** Sets the file for users who name none. Call it before {@link #check()}. */
+    public void setDefault(Path path) {
+      if (file == null) {
+        file = path;
+      }
+    }
+
+    /**
+     * Checks that the file can be written, and deletes the report of an earlier run. Call it before
+     * anything is measured.
+     *
+     * @throws ParameterException when it cannot
+     */
+    public void check() {
+      if (file == null) {
+        return;
+      }
+      if (Files.isDirectory(file)) {
+        throw new ParameterException(command.commandLine(), "--report names a directory: " + file);
+      }
+      try {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+        Files.delete(file);
+      } catch (IOException e) {
+        throw new ParameterException(
+            command.commandLine(),
+            "--report is '%s': give a file that can be written".formatted(file));
+      }
+    }
+
+    /**
+     * Writes the report as JSON, if there is a file.
+     *
+     * @throws LaunchException with the reason why it was not written
+     */
+    public void write(Object report) throws LaunchException {
+      if (file == null) {
+        return;
+      }
+      try {
+        new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), report);
+      } catch (IOException e) {
+        throw new LaunchException(
+            "the report was not written: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      }
+    }
   }
 }

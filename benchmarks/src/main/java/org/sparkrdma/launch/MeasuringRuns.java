@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
 
 /**
@@ -49,14 +48,14 @@ public record MeasuringRuns(
       Object plan,
       Map<String, String> conf,
       Class<T> resultType,
-      Consumer<ProgressLine> onStep)
+      Consumer<ProgressLog.Line> onStep)
       throws ClusterException, LaunchException, IOException, InterruptedException {
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");
     json.writeValue(planFile.toFile(), plan);
-    SparkApplication application =
-        new SparkApplication(
+    StandaloneCluster.Application application =
+        new StandaloneCluster.Application(
             name,
             main.getName(),
             installation.jobs(),
@@ -69,7 +68,7 @@ public record MeasuringRuns(
         cluster.run(
             application,
             line ->
-                ProgressLine.parse(line)
+                ProgressLog.Line.parse(line)
                     .ifPresent(
                         step -> {
                           progress.step(name, step);
@@ -81,7 +80,7 @@ public record MeasuringRuns(
           cluster.driverLog(application));
     }
     T result = json.readValue(resultFile.toFile(), resultType);
-    if (result instanceof MeasuredResult measured && measured.objection() != null) {
+    if (result instanceof Result measured && measured.objection() != null) {
       throw new LaunchException(name + ": " + measured.objection());
     }
     return result;
@@ -100,5 +99,11 @@ public record MeasuringRuns(
     all.put("spark.shuffle.readHostLocalDisk", "false");
     all.putAll(conf);
     return all;
+  }
+
+  /** The result of an application that may find its own measurement invalid. */
+  public interface Result {
+    /** The reason why the measurement is invalid, in one sentence; null when it is valid. */
+    String objection();
   }
 }

@@ -3,6 +3,7 @@ package org.sparkrdma.launch;
 
 import java.io.PrintStream;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -37,7 +38,7 @@ public final class ProgressLog {
   }
 
   /** Prints the progress of an application; may be called for every task. */
-  public synchronized void step(String application, ProgressLine line) {
+  public synchronized void step(String application, Line line) {
     String now = application + ": " + line.phase();
     boolean newJob = !now.equals(job);
     boolean done = line.done() == line.total();
@@ -45,6 +46,32 @@ public final class ProgressLog {
     if (newJob || done || nowNs.getAsLong() - lastLineNs >= MIN_INTERVAL_NS) {
       log("%s, %d of %d %s".formatted(now, line.done(), line.total(), line.unit()));
       lastLineNs = nowNs.getAsLong();
+    }
+  }
+
+  /**
+   * Progress of a phase of an application: one line that the driver prints for its launcher.
+   *
+   * @param unit unit of the counts, one word
+   */
+  public record Line(String phase, int done, int total, String unit) {
+    private static final String MARK = "@progress";
+    private static final int FIELDS = 5;
+
+    /** Parses a line; empty when it is not a line of progress. */
+    public static Optional<Line> parse(String line) {
+      String[] fields = line.split(" ", FIELDS);
+      if (fields.length != FIELDS || !fields[0].equals(MARK)) {
+        return Optional.empty();
+      }
+      return Optional.of(
+          new Line(fields[4], Integer.parseInt(fields[1]), Integer.parseInt(fields[2]), fields[3]));
+    }
+
+    /** The line to print. */
+    @Override
+    public String toString() {
+      return String.join(" ", MARK, Integer.toString(done), Integer.toString(total), unit, phase);
     }
   }
 }

@@ -51,7 +51,7 @@ record CellResult(
 
   private static CellResult of(
       Cell cell, boolean right, long byRead, long byTcp, double seconds, String problem) {
-    SparkRelease spark = cell.spark();
+    Cell.SparkRelease spark = cell.spark();
     return new CellResult(
         spark.version(), spark.scala(), cell.java(), right, byRead, byTcp, seconds, problem);
   }

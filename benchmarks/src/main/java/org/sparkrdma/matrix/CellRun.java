@@ -38,8 +38,9 @@ final class CellRun {
   }
 
   CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
-    MatrixResult vanilla = runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
-    MatrixResult soft = runApplication(SOFT, false, softConf());
+    MatrixPlan.Result vanilla =
+        runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
+    MatrixPlan.Result soft = runApplication(SOFT, false, softConf());
     double seconds = (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
     Optional<String> problem = difference(vanilla, soft);
     Matcher bytes = bytes();
@@ -70,7 +71,7 @@ final class CellRun {
     }
   }
 
-  private MatrixResult runApplication(String name, boolean generate, Map<String, String> conf)
+  private MatrixPlan.Result runApplication(String name, boolean generate, Map<String, String> conf)
       throws ClusterException, LaunchException, IOException, InterruptedException {
     Path data = runs.directory().data();
     MatrixPlan plan =
@@ -82,7 +83,7 @@ final class CellRun {
             RECORDS,
             PARTITIONS,
             ORDERS);
-    return runs.run(name, MatrixApplication.class, plan, conf, MatrixResult.class);
+    return runs.run(name, MatrixApplication.class, plan, conf, MatrixPlan.Result.class);
   }
 
   private Map<String, String> softConf() throws LaunchException, IOException {
@@ -105,14 +106,15 @@ final class CellRun {
   }
 
   /** The first error, in one sentence. */
-  private Optional<String> difference(MatrixResult vanilla, MatrixResult soft) throws IOException {
+  private Optional<String> difference(MatrixPlan.Result vanilla, MatrixPlan.Result soft)
+      throws IOException {
     if (!soft.sparkVersion().equals(cell.spark().version())) {
       return Optional.of("the cluster ran Spark " + soft.sparkVersion());
     }
     if (Runtime.Version.parse(soft.javaVersion()).feature() != cell.java()) {
       return Optional.of("the cluster ran Java " + soft.javaVersion());
     }
-    for (MatrixResult result : new MatrixResult[] {vanilla, soft}) {
+    for (MatrixPlan.Result result : new MatrixPlan.Result[] {vanilla, soft}) {
       if (!result.sorted()
           || result.records() != RECORDS
           || !result.checksum().equals(result.inputChecksum())) {

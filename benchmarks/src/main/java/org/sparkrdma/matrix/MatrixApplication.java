@@ -18,7 +18,8 @@ public final class MatrixApplication {
   private MatrixApplication() {}
 
   /**
-   * Reads a {@link MatrixPlan} from the first file and writes a {@link MatrixResult} to the second.
+   * Reads a {@link MatrixPlan} from the first file and writes a {@link MatrixPlan.Result} to the
+   * second.
    */
   public static void main(String[] files) throws Exception {
     ObjectMapper json = new ObjectMapper();
@@ -28,7 +29,7 @@ public final class MatrixApplication {
     }
   }
 
-  private static MatrixResult run(JavaSparkContext spark, MatrixPlan plan) throws Exception {
+  private static MatrixPlan.Result run(JavaSparkContext spark, MatrixPlan plan) throws Exception {
     // The scheduler of the input format is for clusters with data on their disks.
     spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
     spark.sc().addSparkListener(new TaskProgress(System.out));
@@ -45,7 +46,7 @@ public final class MatrixApplication {
     TeraValidate.Summary input = TeraValidate.summarize(spark, plan.input());
     TeraValidate.Summary output = TeraValidate.summarize(spark, plan.output());
 
-    return new MatrixResult(
+    return new MatrixPlan.Result(
         spark.version(),
         System.getProperty("java.version"),
         output.records(),
@@ -55,6 +56,7 @@ public final class MatrixApplication {
   }
 
   private static void writeAnswer(MatrixPlan plan) throws IOException {
-    Files.write(Path.of(plan.answer()), CustomerReport.rows(plan.orders(), plan.partitions()));
+    Files.write(
+        Path.of(plan.answer()), MatrixPlan.CustomerReport.rows(plan.orders(), plan.partitions()));
   }
 }

@@ -7,12 +7,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkTable;
-import org.sparkrdma.benchmarks.jobs.ExecutorSize;
-import org.sparkrdma.benchmarks.jobs.LaunchedRuns;
-import org.sparkrdma.benchmarks.jobs.RunResult;
+import org.sparkrdma.benchmarks.jobs.JobCommand;
 import org.sparkrdma.benchmarks.jobs.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 import org.sparkrdma.cluster.ClusterException;
@@ -20,9 +19,9 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
-import org.sparkrdma.launch.NumberLimits;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -85,7 +84,7 @@ public final class Quickstart implements Callable<Integer> {
   /** One measured run under each shuffle. */
   BenchmarkPlan plan() {
     if (warmUps != null) {
-      new NumberLimits(spec).checkWarmUps(warmUps);
+      new LaunchOptions.Limits(spec).checkWarmUps(warmUps);
     }
     if (!DEFAULT_SIZES.containsKey(job)) {
       throw new ParameterException(
@@ -105,9 +104,10 @@ public final class Quickstart implements Callable<Integer> {
 
   private void run(BenchmarkPlan plan, MeasuringRuns runs)
       throws LaunchException, ClusterException, IOException, InterruptedException {
-    BenchmarkReport report = LaunchedRuns.run(plan, runs, new ExecutorSize(1), onStep(runs));
+    BenchmarkReport report =
+        JobCommand.LaunchedRuns.run(plan, runs, new JobCommand.ExecutorSize(1), onStep(runs));
     options.publish(BenchmarkTable.of(report), report);
-    RunResult first = report.cases().get(0).runs().get(0);
+    BenchmarkReport.RunResult first = report.cases().get(0).runs().get(0);
     System.out.println(
         String.format(
             Locale.ROOT,
@@ -116,7 +116,7 @@ public final class Quickstart implements Callable<Integer> {
             first.answer().digest()));
   }
 
-  private Consumer<ProgressLine> onStep(MeasuringRuns runs) {
+  private Consumer<ProgressLog.Line> onStep(MeasuringRuns runs) {
     if (!killExecutor) {
       return step -> {};
     }
@@ -126,5 +126,39 @@ public final class Quickstart implements Callable<Integer> {
         runs.progress().log(job + ": killed an executor");
       }
     };
+  }
+
+  /**
+   * Kills one executor with SIGKILL once in each run, when the first tasks that read the shuffle
+   * have ended and others still read. Confined to the thread that reads the application's progress.
+   */
+  static final class ExecutorKiller {
+    /** Runs are reported as "run 1 of 3"; other phases of an application begin with other words. */
+    private static final String RUN = "run ";
+
+    private final Supplier<List<ProcessHandle>> executors;
+    private String phase = "";
+    private boolean over;
+
+    ExecutorKiller(Supplier<List<ProcessHandle>> executors) {
+      this.executors = executors;
+    }
+
+    /** Returns whether an executor was killed now. */
+    boolean onStep(ProgressLog.Line step) {
+      if (!step.phase().startsWith(RUN)) {
+        return false;
+      }
+      if (!step.phase().equals(phase)) {
+        phase = step.phase();
+        over = false;
+      }
+      if (over || step.done() <= step.total() / 2) {
+        return false;
+      }
+      over = true;
+      List<ProcessHandle> running = executors.get();
+      return !running.isEmpty() && running.get(0).destroyForcibly();
+    }
   }
 }

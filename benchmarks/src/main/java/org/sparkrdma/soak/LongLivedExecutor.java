@@ -41,7 +41,7 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
     return new LongLivedExecutor(
         own.get(0).executor(),
         own.size(),
-        Arrays.stream(Measure.values())
+        Arrays.stream(Sample.Measure.values())
             .map(
                 measure ->
                     Trend.of(
@@ -51,5 +51,43 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
 
   boolean isFlat() {
     return trends.stream().allMatch(Trend::isFlat);
+  }
+
+  /**
+   * Trend of one measure of one executor after the warm-up.
+   *
+   * @param first median of the first third of the samples
+   * @param last median of the last third
+   * @param allowed growth that counts as flat
+   */
+  record Trend(Sample.Measure measure, double first, double last, double allowed) {
+    private static final int PARTS = 3;
+
+    /**
+     * @param values in the order of time, at least three
+     */
+    static Trend of(Sample.Measure measure, List<Double> values) {
+      int third = values.size() / PARTS;
+      double first = median(values.subList(0, third));
+      double last = median(values.subList(values.size() - third, values.size()));
+      return new Trend(
+          measure,
+          first,
+          last,
+          Math.max(measure.allowedUnits(), Sample.Measure.ALLOWED_PART * Math.abs(first)));
+    }
+
+    /** Whether the measure did not grow; true for a measure that is not judged. */
+    boolean isFlat() {
+      return !measure.isJudged() || last - first <= allowed;
+    }
+
+    private static double median(List<Double> values) {
+      List<Double> sorted = values.stream().sorted().toList();
+      int middle = sorted.size() / 2;
+      return sorted.size() % 2 == 1
+          ? sorted.get(middle)
+          : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
   }
 }

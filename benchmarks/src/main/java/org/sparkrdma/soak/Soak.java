@@ -82,7 +82,7 @@ public final class Soak implements Callable<Integer> {
   private void judge(SoakRun run)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     SoakReport report = run.run();
-    options.publish(SoakTable.of(report), report);
+    options.publish(SoakReport.SoakTable.of(report), report);
     Optional<String> objection = report.objection();
     if (objection.isPresent()) {
       throw new LaunchException(objection.get());

@@ -13,11 +13,11 @@ import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 
 /**
  * The application to submit. Its arguments are the files of the {@link SoakPlan} and of the {@link
- * SoakResult}. Used once, by the main thread.
+ * SoakPlan.Result}. Used once, by the main thread.
  */
 public final class SoakApplication {
   private static final int JOBS_PER_READING = 8;
@@ -42,7 +42,7 @@ public final class SoakApplication {
     }
   }
 
-  private SoakResult run() {
+  private SoakPlan.Result run() {
     SplittableRandom random = new SplittableRandom(plan.seed());
     for (int number = 1; seconds() < plan.seconds(); number++) {
       SoakJob job = plan.jobs().get(random.nextInt(plan.jobs().size()));
@@ -50,7 +50,7 @@ public final class SoakApplication {
       spark.sc().setJobDescription(job + " " + number);
       Optional<String> objection = run(job, seed);
       if (objection.isPresent()) {
-        return new SoakResult(
+        return new SoakPlan.Result(
             jobs, counters, "job %d, %s: %s".formatted(number, job, objection.get()));
       }
       jobs.merge(job.name(), 1, Integer::sum);
@@ -61,7 +61,7 @@ public final class SoakApplication {
       printProgress();
     }
     read();
-    return new SoakResult(jobs, counters, null);
+    return new SoakPlan.Result(jobs, counters, null);
   }
 
   /**
@@ -102,7 +102,7 @@ public final class SoakApplication {
   private void printProgress() {
     int total = (int) plan.seconds();
     System.out.println(
-        new ProgressLine("random jobs", (int) Math.min(seconds(), total), total, "s"));
+        new ProgressLog.Line("random jobs", (int) Math.min(seconds(), total), total, "s"));
   }
 
   private double seconds() {

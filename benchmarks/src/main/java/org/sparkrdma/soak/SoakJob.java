@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak;
 
+import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.ComputedAnswer;
 import org.sparkrdma.benchmarks.jobs.GroupBy;
-import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
+import scala.Tuple2;
 
 /** A kind of job whose answer is known without running it. */
 public enum SoakJob {
@@ -47,8 +51,8 @@ public enum SoakJob {
               random.nextInt(20, 120),
               random.nextInt(8, 200));
       case SQL_AGGREGATION -> SqlAggregation.run(spark, random);
-      case CONCURRENT_SQL -> ConcurrentSql.run(spark, random);
-      case STREAMING_AGGREGATION -> StreamingAggregation.run(spark, random);
+      case CONCURRENT_SQL -> SqlAggregation.ConcurrentSql.run(spark, random);
+      case STREAMING_AGGREGATION -> SqlAggregation.StreamingAggregation.run(spark, random);
     };
   }
 
@@ -57,10 +61,120 @@ public enum SoakJob {
       JavaSparkContext spark, SplittableRandom random, int maps, int reducers, int blockBytes)
       throws Exception {
     int recordBytes = Math.min(RECORD_BYTES, blockBytes);
-    NoiseBlocks blocks =
-        new NoiseBlocks(maps, reducers, blockBytes, recordBytes, random.nextLong());
+    GroupBy.NoiseBlocks blocks =
+        new GroupBy.NoiseBlocks(maps, reducers, blockBytes, recordBytes, random.nextLong());
     // A wrong answer is an exception.
     ComputedAnswer right = new GroupBy(blocks).run(spark, "").call();
     return right.summary().rows() > 0 ? Optional.empty() : Optional.of("no records");
+  }
+
+  /** Data that both ends of a shuffle compute from the seed, and the comparison. */
+  static final class KnownData {
+    private static final long ODD = 0x9E3779B97F4A7C15L;
+
+    private KnownData() {}
+
+    /** The value that belongs to a number. */
+    static long value(long seed, long number) {
+      long mixed = (number ^ seed) * ODD;
+      return mixed ^ (mixed >>> 29);
+    }
+
+    /** The numbers below {@code count}, as an RDD. */
+    static JavaRDD<Long> numbers(JavaSparkContext spark, long count, int partitions) {
+      return spark.sc().range(0, count, 1, partitions).toJavaRDD().map(number -> (Long) number);
+    }
+
+    /** Adds up the pairs of right and wrong counts and compares with the expected count. */
+    static Optional<String> compare(JavaRDD<Tuple2<Long, Long>> judged, long expected) {
+      Tuple2<Long, Long> sum =
+          judged.fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
+      return sum._1 == expected && sum._2 == 0
+          ? Optional.empty()
+          : Optional.of("right=%d wrong=%d expected=%d".formatted(sum._1, sum._2, expected));
+    }
+  }
+
+  /** Joins numbers with the multiples of one number: the multiples remain, with both values. */
+  static final class Join {
+    private Join() {}
+
+    static Optional<String> run(JavaSparkContext spark, SplittableRandom random) {
+      long step = random.nextLong(2, 20);
+      long multiples = random.nextLong(2_000, 20_000);
+      long seed = random.nextLong();
+      JavaPairRDD<Long, Long> left =
+          SoakJob.KnownData.numbers(spark, step * multiples, random.nextInt(3, 7))
+              .mapToPair(number -> new Tuple2<>(number, SoakJob.KnownData.value(seed, number)));
+      JavaPairRDD<Long, Long> right =
+          SoakJob.KnownData.numbers(spark, multiples, random.nextInt(3, 7))
+              .mapToPair(
+                  number -> new Tuple2<>(number * step, SoakJob.KnownData.value(~seed, number)));
+      return SoakJob.KnownData.compare(
+          left.join(right, random.nextInt(3, 9))
+              .map(
+                  joined -> {
+                    boolean isRight =
+                        joined._2._1 == SoakJob.KnownData.value(seed, joined._1)
+                            && joined._2._2 == SoakJob.KnownData.value(~seed, joined._1 / step);
+                    return new Tuple2<>(isRight ? 1L : 0L, isRight ? 0L : 1L);
+                  }),
+          multiples);
+    }
+  }
+
+  /** Sorts scrambled numbers: the answer is all of them in order, each with its value. */
+  static final class SortByKey {
+    /** Result for a partition that is not in order. */
+    private static final Tuple2<Long, Long> DISORDER = new Tuple2<>(-1L, 1L);
+
+    private SortByKey() {}
+
+    static Optional<String> run(JavaSparkContext spark, SplittableRandom random) {
+      long count = 1L << random.nextInt(15, 19);
+      long odd = random.nextLong() | 1;
+      long seed = random.nextLong();
+      List<Tuple2<Long, Long>> runs =
+          SoakJob.KnownData.numbers(spark, count, random.nextInt(3, 9))
+              .mapToPair(
+                  number -> {
+                    // Multiplication by an odd number modulo a power of two is a permutation.
+                    long key = (number * odd) & (count - 1);
+                    return new Tuple2<>(key, SoakJob.KnownData.value(seed, key));
+                  })
+              .sortByKey(true, random.nextInt(3, 9))
+              .mapPartitions(sorted -> List.of(firstAndLength(sorted, seed)).iterator())
+              .collect();
+      long next = 0;
+      for (Tuple2<Long, Long> run : runs) {
+        if (run._2 > 0 && run._1 != next) {
+          return Optional.of("expected %d and on, found first=%d".formatted(next, run._1));
+        }
+        next += run._2;
+      }
+      return next == count
+          ? Optional.empty()
+          : Optional.of("expected %d records, found %d".formatted(count, next));
+    }
+
+    /**
+     * First number and length of a partition; its numbers must be consecutive, with their values.
+     */
+    private static Tuple2<Long, Long> firstAndLength(
+        Iterator<Tuple2<Long, Long>> sorted, long seed) {
+      long first = 0;
+      long length = 0;
+      while (sorted.hasNext()) {
+        Tuple2<Long, Long> record = sorted.next();
+        if (length == 0) {
+          first = record._1;
+        }
+        if (record._1 != first + length || record._2 != SoakJob.KnownData.value(seed, record._1)) {
+          return DISORDER;
+        }
+        length++;
+      }
+      return new Tuple2<>(first, length);
+    }
   }
 }

@@ -2,6 +2,7 @@
 package org.sparkrdma.soak;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * Input of the application, as JSON.
@@ -11,4 +12,16 @@ import java.util.List;
  * @param jobs jobs to choose from
  * @param executors number of executors with one core each
  */
-public record SoakPlan(long seconds, long seed, List<SoakJob> jobs, int executors) {}
+public record SoakPlan(long seconds, long seed, List<SoakJob> jobs, int executors) {
+
+  /**
+   * Result of the application, as JSON.
+   *
+   * @param jobs number of jobs with the right answer, by name
+   * @param counters last counters of the plug-in in each executor that was seen, by executor
+   * @param objection the job that failed or gave a wrong answer, in one sentence; null if there was
+   *     none
+   */
+  public record Result(
+      Map<String, Integer> jobs, Map<String, Map<String, Long>> counters, String objection) {}
+}

@@ -208,7 +208,7 @@ final class MiniYarn implements AutoCloseable {
       yarn.stop();
     } finally {
       containers.addAll(containers());
-      ProcessTree.end(containers, END_GRACE);
+      LiveProcesses.ProcessTree.end(containers, END_GRACE);
       files.close();
     }
   }

@@ -29,8 +29,8 @@ class StandaloneClusterTest {
     try (StandaloneCluster cluster =
         StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory).withWorkers(1))) {
       seen.addAll(ProcessHandle.current().descendants().toList());
-      SparkApplication missing =
-          new SparkApplication(
+      StandaloneCluster.Application missing =
+          new StandaloneCluster.Application(
               "missing",
               "no.such.Main",
               Files.createFile(directory.resolve("empty.jar")),

@@ -51,7 +51,7 @@ class LongLivedExecutorTest {
     SoakReport report = report(all, null);
     assertThat(report.flat()).isFalse();
     assertThat(report.objection()).hasValueSatisfying(why -> assertThat(why).contains("not flat"));
-    assertThat(SoakTable.of(report)).contains("GROWS");
+    assertThat(SoakReport.SoakTable.of(report)).contains("GROWS");
   }
 
   @Test
@@ -59,12 +59,12 @@ class LongLivedExecutorTest {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {
       Sample sample = sample(second, "1", 100);
-      sample.values().put(Measure.STORAGE_THREADS, second / 10.0);
+      sample.values().put(Sample.Measure.STORAGE_THREADS, second / 10.0);
       all.add(sample);
     }
     SoakReport report = report(all, null);
     assertThat(report.objection()).isEmpty();
-    assertThat(SoakTable.of(report)).contains("not judged").doesNotContain("GROWS");
+    assertThat(SoakReport.SoakTable.of(report)).contains("not judged").doesNotContain("GROWS");
   }
 
   @Test
@@ -83,14 +83,14 @@ class LongLivedExecutorTest {
         true,
         Map.of(),
         Map.of(),
-        new SoakResult(Map.of(), Map.of(), objection),
+        new SoakPlan.Result(Map.of(), Map.of(), objection),
         LongLivedExecutor.of(samples, SECONDS),
         samples);
   }
 
   private static Sample sample(double seconds, String executor, double value) {
-    Map<Measure, Double> values = new EnumMap<>(Measure.class);
-    for (Measure measure : Measure.values()) {
+    Map<Sample.Measure, Double> values = new EnumMap<>(Sample.Measure.class);
+    for (Sample.Measure measure : Sample.Measure.values()) {
       values.put(measure, value);
     }
     return new Sample(seconds, executor, 1, values);

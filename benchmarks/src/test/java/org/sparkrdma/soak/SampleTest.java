@@ -34,11 +34,11 @@ class SampleTest {
                 "4",
                 17,
                 Map.of(
-                    Measure.NATIVE_MIB, 384.0,
-                    Measure.DESCRIPTORS, 2.0,
-                    Measure.THREADS, 2.0,
-                    Measure.STORAGE_THREADS, 1.0,
-                    Measure.MAPPINGS, 3.0)));
+                    Sample.Measure.NATIVE_MIB, 384.0,
+                    Sample.Measure.DESCRIPTORS, 2.0,
+                    Sample.Measure.THREADS, 2.0,
+                    Sample.Measure.STORAGE_THREADS, 1.0,
+                    Sample.Measure.MAPPINGS, 3.0)));
   }
 
   @Test

@@ -13,7 +13,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Quartiles;
 
 /**
@@ -29,11 +29,11 @@ public final class BroadcastApplication {
     BroadcastPlan plan = json.readValue(new File(files[0]), BroadcastPlan.class);
     Environment environment = Environment.now();
     List<BroadcastResult.Run> runs = new ArrayList<>();
-    for (BroadcastShape shape : plan.shapes()) {
+    for (BroadcastPlan.Shape shape : plan.shapes()) {
       for (int round = BroadcastPlan.EGRESS_ROUND; round <= plan.rounds(); round++) {
-        for (BroadcastMode mode : BroadcastMode.order(plan.modes(), round)) {
+        for (BroadcastPlan.Mode mode : BroadcastPlan.Mode.order(plan.modes(), round)) {
           String phase = "%s, round %d, %s".formatted(shape, round, mode);
-          System.out.println(new ProgressLine(phase, round, plan.rounds(), "rounds"));
+          System.out.println(new ProgressLog.Line(phase, round, plan.rounds(), "rounds"));
           Map<String, Double> figures = measure(plan, shape, mode, round);
           runs.add(new BroadcastResult.Run(shape, mode, round, figures));
         }
@@ -43,7 +43,7 @@ public final class BroadcastApplication {
   }
 
   private static Map<String, Double> measure(
-      BroadcastPlan plan, BroadcastShape shape, BroadcastMode mode, int round)
+      BroadcastPlan plan, BroadcastPlan.Shape shape, BroadcastPlan.Mode mode, int round)
       throws BenchmarkException {
     boolean isEgress = round == BroadcastPlan.EGRESS_ROUND;
     SparkConf conf = new SparkConf().setAppName("broadcast benchmark, " + mode);
@@ -77,7 +77,7 @@ public final class BroadcastApplication {
     }
   }
 
-  private static long bytesByRead(JavaSparkContext spark, BroadcastShape shape) {
+  private static long bytesByRead(JavaSparkContext spark, BroadcastPlan.Shape shape) {
     return ExecutorUsage.ofAll(spark, shape.executors()).values().stream()
         .flatMap(usage -> usage.counters().entrySet().stream())
         .filter(counter -> counter.getKey().equals("serve.bytes.copy"))

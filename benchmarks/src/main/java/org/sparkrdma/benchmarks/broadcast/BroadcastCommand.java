@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.NumberLimits;
+import org.sparkrdma.launch.LaunchOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,9 +28,10 @@ public final class BroadcastCommand implements Callable<Integer> {
   /** Sixteen pieces of Torrent. */
   private static final DataSize THRESHOLD = new DataSize(64L << 20);
 
-  private static final List<BroadcastMode> BELOW = List.of(BroadcastMode.OFF, BroadcastMode.READ);
-  private static final List<BroadcastMode> ABOVE =
-      List.of(BroadcastMode.TORRENT, BroadcastMode.TCP, BroadcastMode.READ);
+  private static final List<BroadcastPlan.Mode> BELOW =
+      List.of(BroadcastPlan.Mode.OFF, BroadcastPlan.Mode.READ);
+  private static final List<BroadcastPlan.Mode> ABOVE =
+      List.of(BroadcastPlan.Mode.TORRENT, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.READ);
 
   @Mixin private ClusterOptions options;
 
@@ -43,7 +44,7 @@ public final class BroadcastCommand implements Callable<Integer> {
   private boolean below;
 
   @Option(names = "--modes", split = ",")
-  private List<BroadcastMode> modes = new ArrayList<>();
+  private List<BroadcastPlan.Mode> modes = new ArrayList<>();
 
   @Option(names = "--rounds", defaultValue = "5")
   private int rounds;
@@ -69,7 +70,8 @@ public final class BroadcastCommand implements Callable<Integer> {
     options.check();
     int heapMib =
         plan.shapes().stream().mapToInt(shape -> shape.heapMib(plan.join())).max().orElseThrow();
-    int workers = plan.shapes().stream().mapToInt(BroadcastShape::executors).max().orElseThrow();
+    int workers =
+        plan.shapes().stream().mapToInt(BroadcastPlan.Shape::executors).max().orElseThrow();
     return options
         .command("bench")
         .run(
@@ -79,32 +81,32 @@ public final class BroadcastCommand implements Callable<Integer> {
               BroadcastResult result =
                   runs.run(
                       "broadcast", BroadcastApplication.class, plan, conf, BroadcastResult.class);
-              options.publish(BroadcastTable.of(plan, result.runs()), result);
+              options.publish(BroadcastResult.Table.of(plan, result.runs()), result);
               System.out.println("All executors had the right bytes.");
             });
   }
 
   private BroadcastPlan plan() {
-    new NumberLimits(spec).checkRounds(rounds, warmUps);
+    new LaunchOptions.Limits(spec).checkRounds(rounds, warmUps);
     if (join != null && !shapes.isEmpty()) {
       throw misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
     }
     if (join != null) {
-      shapes.add(join + "x" + BroadcastShape.MIN_EXECUTORS);
+      shapes.add(join + "x" + BroadcastPlan.Shape.MIN_EXECUTORS);
     } else if (shapes.isEmpty()) {
       shapes.addAll(below ? List.of("32mx2") : List.of("100mx4", "500mx2"));
     }
     if (modes.isEmpty()) {
       modes.addAll(below ? BELOW : ABOVE);
     }
-    List<BroadcastShape> wanted = shapes.stream().distinct().map(this::shape).toList();
+    List<BroadcastPlan.Shape> wanted = shapes.stream().distinct().map(this::shape).toList();
     return new BroadcastPlan(
         join != null, wanted, modes.stream().distinct().toList(), rounds, warmUps);
   }
 
-  private BroadcastShape shape(String text) {
+  private BroadcastPlan.Shape shape(String text) {
     try {
-      BroadcastShape shape = BroadcastShape.parse(text);
+      BroadcastPlan.Shape shape = BroadcastPlan.Shape.parse(text);
       if (shape.bytes() < THRESHOLD.bytes() == below) {
         return shape;
       }

@@ -15,10 +15,10 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 import org.sparkrdma.benchmarks.jobs.BenchmarkException;
-import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
+import org.sparkrdma.benchmarks.jobs.GroupBy;
 
 /** Broadcasts one value after the other in a running application. Confined to one thread. */
-record BroadcastValue(JavaSparkContext spark, BroadcastShape shape) {
+record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
   private static final long SEED = 20_261_127;
   private static final Path IO = Path.of("/proc/self/io");
   private static final int ROW_BYTES = 1 << 10;
@@ -62,7 +62,7 @@ record BroadcastValue(JavaSparkContext spark, BroadcastShape shape) {
     figures.put("broadcast", (jobNs - startNs) / 1e9);
     figures.put("both", figures.get("broadcast") + figures.get("job"));
     figures.put("value", all.stream().mapToDouble(Received::seconds).max().orElse(0));
-    long checksum = NoiseBlocks.checksum(noise);
+    long checksum = GroupBy.NoiseBlocks.checksum(noise);
     if (all.stream().map(Received::executor).distinct().count() != shape.executors()
         || all.stream().anyMatch(received -> received.checksum() != checksum)) {
       throw new BenchmarkException("not every executor had one task and the right bytes: " + all);
@@ -74,7 +74,7 @@ record BroadcastValue(JavaSparkContext spark, BroadcastShape shape) {
     long startNs = System.nanoTime();
     byte[] bytes = value.value();
     double seconds = (System.nanoTime() - startNs) / 1e9;
-    return new Received(SparkEnv.get().executorId(), NoiseBlocks.checksum(bytes), seconds);
+    return new Received(SparkEnv.get().executorId(), GroupBy.NoiseBlocks.checksum(bytes), seconds);
   }
 
   /**

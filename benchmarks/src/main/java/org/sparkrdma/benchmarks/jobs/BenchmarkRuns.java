@@ -3,13 +3,14 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 
 /**
  * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
@@ -17,7 +18,7 @@ import org.sparkrdma.launch.ProgressLine;
  */
 public final class BenchmarkRuns {
   private final BenchmarkPlan plan;
-  private final Consumer<ProgressLine> progress;
+  private final Consumer<ProgressLog.Line> progress;
   private final Function<String, Workload> workloads;
   private final Environment environment = Environment.now();
   private int runsDone;
@@ -28,7 +29,7 @@ public final class BenchmarkRuns {
   /**
    * @param progress is given each step
    */
-  public BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLine> progress) {
+  public BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLog.Line> progress) {
     this(plan, progress, plan::workload);
   }
 
@@ -36,7 +37,9 @@ public final class BenchmarkRuns {
    * @param workloads the job in a shape
    */
   BenchmarkRuns(
-      BenchmarkPlan plan, Consumer<ProgressLine> progress, Function<String, Workload> workloads) {
+      BenchmarkPlan plan,
+      Consumer<ProgressLog.Line> progress,
+      Function<String, Workload> workloads) {
     this.plan = plan;
     this.progress = progress;
     this.workloads = workloads;
@@ -48,20 +51,20 @@ public final class BenchmarkRuns {
    * @throws BenchmarkException when an answer differs or the runs cannot be compared
    */
   public BenchmarkReport run() throws Exception {
-    List<CaseReport> cases = new ArrayList<>();
+    List<BenchmarkReport.CaseReport> cases = new ArrayList<>();
     for (String shape : plan.shapes()) {
       Workload workload = workloads.apply(shape);
       firstAnswer = null;
       prepare(workload, shape);
-      List<RunResult> results = new ArrayList<>();
+      List<BenchmarkReport.RunResult> results = new ArrayList<>();
       for (int round = 1; round <= plan.rounds(); round++) {
         for (ShuffleMode mode : plan.order(round)) {
-          RunResult result = measure(workload, shape, mode, round);
+          BenchmarkReport.RunResult result = measure(workload, shape, mode, round);
           results.add(result);
           requireSameExecutors(results.get(0), result, shape);
         }
       }
-      cases.add(CaseReport.of(shape, plan.modes(), results));
+      cases.add(BenchmarkReport.CaseReport.of(shape, plan.modes(), results));
     }
     return new BenchmarkReport(plan, environment, cases);
   }
@@ -90,10 +93,10 @@ public final class BenchmarkRuns {
     }
   }
 
-  private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
-      throws Exception {
+  private BenchmarkReport.RunResult measure(
+      Workload workload, String shape, ShuffleMode mode, int round) throws Exception {
     String run = "%s, round %d, %s".formatted(shape, round, mode);
-    progress.accept(new ProgressLine(run + ", start", runsDone, plan.runs(), "runs"));
+    progress.accept(new ProgressLog.Line(run + ", start", runsDone, plan.runs(), "runs"));
     return application(
         mode,
         spark -> {
@@ -139,7 +142,8 @@ public final class BenchmarkRuns {
     }
   }
 
-  private void requireSameExecutors(RunResult first, RunResult result, String shape)
+  private void requireSameExecutors(
+      BenchmarkReport.RunResult first, BenchmarkReport.RunResult result, String shape)
       throws BenchmarkException {
     if (result.executors() != first.executors()) {
       throw new BenchmarkException(
@@ -158,5 +162,48 @@ public final class BenchmarkRuns {
   @FunctionalInterface
   private interface Work<T> {
     T run(JavaSparkContext spark) throws Exception;
+  }
+
+  /**
+   * Settings that every benchmark fixes, so that results can be compared. All other settings are
+   * the user's.
+   */
+  public static final class FixedSettings {
+    private static final Map<String, String> SETTINGS =
+        Map.of(
+            "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+            "spark.shuffle.compress", "true",
+            "spark.io.compression.codec", "lz4",
+            // With up to 200 partitions Spark would create a serializer for each block that it
+            // writes:
+            // about a millisecond each, much more than the block's way to its reader.
+            "spark.shuffle.sort.bypassMergeThreshold", "0",
+            // Spark runs reducers where a fifth of their input is. With two executors and two jobs
+            // at
+            // once the bytes that cross the network would then differ by ten times between runs.
+            "spark.shuffle.reduceLocality.enabled", "false",
+            "spark.speculation", "false",
+            // The executors must be the same ones from the warm-up to the end of the measured run.
+            "spark.dynamicAllocation.enabled", "false",
+            "spark.scheduler.minRegisteredResourcesRatio", "1.0",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime", "120s",
+            // Joins must shuffle both sides.
+            "spark.sql.autoBroadcastJoinThreshold", "-1");
+
+    /**
+     * Removed, because the number of cores is read from the value that Spark derives without it.
+     */
+    private static final String DEFAULT_PARALLELISM = "spark.default.parallelism";
+
+    private FixedSettings() {}
+
+    /** The settings of one application: the user's, then the fixed ones, then those of the mode. */
+    public static SparkConf conf(ShuffleMode mode) {
+      SparkConf conf = new SparkConf();
+      conf.remove(DEFAULT_PARALLELISM);
+      SETTINGS.forEach(conf::set);
+      mode.conf().forEach(conf::set);
+      return conf;
+    }
   }
 }

@@ -28,7 +28,7 @@ public final class BenchmarkTable {
   public static String of(BenchmarkReport report) {
     StringBuilder text = new StringBuilder();
     int rounds = report.plan().rounds();
-    for (CaseReport each : report.cases()) {
+    for (BenchmarkReport.CaseReport each : report.cases()) {
       text.append(
           "%s %s: median (quartiles) of %d round%s%n"
               .formatted(report.plan().job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
@@ -59,11 +59,14 @@ public final class BenchmarkTable {
    * The shuffles with median and quartiles of each metric, the headings first; of one round the
    * time only.
    */
-  static List<List<String>> values(CaseReport report, int rounds) {
-    List<Metric> metrics = rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values());
+  static List<List<String>> values(BenchmarkReport.CaseReport report, int rounds) {
+    List<BenchmarkReport.Metric> metrics =
+        rounds == 1
+            ? List.of(BenchmarkReport.Metric.WALL)
+            : List.of(BenchmarkReport.Metric.values());
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("shuffle"));
-    for (Metric metric : metrics) {
+    for (BenchmarkReport.Metric metric : metrics) {
       headings.add(metric.heading());
     }
     headings.addAll(List.of("by READ", "by TCP"));
@@ -77,10 +80,13 @@ public final class BenchmarkTable {
   }
 
   private static List<String> values(
-      CaseReport report, CaseReport.Summary summary, List<Metric> metrics, int rounds) {
-    List<RunResult> runs = report.runs(summary.mode());
+      BenchmarkReport.CaseReport report,
+      BenchmarkReport.CaseReport.Summary summary,
+      List<BenchmarkReport.Metric> metrics,
+      int rounds) {
+    List<BenchmarkReport.RunResult> runs = report.runs(summary.mode());
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
-    for (Metric metric : metrics) {
+    for (BenchmarkReport.Metric metric : metrics) {
       row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
     }
     row.add(bytes(runs, run -> run.bytes().read()));
@@ -94,27 +100,30 @@ public final class BenchmarkTable {
     return row;
   }
 
-  private static String bytes(List<RunResult> runs, ToLongFunction<RunResult> value) {
+  private static String bytes(
+      List<BenchmarkReport.RunResult> runs, ToLongFunction<BenchmarkReport.RunResult> value) {
     return new DataSize(median(runs, value)).toString();
   }
 
-  private static long median(List<RunResult> runs, ToLongFunction<RunResult> value) {
+  private static long median(
+      List<BenchmarkReport.RunResult> runs, ToLongFunction<BenchmarkReport.RunResult> value) {
     return runs.stream().mapToLong(value).sorted().toArray()[runs.size() / 2];
   }
 
   /** The ratios to the first shuffle, the headings first. */
-  static List<List<String>> ratios(CaseReport report) {
+  static List<List<String>> ratios(BenchmarkReport.CaseReport report) {
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("ratio"));
-    for (Metric metric : Metric.values()) {
+    for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
       headings.add(metric.toString());
     }
     rows.add(headings);
-    CaseReport.Summary first = report.summaries().get(0);
-    for (CaseReport.Summary summary : report.summaries().subList(1, report.summaries().size())) {
+    BenchmarkReport.CaseReport.Summary first = report.summaries().get(0);
+    for (BenchmarkReport.CaseReport.Summary summary :
+        report.summaries().subList(1, report.summaries().size())) {
       int rounds = report.runs(summary.mode()).size();
       List<String> row = new ArrayList<>(List.of(summary.mode() + " / " + first.mode()));
-      for (Metric metric : Metric.values()) {
+      for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
         Quartiles ratio = summary.ratios().get(metric);
         row.add(ratio == null ? "-" : format(ratio, RATIO_DECIMALS, rounds));
       }
@@ -128,7 +137,7 @@ public final class BenchmarkTable {
     return rounds == 1 ? quartiles.formatMedian(decimals) : quartiles.format(decimals);
   }
 
-  private static Map<String, Long> sum(List<RunResult> runs) {
+  private static Map<String, Long> sum(List<BenchmarkReport.RunResult> runs) {
     Map<String, Long> sums = new TreeMap<>();
     runs.forEach(run -> run.fallbacks().forEach((name, n) -> sums.merge(name, n, Long::sum)));
     return sums;
@@ -141,5 +150,61 @@ public final class BenchmarkTable {
             .entrySet().stream()
                 .map(entry -> "%d blocks (%s)".formatted(entry.getValue(), entry.getKey()))
                 .collect(Collectors.joining(", "));
+  }
+
+  /** The queries of a job under each shuffle. Stateless. */
+  static final class QueryTable {
+    private QueryTable() {}
+
+    /** Whether the job consists of several queries whose times were measured. */
+    static boolean isFor(BenchmarkReport.CaseReport report) {
+      return names(report).size() > 1;
+    }
+
+    /** Wall time of each query, then its ratio to the first shuffle; the headings first. */
+    static List<List<String>> rows(BenchmarkReport.CaseReport report) {
+      List<ShuffleMode> modes = modes(report);
+      int rounds = report.runs(modes.get(0)).size();
+      List<List<String>> rows = new ArrayList<>();
+      List<String> headings = new ArrayList<>(List.of("query"));
+      modes.forEach(mode -> headings.add(mode + " s"));
+      others(report).forEach(mode -> headings.add(mode + " / " + modes.get(0)));
+      rows.add(headings);
+      for (String query : names(report)) {
+        List<String> row = new ArrayList<>(List.of(query));
+        for (ShuffleMode mode : modes) {
+          Quartiles seconds =
+              Quartiles.of(report.runs(mode), run -> run.querySeconds().getOrDefault(query, 0.0));
+          row.add(BenchmarkTable.format(seconds, 2, rounds));
+        }
+        for (ShuffleMode mode : others(report)) {
+          row.add(BenchmarkTable.format(ratio(report, mode, query), 2, rounds));
+        }
+        rows.add(row);
+      }
+      return rows;
+    }
+
+    /** The ratios of the rounds, to the first shuffle in the same round. */
+    private static Quartiles ratio(
+        BenchmarkReport.CaseReport report, ShuffleMode mode, String query) {
+      return Quartiles.of(
+          report.ratios(mode, run -> run.querySeconds().getOrDefault(query, Double.NaN)),
+          Double::doubleValue);
+    }
+
+    private static List<String> names(BenchmarkReport.CaseReport report) {
+      return report.runs().isEmpty()
+          ? List.of()
+          : List.copyOf(report.runs().get(0).querySeconds().keySet());
+    }
+
+    private static List<ShuffleMode> modes(BenchmarkReport.CaseReport report) {
+      return report.summaries().stream().map(BenchmarkReport.CaseReport.Summary::mode).toList();
+    }
+
+    private static List<ShuffleMode> others(BenchmarkReport.CaseReport report) {
+      return modes(report).subList(1, modes(report).size());
+    }
   }
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.io.Serializable;
+import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
@@ -27,7 +31,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
    * @throws IllegalArgumentException in one sentence
    */
   public static GroupBy parse(String shape) {
-    Shape parts = Shape.parse(shape, 3);
+    Workload.Shape parts = Workload.Shape.parse(shape, 3);
     int blockBytes = parts.bytes(2, new DataSize(64L << 20));
     return new GroupBy(
         new NoiseBlocks(
@@ -45,7 +49,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   @Override
-  public PendingAnswer run(JavaSparkContext spark, String data) {
+  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
     NoiseBlocks noise = blocks;
     Tuple3<Long, Long, Long> sum =
         spark
@@ -61,16 +65,17 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   /** Generates all records again, without a shuffle, and compares. */
-  private Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
+  private ComputedAnswer.Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
       throws BenchmarkException {
-    Answer answer = answer(found);
+    ComputedAnswer.Answer answer = answer(found);
     NoiseBlocks noise = blocks;
     long sum =
         spark
             .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
             .map(noise::sumOfMap)
             .fold(0L, Long::sum);
-    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
+    ComputedAnswer.Answer expected =
+        ComputedAnswer.Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
     Optional<String> difference = answer.difference(expected);
     if (difference.isPresent()) {
       throw new BenchmarkException("records were lost or changed: " + difference.get());
@@ -79,12 +84,12 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   /** The answer of the sums of {@link #summarize}. */
-  static Answer answer(Tuple3<Long, Long, Long> found) throws BenchmarkException {
+  static ComputedAnswer.Answer answer(Tuple3<Long, Long, Long> found) throws BenchmarkException {
     if (found._3() != 0) {
       throw new BenchmarkException(
           "%d of %d records were read by the wrong reducer".formatted(found._3(), found._1()));
     }
-    return Answer.of(found._1(), found._2());
+    return ComputedAnswer.Answer.of(found._1(), found._2());
   }
 
   /**
@@ -105,5 +110,70 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
       }
     }
     return new Tuple3<>(records, sum, misplaced);
+  }
+
+  /**
+   * Records of a shuffle in which every map output has a block of the same length for every
+   * reducer. The bytes are noise from a seed, which no codec compresses.
+   *
+   * @param maps number of map outputs
+   * @param reducers number of blocks in each map output
+   * @param blockBytes payload of one block
+   * @param recordBytes payload of one record; the last record of a block may be shorter
+   */
+  public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordBytes, long seed)
+      implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    /** The records of one map output, each with the number of its reducer. Generated lazily. */
+    public Iterator<Tuple2<Integer, byte[]>> ofMap(int map) {
+      SplittableRandom random = new SplittableRandom(seed + map);
+      return IntStream.range(0, reducers)
+          .boxed()
+          .flatMap(
+              reducer ->
+                  IntStream.range(0, recordsPerBlock())
+                      .mapToObj(record -> new Tuple2<>(reducer, noise(random, record))))
+          .iterator();
+    }
+
+    /** Sum of the checksums of all records of one map output. */
+    long sumOfMap(int map) {
+      long sum = 0;
+      for (var records = ofMap(map); records.hasNext(); ) {
+        Tuple2<Integer, byte[]> next = records.next();
+        sum += checksum(next._1, next._2);
+      }
+      return sum;
+    }
+
+    private byte[] noise(SplittableRandom random, int record) {
+      byte[] noise = new byte[Math.min(recordBytes, blockBytes - record * recordBytes)];
+      random.nextBytes(noise);
+      return noise;
+    }
+
+    int recordsPerBlock() {
+      return (blockBytes + recordBytes - 1) / recordBytes;
+    }
+
+    long blocks() {
+      return (long) maps * reducers;
+    }
+
+    /** Checksum of a record together with its key. */
+    static long checksum(int key, byte[] record) {
+      CRC32C checksum = new CRC32C();
+      checksum.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, key));
+      checksum.update(record);
+      return checksum.getValue();
+    }
+
+    /** Checksum of one record. Sums of them do not depend on the order of the records. */
+    public static long checksum(byte[] record) {
+      CRC32C checksum = new CRC32C();
+      checksum.update(record);
+      return checksum.getValue();
+    }
   }
 }

@@ -3,10 +3,18 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import org.sparkrdma.launch.NumberLimits;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,7 +31,7 @@ public final class JobCommand implements Callable<Integer> {
   private static final int MAX_THREADS = 256;
 
   @Mixin private ClusterOptions options;
-  @Mixin private JobOptions job;
+  @Mixin private BenchmarkPlan.Options job;
 
   @Option(names = "--threads", defaultValue = "1")
   private int threads;
@@ -53,7 +61,7 @@ public final class JobCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     // Each cluster has a directory of its own; LaunchedRuns names it when it exists.
     BenchmarkPlan plan = job.plan("");
-    new NumberLimits(spec).check("--threads", threads, 1, MAX_THREADS);
+    new LaunchOptions.Limits(spec).check("--threads", threads, 1, MAX_THREADS);
     ExecutorSize size = new ExecutorSize(threads);
     options.check();
     return options
@@ -65,5 +73,63 @@ public final class JobCommand implements Callable<Integer> {
               options.publish(BenchmarkTable.of(report), report);
               System.out.println("All answers are equal.");
             });
+  }
+
+  /**
+   * Size of each of the two executors of a cluster of {@code ./bench}.
+   *
+   * @param threads task threads, at least 1
+   */
+  public record ExecutorSize(int threads) {
+    private static final int EXECUTORS = 2;
+    private static final int MIN_HEAP_MIB = 1_024;
+    private static final int HEAP_MIB_PER_THREAD = 256;
+
+    private int heapMib() {
+      return Math.max(MIN_HEAP_MIB, threads * HEAP_MIB_PER_THREAD);
+    }
+
+    /** Workers that hold one such executor each. */
+    public ClusterSettings workers(ClusterSettings settings) {
+      return settings.withWorkerSize(threads, heapMib());
+    }
+
+    /** Settings of the application. */
+    public Map<String, String> conf() {
+      return Map.of(
+          "spark.executor.cores", Integer.toString(threads),
+          "spark.executor.memory", heapMib() + "m",
+          "spark.cores.max", Integer.toString(EXECUTORS * threads));
+    }
+  }
+
+  /** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
+  public static final class LaunchedRuns {
+    private LaunchedRuns() {}
+
+    /**
+     * Runs the plan to its end.
+     *
+     * @param size of each executor; the cluster's Workers have the same
+     * @param onStep is given each step of the application, on a thread of its own
+     */
+    public static BenchmarkReport run(
+        BenchmarkPlan plan,
+        MeasuringRuns runs,
+        JobCommand.ExecutorSize size,
+        Consumer<ProgressLog.Line> onStep)
+        throws LaunchException, ClusterException, IOException, InterruptedException {
+      Map<String, String> conf = new HashMap<>(size.conf());
+      // The loopback engine, because all executors are on one host.
+      conf.put("spark.shuffle.rdma.engine", "soft");
+      return runs.run(
+              plan.job().toString(),
+              LaunchedBenchmark.class,
+              plan.withData("file:" + runs.directory().data()),
+              conf,
+              BenchmarkReport.class,
+              onStep)
+          .withoutData();
+    }
   }
 }

@@ -71,12 +71,13 @@ public record MeasuredRatio(
       throw new IOException("the report has neither ratios of a job nor of transferred blocks");
     }
     List<MeasuredRatio> ratios = new ArrayList<>();
-    for (CaseReport one : report.cases()) {
+    for (BenchmarkReport.CaseReport one : report.cases()) {
       String shape = report.plan().job() + " " + one.shape();
-      List<CaseReport.Summary> others = one.summaries().subList(1, one.summaries().size());
-      for (CaseReport.Summary summary : others) {
+      List<BenchmarkReport.CaseReport.Summary> others =
+          one.summaries().subList(1, one.summaries().size());
+      for (BenchmarkReport.CaseReport.Summary summary : others) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
-        for (Metric metric : Metric.values()) {
+        for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
           one.ratios(summary.mode(), metric::of)
               .forEach(
                   value ->

@@ -4,10 +4,13 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToDoubleFunction;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.executor.ShuffleReadMetrics;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
 /** One measured run in a running application. Used once. */
 final class MeasuredRun {
@@ -27,7 +30,7 @@ final class MeasuredRun {
    *
    * @param answer with its rows, which the result does not keep
    */
-  record Measured(RunResult result, ComputedAnswer answer) {}
+  record Measured(BenchmarkReport.RunResult result, ComputedAnswer answer) {}
 
   Measured run(Workload workload, String data, ShuffleMode mode, int round, String description)
       throws Exception {
@@ -40,7 +43,7 @@ final class MeasuredRun {
     spark.sc().addSparkListener(totals);
     spark.sc().setJobDescription(description);
     long startNs = System.nanoTime();
-    PendingAnswer pending = workload.run(spark, data);
+    Workload.PendingAnswer pending = workload.run(spark, data);
     double seconds = (System.nanoTime() - startNs) / 1e9;
     awaitListeners();
     spark.sc().removeSparkListener(totals);
@@ -51,8 +54,8 @@ final class MeasuredRun {
     boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks() == 0;
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
     ComputedAnswer answer = pending.call();
-    RunResult result =
-        new RunResult(
+    BenchmarkReport.RunResult result =
+        new BenchmarkReport.RunResult(
             mode,
             round,
             before.size(),
@@ -107,5 +110,151 @@ final class MeasuredRun {
           }
         });
     return sums;
+  }
+
+  /**
+   * Sums of Spark's own shuffle read metrics over all tasks.
+   *
+   * <p>Written by Spark's listener thread, read by any thread.
+   */
+  public static final class ShuffleReadTotals extends SparkListener {
+    private final AtomicLong remoteBytes = new AtomicLong();
+    private final AtomicLong localBytes = new AtomicLong();
+    private final AtomicLong remoteBlocks = new AtomicLong();
+    private final AtomicLong localBlocks = new AtomicLong();
+    private final AtomicLong fetchWaitMs = new AtomicLong();
+    private final AtomicLong failedTasks = new AtomicLong();
+
+    /** All sums are 0. */
+    public ShuffleReadTotals() {}
+
+    @Override
+    public void onTaskEnd(SparkListenerTaskEnd end) {
+      if (end.taskMetrics() != null) {
+        add(end.taskMetrics().shuffleReadMetrics());
+      }
+      if (!end.taskInfo().successful()) {
+        failedTasks.incrementAndGet();
+      }
+    }
+
+    /** Adds the metrics of one task. */
+    public void add(ShuffleReadMetrics read) {
+      remoteBytes.addAndGet(read.remoteBytesRead());
+      localBytes.addAndGet(read.localBytesRead());
+      remoteBlocks.addAndGet(read.remoteBlocksFetched());
+      localBlocks.addAndGet(read.localBlocksFetched());
+      fetchWaitMs.addAndGet(read.fetchWaitTime());
+    }
+
+    /** Bytes from other executors. */
+    public long remoteBytes() {
+      return remoteBytes.get();
+    }
+
+    /** Bytes from the executor of the task. */
+    public long localBytes() {
+      return localBytes.get();
+    }
+
+    /** Blocks from other executors. */
+    public long remoteBlocks() {
+      return remoteBlocks.get();
+    }
+
+    /** Blocks from the executor of the task. */
+    public long localBlocks() {
+      return localBlocks.get();
+    }
+
+    /** Time that tasks waited for remote blocks, in seconds, as on Spark's own pages. */
+    public double fetchWaitSeconds() {
+      return fetchWaitMs.get() / 1e3;
+    }
+
+    /** Number of tasks that failed; the sums contain their reads. */
+    public long failedTasks() {
+      return failedTasks.get();
+    }
+  }
+
+  /**
+   * Bytes and blocks that one run read by RDMA READ, by TCP and locally, from the counters of Spark
+   * and of the plug-in.
+   *
+   * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
+   */
+  record PathTotals(
+      BenchmarkReport.RunResult.ByPath bytes,
+      BenchmarkReport.RunResult.ByPath blocks,
+      Map<String, Long> fallbacks) {
+    private static final String FALLBACK_PREFIX = "fallback.";
+
+    /**
+     * At most this part of the bytes that tasks have taken may be left; 0.02 % in all of TPC-DS.
+     */
+    private static final int MAX_LEFT_PART = 100;
+
+    /**
+     * Computes the totals and checks that both counters agree.
+     *
+     * @param counters counters of the plug-in, summed over executors; empty without the plug-in
+     * @param complete whether no executor was lost and no task failed, so that no count is missing
+     * @throws BenchmarkException if the plug-in and Spark count different remote bytes, or if a run
+     *     that must show RDMA READ did not use it
+     */
+    static PathTotals of(
+        ShuffleMode mode,
+        Map<String, Long> counters,
+        MeasuredRun.ShuffleReadTotals spark,
+        boolean complete)
+        throws BenchmarkException {
+      Map<String, Long> fallbacks = withPrefix(counters, FALLBACK_PREFIX);
+      long read = counters.getOrDefault("rdma.bytes.read", 0L);
+      long tcp = counters.getOrDefault("tcp.bytes.read", 0L);
+      if (mode.mustRead() && read == 0) {
+        throw new BenchmarkException(
+            ("no byte was read by RDMA READ with the plug-in: remote bytes=%d, fallbacks=%s; the"
+                    + " executors' logs have the reasons")
+                .formatted(spark.remoteBytes(), fallbacks));
+      }
+      // With RDMA switched off the reader is Spark's own, which does not count in the plug-in's
+      // counters.
+      boolean plugInRead = read + tcp != 0;
+      if (complete && plugInRead && !agree(read + tcp, spark.remoteBytes())) {
+        throw new BenchmarkException(
+            "the plug-in and Spark count different remote bytes: mode=%s read=%d tcp=%d spark=%d"
+                .formatted(mode, read, tcp, spark.remoteBytes()));
+      }
+      return new PathTotals(
+          new BenchmarkReport.RunResult.ByPath(
+              read, plugInRead ? tcp : spark.remoteBytes(), spark.localBytes()),
+          new BenchmarkReport.RunResult.ByPath(
+              counters.getOrDefault("rdma.blocks.read", 0L),
+              plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks(),
+              spark.localBlocks()),
+          fallbacks);
+    }
+
+    /**
+     * Whether the plug-in has fetched what Spark's tasks have taken. A task that ends early, as
+     * with LIMIT, leaves blocks that were fetched for it, which Spark does not count.
+     */
+    private static boolean agree(long fetchedBytes, long takenBytes) {
+      long leftBytes = fetchedBytes - takenBytes;
+      return leftBytes >= 0 && leftBytes <= takenBytes / MAX_LEFT_PART;
+    }
+
+    /** The counters with this prefix that are not 0, by the rest of their names. */
+    private static Map<String, Long> withPrefix(Map<String, Long> counters, String prefix) {
+      Map<String, Long> selected = new TreeMap<>();
+      counters.forEach(
+          (name, count) -> {
+            if (name.startsWith(prefix) && count != 0) {
+              selected.put(name.substring(prefix.length()), count);
+            }
+          });
+      return selected;
+    }
   }
 }

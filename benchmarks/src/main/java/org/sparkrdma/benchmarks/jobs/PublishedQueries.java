@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -33,7 +39,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
    * @param shape such as {@code 0.1x16xall} or {@code 1x64x5}: scale, partitions, name of a query
    */
   public static PublishedQueries parse(QuerySuite suite, String shape) {
-    Shape parts = Shape.parse(shape, 3);
+    Workload.Shape parts = Workload.Shape.parse(shape, 3);
     parts.decimal(0, MAX_SCALE);
     String query = parts.text(2);
     List<String> known = suite.queries();
@@ -52,7 +58,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   }
 
   @Override
-  public PendingAnswer run(JavaSparkContext spark, String data) {
+  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
     // Query 90 of TPC-DS divides by a count that is 0 at small scales: null instead of an error.
@@ -65,7 +71,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
       results.add(session.sql(suite.text(query)).collectAsList());
       seconds.put(query, (System.nanoTime() - startNs) / 1e9);
     }
-    return new PendingAnswer() {
+    return new Workload.PendingAnswer() {
       @Override
       public ComputedAnswer call() {
         return answer(results);
@@ -102,5 +108,57 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     return value instanceof Double number && Double.isFinite(number)
         ? new BigDecimal(number).round(DIGITS).stripTrailingZeros().toString()
         : String.valueOf(value);
+  }
+
+  /** Tables and queries of a published benchmark, the queries as Spark's own tests have them. */
+  public enum QuerySuite {
+    /** 22 queries over 8 tables. */
+    TPCH(22, ""),
+
+    /** 103 queries over 24 tables: the 99, four of them in two parts. */
+    TPCDS(99, "14 23 24 39");
+
+    private final int count;
+
+    /** Numbers of queries that have two parts, separated by blanks. */
+    private final String inTwoParts;
+
+    QuerySuite(int count, String inTwoParts) {
+      this.count = count;
+      this.inTwoParts = inTwoParts;
+    }
+
+    /** Names of the queries in their order, such as {@code 5} or {@code 14a}. */
+    public List<String> queries() {
+      List<String> twice = List.of(inTwoParts.split(" ", -1));
+      return IntStream.rangeClosed(1, count)
+          .mapToObj(Integer::toString)
+          .flatMap(
+              name -> twice.contains(name) ? Stream.of(name + "a", name + "b") : Stream.of(name))
+          .toList();
+    }
+
+    /** Generates the tables. */
+    TableFiles.TableGenerator generator() {
+      return switch (this) {
+        case TPCH -> new TableFiles.TpchTables();
+        case TPCDS -> new TableFiles.TpcdsTables();
+      };
+    }
+
+    /** The build takes them from the jar of Spark SQL's tests. */
+    public String text(String query) {
+      String name = "query/" + this + "/q" + query + ".sql";
+      try (InputStream in = QuerySuite.class.getResourceAsStream(name)) {
+        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot read " + name, e);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 }

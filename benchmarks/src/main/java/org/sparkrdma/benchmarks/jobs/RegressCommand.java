@@ -7,15 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.sparkrdma.benchmarks.transfer.VerifyMode;
+import org.sparkrdma.benchmarks.transfer.TransferCommand;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
-import org.sparkrdma.launch.NumberLimits;
 import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.ReportOption;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -69,7 +68,7 @@ public final class RegressCommand implements Callable<Integer> {
   private List<DataSize> sizes;
 
   @Option(names = "--verify", defaultValue = "off")
-  private VerifyMode verify;
+  private TransferCommand.VerifyMode verify;
 
   @Option(names = "--pairs", defaultValue = "9")
   private int pairs;
@@ -77,7 +76,7 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--warm-ups")
   private Integer warmUps;
 
-  @Mixin private ReportOption report;
+  @Mixin private LaunchOptions.Report report;
 
   @Spec private CommandSpec spec;
 
@@ -94,8 +93,8 @@ public final class RegressCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException, LaunchException {
     GitRepository repository = new GitRepository(options.installation().project());
-    Commit baseCommit = commit(repository, base);
-    Commit headCommit = commit(repository, head);
+    GitRepository.Commit baseCommit = commit(repository, base);
+    GitRepository.Commit headCommit = commit(repository, head);
     check();
     ProgressLog progress = options.progress();
     Files.createDirectories(options.workDirectory());
@@ -116,7 +115,7 @@ public final class RegressCommand implements Callable<Integer> {
     }
   }
 
-  private Commit commit(GitRepository repository, String name)
+  private GitRepository.Commit commit(GitRepository repository, String name)
       throws IOException, InterruptedException, LaunchException {
     return repository
         .commit(name)
@@ -139,7 +138,7 @@ public final class RegressCommand implements Callable<Integer> {
     if (!measuresTransfers()) {
       checkJob();
     }
-    NumberLimits limits = new NumberLimits(spec);
+    LaunchOptions.Limits limits = new LaunchOptions.Limits(spec);
     limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
     limits.checkWarmUps(warmUps());
     report.check();
@@ -220,5 +219,63 @@ public final class RegressCommand implements Callable<Integer> {
 
   private ParameterException misuse(String sentence) {
     return new ParameterException(spec.commandLine(), sentence);
+  }
+
+  /**
+   * Result of two commits that ran in turn on one machine.
+   *
+   * @param environment the machine at the start
+   * @param changes one for each ratio
+   */
+  record RegressReport(
+      Environment environment,
+      GitRepository.Commit base,
+      GitRepository.Commit head,
+      List<RatioChange> changes) {
+    /**
+     * Builds both commits and runs this number of pairs. Each pair begins with the other commit.
+     */
+    static RegressReport measure(
+        CommitBenchmark benchmark,
+        GitRepository.Commit base,
+        GitRepository.Commit head,
+        int pairs,
+        Consumer<String> progress)
+        throws LaunchException, IOException, InterruptedException {
+      Environment environment = Environment.now();
+      for (GitRepository.Commit commit : List.of(base, head)) {
+        progress.accept("building " + commit);
+        benchmark.build(commit);
+      }
+      List<MeasuredRatio> ofBase = new ArrayList<>();
+      List<MeasuredRatio> ofHead = new ArrayList<>();
+      for (int pair = 1; pair <= pairs; pair++) {
+        boolean baseFirst = pair % 2 == 1;
+        for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
+          GitRepository.Commit commit = isBase ? base : head;
+          progress.accept("pair %d of %d: %s".formatted(pair, pairs, commit));
+          (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
+        }
+      }
+      return new RegressReport(environment, base, head, RatioChange.of(ofBase, ofHead));
+    }
+
+    /** Number of ratios that are worse. */
+    long worse() {
+      return changes.stream()
+          .filter(change -> change.verdict() == RatioChange.Verdict.WORSE)
+          .count();
+    }
+  }
+
+  /** Builds commits and runs the same benchmark on each. Confined to one thread. */
+  interface CommitBenchmark {
+    /** Builds the commit. Called once for each, before any run. */
+    void build(GitRepository.Commit commit)
+        throws LaunchException, IOException, InterruptedException;
+
+    /** Runs the benchmark once and returns its ratios. */
+    List<MeasuredRatio> run(GitRepository.Commit commit)
+        throws LaunchException, IOException, InterruptedException;
   }
 }

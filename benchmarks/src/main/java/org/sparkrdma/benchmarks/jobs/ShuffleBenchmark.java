@@ -4,8 +4,8 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.ReportOption;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,12 +23,12 @@ public final class ShuffleBenchmark implements Callable<Integer> {
   private static final String DEPLOY_MODE = "spark.submit.deployMode";
   private static final String CLUSTER_MODE = "cluster";
 
-  @Mixin private JobOptions job;
+  @Mixin private BenchmarkPlan.Options job;
 
   @Option(names = "--data", paramLabel = "URI")
   private String data;
 
-  @Mixin private ReportOption report;
+  @Mixin private LaunchOptions.Report report;
 
   @Spec private CommandSpec spec;
 

@@ -79,8 +79,8 @@ public enum ShuffleJob {
         case GROUPBY -> GroupBy.parse(shape);
         case TERASORT -> TeraSortJob.parse(shape);
         case PAGERANK -> PageRank.parse(shape);
-        case TPCH -> PublishedQueries.parse(QuerySuite.TPCH, shape);
-        case TPCDS -> PublishedQueries.parse(QuerySuite.TPCDS, shape);
+        case TPCH -> PublishedQueries.parse(PublishedQueries.QuerySuite.TPCH, shape);
+        case TPCDS -> PublishedQueries.parse(PublishedQueries.QuerySuite.TPCDS, shape);
       };
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(

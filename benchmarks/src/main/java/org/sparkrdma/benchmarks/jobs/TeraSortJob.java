@@ -21,7 +21,7 @@ public record TeraSortJob(DataSize size) implements Workload {
    * @param shape such as {@code 1g}: bytes of the input
    */
   public static TeraSortJob parse(String shape) {
-    return new TeraSortJob(Shape.parse(shape, 1).size(0));
+    return new TeraSortJob(Workload.Shape.parse(shape, 1).size(0));
   }
 
   private long records() {
@@ -41,7 +41,7 @@ public record TeraSortJob(DataSize size) implements Workload {
 
   /** The answer is the output's digest; output that is not sorted is an error. */
   @Override
-  public PendingAnswer run(JavaSparkContext spark, String data) {
+  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
     String output = data + "/terasort-output";
     delete(spark, output);
     TeraSort.sort(spark, input(data), output, partitions());
@@ -51,9 +51,10 @@ public record TeraSortJob(DataSize size) implements Workload {
         throw new BenchmarkException("the output is not sorted: " + summary.disorder().get());
       }
       TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
-      Answer answer = new Answer(summary.records(), summary.checksum());
+      ComputedAnswer.Answer answer =
+          new ComputedAnswer.Answer(summary.records(), summary.checksum());
       Optional<String> difference =
-          answer.difference(new Answer(expected.records(), expected.checksum()));
+          answer.difference(new ComputedAnswer.Answer(expected.records(), expected.checksum()));
       if (difference.isPresent()) {
         throw new BenchmarkException("records were lost or changed: " + difference.get());
       }

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.cluster.ClusterProcess;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.RunDirectory;
@@ -22,7 +21,7 @@ import org.sparkrdma.launch.RunDirectory;
  * <p>Confined to the main thread, but {@link #close} may run on a shutdown hook at any time: it
  * ends the processes and deletes the directory. A second close does nothing.
  */
-final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
+final class WorktreeBenchmark implements RegressCommand.CommitBenchmark, AutoCloseable {
   private static final List<String> BUILD =
       List.of(
           "./mvnw", "-B", "-ntp", "-Pquick", "-DskipTests", "-pl", "benchmarks", "-am", "package");
@@ -51,7 +50,8 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
   }
 
   @Override
-  public void build(Commit commit) throws LaunchException, IOException, InterruptedException {
+  public void build(GitRepository.Commit commit)
+      throws LaunchException, IOException, InterruptedException {
     if (worktrees.containsKey(commit.hash())) {
       return;
     }
@@ -62,7 +62,7 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
   }
 
   @Override
-  public List<MeasuredRatio> run(Commit commit)
+  public List<MeasuredRatio> run(GitRepository.Commit commit)
       throws LaunchException, IOException, InterruptedException {
     Path worktree = worktrees.get(commit.hash());
     Path report = directory.resolve("report-%d.json".formatted(++runs));
@@ -78,7 +78,8 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
    * The options as the commit's own script knows them: latency was a command of its own once, and
    * still older commits do not measure it.
    */
-  private List<String> options(Commit commit, Path worktree) throws LaunchException, IOException {
+  private List<String> options(GitRepository.Commit commit, Path worktree)
+      throws LaunchException, IOException {
     if (!options.get(0).equals(RegressCommand.LATENCY)) {
       return options;
     }
@@ -104,7 +105,7 @@ final class WorktreeBenchmark implements CommitBenchmark, AutoCloseable {
             .redirectInput(Path.of("/dev/null").toFile())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
-    ClusterProcess process = processes.start(builder, output);
+    LiveProcesses.ClusterProcess process = processes.start(builder, output);
     int exitCode;
     try {
       exitCode = process.process().waitFor();

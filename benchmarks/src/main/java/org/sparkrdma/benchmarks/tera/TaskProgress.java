@@ -10,7 +10,7 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 
 /**
  * Prints one line for each finished task of the jobs that run, for the launcher of the application.
@@ -24,7 +24,7 @@ public final class TaskProgress extends SparkListener {
   /** Index of the stages among the fields of SparkListenerJobStart. */
   private static final int STAGE_INFOS = 2;
 
-  private final Consumer<ProgressLine> lines;
+  private final Consumer<ProgressLog.Line> lines;
   private final Set<Integer> runningJobs = new HashSet<>();
   private String phase = "";
   private int tasksDone;
@@ -40,7 +40,7 @@ public final class TaskProgress extends SparkListener {
   /**
    * @param lines is given one line per finished task
    */
-  public TaskProgress(Consumer<ProgressLine> lines) {
+  public TaskProgress(Consumer<ProgressLog.Line> lines) {
     this.lines = lines;
   }
 
@@ -80,6 +80,6 @@ public final class TaskProgress extends SparkListener {
   }
 
   private void print() {
-    lines.accept(new ProgressLine(phase, tasksDone, tasksTotal, "tasks"));
+    lines.accept(new ProgressLog.Line(phase, tasksDone, tasksTotal, "tasks"));
   }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.tera;
 
+import java.util.Iterator;
+import java.util.NoSuchElementException;
 import java.util.stream.IntStream;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
 import org.apache.hadoop.io.Text;
 import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
 
 /** Writes the input of the sort: {@code records} records in {@code files} files of equal length. */
 public final class TeraGen {
@@ -26,5 +29,108 @@ public final class TeraGen {
 
   private static long firstRow(int file, long records, int files) {
     return records / files * file + Math.min(file, records % files);
+  }
+
+  /**
+   * The records of a range of row numbers, in the layout of the sort benchmark.
+   *
+   * <pre>
+   *  0          10  12                32 hex digits    44  48                  96  100
+   *  +----------+---+----------------------------------+---+-------------------+---+
+   *  | key      |0 1| row number                       |mark| filler, 12 x 4   |mark|
+   *  +----------+---+----------------------------------+---+-------------------+---+
+   * </pre>
+   *
+   * The key is random but a function of the row number alone, so that every run generates the same
+   * bytes. Key and value are reused by the next record. Confined to one thread.
+   */
+  static final class TeraRecords implements Iterator<Tuple2<Text, Text>> {
+    static final int KEY_BYTES = 10;
+    static final int VALUE_BYTES = 90;
+    static final int RECORD_BYTES = KEY_BYTES + VALUE_BYTES;
+
+    private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
+    private static final byte[] HEX =
+        "0123456789ABCDEF".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private static final int ROW_OFFSET = 2;
+    private static final int ROW_DIGITS = 32;
+    private static final int FIRST_MARK_OFFSET = ROW_OFFSET + ROW_DIGITS;
+    private static final int FILLER_OFFSET = FIRST_MARK_OFFSET + 4;
+    private static final int SECOND_MARK_OFFSET = 86;
+
+    private final long endRow;
+    private final byte[] keyBytes = new byte[KEY_BYTES];
+    private final byte[] valueBytes = new byte[VALUE_BYTES];
+    private final Text key = new Text();
+    private final Text value = new Text();
+    private long row;
+
+    /** The records of rows {@code startRow} to {@code endRow - 1}. */
+    TeraRecords(long startRow, long endRow) {
+      this.row = startRow;
+      this.endRow = endRow;
+      valueBytes[1] = 0x11;
+      putMark(FIRST_MARK_OFFSET, 0x8899AABB);
+      putMark(SECOND_MARK_OFFSET, 0xCCDDEEFF);
+    }
+
+    @Override
+    public boolean hasNext() {
+      return row < endRow;
+    }
+
+    @Override
+    public Tuple2<Text, Text> next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException("no row past the range: endRow=" + endRow);
+      }
+      long first = mix(2 * row);
+      long second = mix(2 * row + 1);
+      for (int i = 0; i < Long.BYTES; i++) {
+        keyBytes[i] = (byte) (first >>> (8 * i));
+      }
+      keyBytes[8] = (byte) second;
+      keyBytes[9] = (byte) (second >>> 8);
+      putRow();
+      putFiller(second >>> 16);
+      row++;
+      key.set(keyBytes);
+      value.set(valueBytes);
+      return new Tuple2<>(key, value);
+    }
+
+    private void putRow() {
+      long rest = row;
+      for (int i = ROW_OFFSET + ROW_DIGITS - 1; i >= ROW_OFFSET; i--) {
+        valueBytes[i] = HEX[(int) (rest & 0xF)];
+        rest >>>= 4;
+      }
+    }
+
+    private void putFiller(long random) {
+      long rest = random;
+      for (int i = FILLER_OFFSET; i < SECOND_MARK_OFFSET; i += 4) {
+        byte digit = HEX[(int) (rest & 0xF)];
+        valueBytes[i] = digit;
+        valueBytes[i + 1] = digit;
+        valueBytes[i + 2] = digit;
+        valueBytes[i + 3] = digit;
+        rest >>>= 4;
+      }
+    }
+
+    private void putMark(int offset, int mark) {
+      for (int i = 0; i < 4; i++) {
+        valueBytes[offset + i] = (byte) (mark >>> (24 - 8 * i));
+      }
+    }
+
+    /** The i-th value of a SplitMix64 generator. Stateless. */
+    private static long mix(long index) {
+      long z = (index + 1) * GOLDEN_GAMMA;
+      z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+      z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+      return z ^ (z >>> 31);
+    }
   }
 }

@@ -3,8 +3,17 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
@@ -14,7 +23,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  */
 final class BlockFetcher {
   private final BlockStoreClient client;
-  private final Peers.Address server;
+  private final RoundTask.Peers.Address server;
   private final int blockBytes;
   private final BlockReader reader;
   private final Arrivals arrivals = new Arrivals();
@@ -31,7 +40,8 @@ final class BlockFetcher {
    * @param blockBytes length of each block
    * @param reader reads each block
    */
-  BlockFetcher(BlockStoreClient client, Peers.Address server, int blockBytes, BlockReader reader) {
+  BlockFetcher(
+      BlockStoreClient client, RoundTask.Peers.Address server, int blockBytes, BlockReader reader) {
     this.client = client;
     this.server = server;
     this.blockBytes = blockBytes;
@@ -91,6 +101,250 @@ final class BlockFetcher {
       reader.read(blockId, in);
     } finally {
       buffer.release();
+    }
+  }
+
+  /**
+   * Hands the answers to requests from the client's threads to one task's thread. Has a count of
+   * each buffer until the task takes it; {@link #close} releases the others, and nothing is kept
+   * later.
+   *
+   * <p>The benchmarks measure the client, so a block costs little here: no object, and the task's
+   * thread takes all blocks that wait with one lock and reads no clock for them.
+   */
+  static final class Arrivals implements BlockFetchingListener, AutoCloseable {
+    private static final long TIMEOUT_SECONDS = 120;
+
+    /** The name of each block, followed by its buffer or its failure. Synchronized on this. */
+    private Queue<Object> waiting = new ArrayDeque<>();
+
+    /** The same of the blocks that were taken together. Confined to the task's thread. */
+    private Queue<Object> taken = new ArrayDeque<>();
+
+    /** Synchronized on this. */
+    private boolean closed;
+
+    /** Confined to the task's thread. */
+    private String blockId;
+
+    @Override
+    public synchronized void onBlockFetchSuccess(String id, ManagedBuffer buffer) {
+      if (!closed) {
+        add(id, buffer.retain());
+      }
+    }
+
+    @Override
+    public synchronized void onBlockFetchFailure(String id, Throwable failure) {
+      add(id, failure);
+    }
+
+    private void add(String id, Object answer) {
+      boolean first = waiting.isEmpty();
+      waiting.add(id);
+      waiting.add(answer);
+      if (first) {
+        notifyAll();
+      }
+    }
+
+    /**
+     * Waits for the next block, 120 seconds at most.
+     *
+     * @return its buffer, which the task releases
+     * @throws IOException when it failed, or none arrived
+     */
+    public ManagedBuffer next() throws IOException, InterruptedException {
+      if (taken.isEmpty()) {
+        takeAll();
+      }
+      blockId = (String) taken.remove();
+      Object answer = taken.remove();
+      if (answer instanceof Throwable failure) {
+        throw new IOException("block " + blockId + " failed", failure);
+      }
+      return (ManagedBuffer) answer;
+    }
+
+    private synchronized void takeAll() throws IOException, InterruptedException {
+      if (waiting.isEmpty()) {
+        awaitOne();
+      }
+      Queue<Object> empty = taken;
+      taken = waiting;
+      waiting = empty;
+    }
+
+    private synchronized void awaitOne() throws IOException, InterruptedException {
+      long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+      while (waiting.isEmpty()) {
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+        if (leftMs <= 0) {
+          throw new IOException("no block was received for " + TIMEOUT_SECONDS + " s");
+        }
+        wait(leftMs);
+      }
+    }
+
+    /** Name of the block that {@link #next} has returned last; the task's thread. */
+    public String blockId() {
+      return blockId;
+    }
+
+    /** Releases the blocks that {@link #next} has not returned; the task's thread. */
+    @Override
+    public synchronized void close() {
+      closed = true;
+      releaseAll(taken);
+      releaseAll(waiting);
+    }
+
+    private static void releaseAll(Queue<Object> answers) {
+      for (Object answer : answers) {
+        if (answer instanceof ManagedBuffer buffer) {
+          buffer.release();
+        }
+      }
+      answers.clear();
+    }
+  }
+
+  /**
+   * Makes one request after the other. Confined to one task's thread; {@link #close} releases the
+   * blocks of a request that failed.
+   */
+  static final class TimedFetches implements AutoCloseable {
+    private final BlockStoreClient client;
+    private final RoundTask.Peers.Address server;
+    private final BlockFetcher.BlockReader reader;
+    private final LongSupplier nowNs;
+    private final BlockFetcher.Arrivals arrivals = new BlockFetcher.Arrivals();
+
+    /**
+     * @param reader reads each block after the time is taken
+     */
+    TimedFetches(
+        BlockStoreClient client,
+        RoundTask.Peers.Address server,
+        BlockFetcher.BlockReader reader,
+        LongSupplier nowNs) {
+      this.client = client;
+      this.server = server;
+      this.reader = reader;
+      this.nowNs = nowNs;
+    }
+
+    /**
+     * Returns the time from the request until this thread has all its blocks, in nanoseconds.
+     *
+     * @throws IOException if a block failed, timed out or has another length
+     */
+    long fetch(String[] request) throws IOException, InterruptedException {
+      ManagedBuffer[] buffers = new ManagedBuffer[request.length];
+      String[] blockIds = new String[request.length];
+      int taken = 0;
+      try {
+        long startNs = nowNs.getAsLong();
+        client.fetchBlocks(
+            server.host(), server.port(), server.executorId(), request, arrivals, null);
+        while (taken < request.length) {
+          buffers[taken] = arrivals.next();
+          blockIds[taken++] = arrivals.blockId();
+        }
+        long ns = nowNs.getAsLong() - startNs;
+        for (int i = 0; i < taken; i++) {
+          try (InputStream in = buffers[i].createInputStream()) {
+            reader.read(blockIds[i], in);
+          }
+        }
+        return ns;
+      } finally {
+        for (int i = 0; i < taken; i++) {
+          buffers[i].release();
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      arrivals.close();
+    }
+  }
+
+  /** Repeats requests until a time is over, but gives at least one. Confined to one thread. */
+  static final class TimedRequests implements Iterator<String[]> {
+    private final List<String[]> requests;
+    private final LongSupplier nowNs;
+    private final long endNs;
+    private int next;
+    private boolean began;
+
+    TimedRequests(List<String[]> requests, long durationNs, LongSupplier nowNs) {
+      this.requests = requests;
+      this.nowNs = nowNs;
+      endNs = nowNs.getAsLong() + durationNs;
+    }
+
+    @Override
+    public boolean hasNext() {
+      return !began || nowNs.getAsLong() - endNs < 0;
+    }
+
+    @Override
+    public String[] next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException("the time is over");
+      }
+      began = true;
+      String[] request = requests.get(next);
+      next = (next + 1) % requests.size();
+      return request;
+    }
+  }
+
+  /**
+   * The requests for all blocks of a round, like those of Spark's fetcher: one reducer after the
+   * other, each with its block of every map output. A request has a fifth of the bytes that may be
+   * in flight.
+   */
+  static final class FetchPlan {
+    /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
+    static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
+
+    private static final int REQUESTS_IN_FLIGHT = 5;
+
+    private FetchPlan() {}
+
+    /** One request for each reducer, with its block of every map output. */
+    static List<String[]> ofReducers(TransferPlan.Layout layout, int shuffleId) {
+      return IntStream.range(0, layout.reducers())
+          .mapToObj(
+              reducer ->
+                  IntStream.range(0, layout.maps())
+                      .mapToObj(map -> TransferPlan.Layout.blockId(shuffleId, map, reducer))
+                      .toArray(String[]::new))
+          .toList();
+    }
+
+    static List<String[]> of(TransferPlan.Layout layout, int shuffleId) {
+      long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
+      int perRequest =
+          Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
+      List<String[]> requests = new ArrayList<>();
+      List<String> open = new ArrayList<>();
+      for (int reducer = 0; reducer < layout.reducers(); reducer++) {
+        for (int map = 0; map < layout.maps(); map++) {
+          open.add(TransferPlan.Layout.blockId(shuffleId, map, reducer));
+          if (open.size() == perRequest) {
+            requests.add(open.toArray(String[]::new));
+            open.clear();
+          }
+        }
+      }
+      if (!open.isEmpty()) {
+        requests.add(open.toArray(String[]::new));
+      }
+      return requests;
     }
   }
 }

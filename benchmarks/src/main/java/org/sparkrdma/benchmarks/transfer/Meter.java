@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.SparkEnv;
@@ -28,14 +36,14 @@ final class Meter {
    *
    * @param work blocks that this executor has fetched meanwhile, or bytes that it has served
    */
-  Share end(TransferEngine engine, boolean server, Share.Work work) throws IOException {
+  Round.Share end(Round.Engine engine, boolean server, Round.Share.Work work) throws IOException {
     long ns = System.nanoTime() - startNs;
     long cpuNs = cpu.ns();
     ThreadCosts threads = ThreadCosts.now();
     Map<String, Long> counters = new TreeMap<>(manager.counters());
     counters.replaceAll((name, value) -> value - countersBefore.getOrDefault(name, 0L));
     counters.values().removeIf(grown -> grown == 0);
-    return new Share(
+    return new Round.Share(
         engine,
         server,
         work,
@@ -44,5 +52,139 @@ final class Meter {
         threads.deviceCpuNsSince(threadsBefore),
         threads.allocatedBytesSince(threadsBefore),
         counters);
+  }
+
+  /** The scope of measured CPU time. */
+  enum CpuScope {
+    /** This process; complete where the kernel moves no data in threads of its own. */
+    PROCESS {
+      @Override
+      Usage begin() throws IOException {
+        long pid = ProcessHandle.current().pid();
+        ProcessCpu before = ProcessCpu.of(pid);
+        return () -> ProcessCpu.of(pid).since(before);
+      }
+    },
+    /** The whole machine, for soft RDMA in the kernel; it must run nothing but the executor. */
+    MACHINE {
+      @Override
+      Usage begin() throws IOException {
+        long before = busyNs(Files.readString(STAT));
+        return () -> busyNs(Files.readString(STAT)) - before;
+      }
+    };
+
+    private static final Path STAT = Path.of("/proc/stat");
+    private static final long NS_PER_TICK = 10_000_000;
+    private static final int IDLE = 4;
+    private static final int WAITING = 5;
+    private static final int STOLEN = 8;
+
+    /** CPU time used since {@link #begin}. */
+    interface Usage {
+      long ns() throws IOException;
+    }
+
+    abstract Usage begin() throws IOException;
+
+    /**
+     * Busy time of all processors, in nanoseconds.
+     *
+     * @param stat content of /proc/stat, see proc(5), in ticks of 10 ms
+     */
+    static long busyNs(String stat) {
+      String[] columns = stat.lines().findFirst().orElseThrow().split(" +", -1);
+      long ticks = 0;
+      for (int i = 1; i <= Math.min(STOLEN, columns.length - 1); i++) {
+        if (i != IDLE && i != WAITING) {
+          ticks += Long.parseLong(columns[i]);
+        }
+      }
+      return ticks * NS_PER_TICK;
+    }
+  }
+
+  /**
+   * CPU time of all threads of a process at one time, in nanoseconds.
+   *
+   * <p>Taken from {@code /proc/PID/task/TID/schedstat}: the more usual {@code /proc/PID/stat}
+   * counts in steps of 10 ms, which is more than a server of one-sided reads uses in a whole round.
+   * CPU time of threads that end between two samples is lost; the threads that move blocks do not
+   * end.
+   *
+   * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
+   */
+  record ProcessCpu(Map<Path, Long> nsByThread) {
+    /** The CPU time until now. */
+    static ProcessCpu of(long pid) throws IOException {
+      return read(Path.of("/proc", Long.toString(pid), "task"));
+    }
+
+    static ProcessCpu read(Path tasks) throws IOException {
+      Map<Path, Long> nsByThread = new HashMap<>();
+      try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
+        for (Path thread : threads) {
+          try {
+            String line = Files.readString(thread.resolve("schedstat"));
+            nsByThread.put(thread, Long.parseLong(line.substring(0, line.indexOf(' '))));
+          } catch (NoSuchFileException e) {
+            // The thread has ended since the directory was read.
+          }
+        }
+      }
+      if (nsByThread.isEmpty()) {
+        throw new IOException("this kernel has no schedstat in " + tasks);
+      }
+      return new ProcessCpu(nsByThread);
+    }
+
+    long since(ProcessCpu earlier) {
+      return nsByThread.entrySet().stream()
+          .mapToLong(
+              thread -> thread.getValue() - earlier.nsByThread.getOrDefault(thread.getKey(), 0L))
+          .sum();
+    }
+  }
+
+  /**
+   * Costs of this JVM's Java threads until one time, by the thread's id.
+   *
+   * @param deviceCpuNs CPU time of the loopback engine's thread, which is in the place of a device
+   * @param allocatedBytes bytes that the other threads have allocated on the heap
+   */
+  record ThreadCosts(Map<Long, Long> deviceCpuNs, Map<Long, Long> allocatedBytes) {
+    private static final String DEVICE = "soft-rdma-";
+
+    static ThreadCosts now() {
+      ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+      Map<Long, Long> deviceCpuNs = new HashMap<>();
+      Map<Long, Long> allocatedBytes = new HashMap<>();
+      for (ThreadInfo thread : bean.getThreadInfo(bean.getAllThreadIds())) {
+        // A thread that has ended has no facts, or -1 for the figures.
+        if (thread != null && thread.getThreadName().startsWith(DEVICE)) {
+          deviceCpuNs.put(
+              thread.getThreadId(), Math.max(0, bean.getThreadCpuTime(thread.getThreadId())));
+        } else if (thread != null) {
+          allocatedBytes.put(
+              thread.getThreadId(),
+              Math.max(0, bean.getThreadAllocatedBytes(thread.getThreadId())));
+        }
+      }
+      return new ThreadCosts(deviceCpuNs, allocatedBytes);
+    }
+
+    long deviceCpuNsSince(ThreadCosts earlier) {
+      return growth(earlier.deviceCpuNs, deviceCpuNs);
+    }
+
+    long allocatedBytesSince(ThreadCosts earlier) {
+      return growth(earlier.allocatedBytes, allocatedBytes);
+    }
+
+    private static long growth(Map<Long, Long> earlier, Map<Long, Long> later) {
+      return later.entrySet().stream()
+          .mapToLong(thread -> thread.getValue() - earlier.getOrDefault(thread.getKey(), 0L))
+          .sum();
+    }
   }
 }

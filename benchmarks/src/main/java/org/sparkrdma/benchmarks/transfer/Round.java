@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
+import java.io.Serializable;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /**
  * Both engines' measurements of one round, taken directly after each other.
@@ -20,7 +25,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   private static final double MEDIAN = 0.5;
   private static final double P99 = 0.99;
 
-  private Share share(TransferEngine engine, boolean server) {
+  private Share share(Engine engine, boolean server) {
     List<Share> found =
         shares.stream()
             .filter(share -> share.engine() == engine && share.server() == server)
@@ -33,11 +38,11 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     return found.get(0);
   }
 
-  private Share client(TransferEngine engine) {
+  private Share client(Engine engine) {
     return share(engine, false);
   }
 
-  private Share server(TransferEngine engine) {
+  private Share server(Engine engine) {
     return share(engine, true);
   }
 
@@ -45,16 +50,16 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
    * The reason why the round is invalid, in one sentence: the bytes read differ from those written,
    * not all bytes of the plug-in's client used RDMA READ, or some of Spark's own did.
    */
-  Optional<String> objection(TransferKind kind) {
-    return Arrays.stream(TransferEngine.values())
+  Optional<String> objection(TransferPlan.Kind kind) {
+    return Arrays.stream(Engine.values())
         .flatMap(engine -> objection(kind, engine).stream())
         .findFirst();
   }
 
-  private Optional<String> objection(TransferKind kind, TransferEngine engine) {
+  private Optional<String> objection(TransferPlan.Kind kind, Engine engine) {
     Share client = client(engine);
     Share server = server(engine);
-    if (kind != TransferKind.CEILING) {
+    if (kind != TransferPlan.Kind.CEILING) {
       if (client.work().blocks() != blocks) {
         return Optional.of(
             "%d blocks instead of %d: engine=%s".formatted(client.work().blocks(), blocks, engine));
@@ -67,7 +72,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     server.counters().forEach((label, grown) -> counters.merge(label, grown, Long::sum));
     long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
     long bytes = client.work().blocks() * blockBytes;
-    long wantedBytes = engine == TransferEngine.RDMA ? bytes : 0;
+    long wantedBytes = engine == Engine.RDMA ? bytes : 0;
     return rdmaBytes == wantedBytes
         ? Optional.empty()
         : Optional.of(
@@ -76,7 +81,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   }
 
   /** The figures of this round by their names, which are those of the report. */
-  Map<String, Double> figures(TransferKind kind) {
+  Map<String, Double> figures(TransferPlan.Kind kind) {
     return switch (kind) {
       case THROUGHPUT -> throughput();
       case LATENCY -> latency();
@@ -87,7 +92,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   /** Ratios are those of the plug-in to Spark's own client; CPU times are seconds per 10⁹ bytes. */
   private Map<String, Double> throughput() {
     Map<String, Double> figures = new LinkedHashMap<>();
-    for (TransferEngine engine : TransferEngine.values()) {
+    for (Engine engine : Engine.values()) {
       double bytes = (double) client(engine).work().blocks() * blockBytes;
       figures.put(engine + "GbPerSecond", bytes / client(engine).ns());
       figures.put(engine + "ServerSecondsPerGb", server(engine).cpuNs() / bytes);
@@ -106,15 +111,14 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
 
   private Map<String, Double> latency() {
     Map<String, Double> figures = new LinkedHashMap<>();
-    for (TransferEngine engine : TransferEngine.values()) {
+    for (Engine engine : Engine.values()) {
       List<Long> ns = client(engine).work().requestNs();
       figures.put(engine + "P50Us", percentileUs(ns, MEDIAN));
       figures.put(engine + "P99Us", percentileUs(ns, P99));
     }
     divide(figures, "p50", "rdmaP50Us", "nettyP50Us");
     divide(figures, "p99", "rdmaP99Us", "nettyP99Us");
-    figures.put(
-        "rdmaBytesPerBlock", (double) client(TransferEngine.RDMA).allocatedBytes() / blocks);
+    figures.put("rdmaBytesPerBlock", (double) client(Engine.RDMA).allocatedBytes() / blocks);
     return figures;
   }
 
@@ -128,22 +132,82 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   /** Names that end in Us are microseconds of CPU time for each block. */
   private Map<String, Double> ceiling() {
     Map<String, Double> figures = new LinkedHashMap<>();
-    for (TransferEngine engine : TransferEngine.values()) {
+    for (Engine engine : Engine.values()) {
       long bothNs = client(engine).cpuNsWithoutDevice() + server(engine).cpuNsWithoutDevice();
       figures.put(engine + "BothUs", usPerBlock(engine, bothNs));
     }
     divide(figures, "cpu", "rdmaBothUs", "nettyBothUs");
-    Share client = client(TransferEngine.RDMA);
-    Share server = server(TransferEngine.RDMA);
-    figures.put("clientUs", usPerBlock(TransferEngine.RDMA, client.cpuNsWithoutDevice()));
-    figures.put("serverUs", usPerBlock(TransferEngine.RDMA, server.cpuNsWithoutDevice()));
+    Share client = client(Engine.RDMA);
+    Share server = server(Engine.RDMA);
+    figures.put("clientUs", usPerBlock(Engine.RDMA, client.cpuNsWithoutDevice()));
+    figures.put("serverUs", usPerBlock(Engine.RDMA, server.cpuNsWithoutDevice()));
     double blocksRead = client.work().blocks();
     figures.put("clientBytesPerBlock", client.allocatedBytes() / blocksRead);
     figures.put("serverBytesPerBlock", server.allocatedBytes() / blocksRead);
     return figures;
   }
 
-  private double usPerBlock(TransferEngine engine, long ns) {
+  private double usPerBlock(Engine engine, long ns) {
     return ns / NS_PER_US / client(engine).work().blocks();
+  }
+
+  /**
+   * Measurements of one executor for one engine in a round; the driver joins them.
+   *
+   * @param ns wall time
+   * @param cpuNs CPU time meanwhile
+   * @param deviceCpuNs CPU time of the thread in the place of a device, which is part of it
+   * @param allocatedBytes bytes that the other Java threads have allocated
+   * @param counters growth of the plug-in's counters, without zeros
+   */
+  record Share(
+      Engine engine,
+      boolean server,
+      Work work,
+      long ns,
+      long cpuNs,
+      long deviceCpuNs,
+      long allocatedBytes,
+      Map<String, Long> counters)
+      implements Serializable {
+    /**
+     * The blocks of a share.
+     *
+     * @param blocks number of blocks fetched; 0 from the server
+     * @param sum sum over the bytes written or read
+     * @param requestNs time of each request; empty unless it was measured
+     */
+    record Work(long blocks, long sum, List<Long> requestNs) implements Serializable {}
+
+    /** CPU time without that of the thread in the place of a device. */
+    long cpuNsWithoutDevice() {
+      return cpuNs - deviceCpuNs;
+    }
+  }
+
+  /** A client to compare. */
+  enum Engine {
+    /** The plug-in's client. */
+    RDMA,
+    /** Spark's own transfer service. */
+    NETTY;
+
+    /** The client of this executor. */
+    BlockStoreClient client(SparkEnv env) {
+      return this == RDMA
+          ? ((RdmaShuffleManager) env.shuffleManager()).blockStoreClient()
+          : env.blockManager().blockStoreClient();
+    }
+
+    /** The order in a round. It alternates, so that neither client always runs first. */
+    static List<Engine> order(int round) {
+      return round % 2 == 0 ? List.of(RDMA, NETTY) : List.of(NETTY, RDMA);
+    }
+
+    /** The name in reports. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 }

@@ -4,10 +4,13 @@ package org.sparkrdma.benchmarks.transfer;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.storage.BlockManagerId;
 
 /**
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
@@ -20,7 +23,12 @@ import org.apache.spark.SparkEnv;
  * @param warmUp whether the round compares every byte and is not measured
  * @param cpu scope of the CPU time that each task measures
  */
-record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, CpuScope cpu)
+record RoundTask(
+    TransferPlan.Kind kind,
+    TransferPlan.Layout layout,
+    int round,
+    boolean warmUp,
+    Meter.CpuScope cpu)
     implements Serializable {
   private static final long SEED = 20_261_120;
 
@@ -28,13 +36,13 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
   private static final long CEILING_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** Runs the round; returns this task's measurements of each engine. */
-  List<Share> run() throws IOException, InterruptedException {
+  List<Round.Share> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
     Peers peers = Peers.exchange(env, context);
-    List<Share> shares = new ArrayList<>();
-    for (TransferEngine engine : TransferEngine.order(round)) {
-      int shuffleId = round * TransferEngine.values().length + engine.ordinal();
+    List<Round.Share> shares = new ArrayList<>();
+    for (Round.Engine engine : Round.Engine.order(round)) {
+      int shuffleId = round * Round.Engine.values().length + engine.ordinal();
       shares.add(
           peers.isServer()
               ? serve(env, context, engine, shuffleId)
@@ -45,43 +53,43 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
 
   /** Requests of one at a time are few, so every byte of their blocks is compared. */
   private boolean comparesEveryByte() {
-    return warmUp || kind == TransferKind.LATENCY;
+    return warmUp || kind == TransferPlan.Kind.LATENCY;
   }
 
-  private Share serve(
-      SparkEnv env, BarrierTaskContext context, TransferEngine engine, int shuffleId)
+  private Round.Share serve(
+      SparkEnv env, BarrierTaskContext context, Round.Engine engine, int shuffleId)
       throws IOException {
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
     try {
-      BlockSum sum = new BlockSum(comparesEveryByte());
+      RoundOutputs.BlockSum sum = new RoundOutputs.BlockSum(comparesEveryByte());
       outputs.write(SEED + shuffleId, sum);
       // Before the other task begins: a barrier ends up to a second late here.
       Meter meter = new Meter(env, cpu);
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      return meter.end(engine, true, new Share.Work(0, sum.total(), List.of()));
+      return meter.end(engine, true, new Round.Share.Work(0, sum.total(), List.of()));
     } finally {
       outputs.remove();
     }
   }
 
-  private Share fetch(
+  private Round.Share fetch(
       SparkEnv env,
       BarrierTaskContext context,
-      TransferEngine engine,
+      Round.Engine engine,
       Peers.Address server,
       int shuffleId)
       throws IOException, InterruptedException {
-    BlockSum sum = new BlockSum(comparesEveryByte());
+    RoundOutputs.BlockSum sum = new RoundOutputs.BlockSum(comparesEveryByte());
     BlockFetcher.BlockReader reader =
-        kind == TransferKind.CEILING
+        kind == TransferPlan.Kind.CEILING
             ? (blockId, in) -> {}
             : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
     List<String[]> plan =
-        kind == TransferKind.LATENCY
-            ? FetchPlan.ofReducers(layout, shuffleId)
-            : FetchPlan.of(layout, shuffleId);
+        kind == TransferPlan.Kind.LATENCY
+            ? BlockFetcher.FetchPlan.ofReducers(layout, shuffleId)
+            : BlockFetcher.FetchPlan.of(layout, shuffleId);
     BlockFetcher fetcher =
         new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader);
     context.barrier();
@@ -90,10 +98,12 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
     long blocks = 0;
     switch (kind) {
       case THROUGHPUT -> blocks = fetcher.fetch(plan.iterator());
-      case CEILING -> blocks = fetcher.fetch(new TimedRequests(plan, CEILING_NS, System::nanoTime));
+      case CEILING ->
+          blocks =
+              fetcher.fetch(new BlockFetcher.TimedRequests(plan, CEILING_NS, System::nanoTime));
       case LATENCY -> {
-        try (TimedFetches requests =
-            new TimedFetches(engine.client(env), server, reader, System::nanoTime)) {
+        try (BlockFetcher.TimedFetches requests =
+            new BlockFetcher.TimedFetches(engine.client(env), server, reader, System::nanoTime)) {
           for (String[] request : plan) {
             requestNs.add(requests.fetch(request));
             blocks += request.length;
@@ -101,8 +111,48 @@ record RoundTask(TransferKind kind, Layout layout, int round, boolean warmUp, Cp
         }
       }
     }
-    Share share = meter.end(engine, false, new Share.Work(blocks, sum.total(), requestNs));
+    Round.Share share =
+        meter.end(engine, false, new Round.Share.Work(blocks, sum.total(), requestNs));
     context.barrier();
     return share;
+  }
+
+  /** The two executors of a round, as each of its tasks sees them. */
+  record Peers(Address self, Address server) {
+    /** Id and address of an executor. */
+    record Address(String executorId, String host, int port) {
+      private static final int FIELDS = 3;
+
+      static Address parse(String text) {
+        String[] fields = text.split(" ", FIELDS);
+        return new Address(fields[0], fields[1], Integer.parseInt(fields[2]));
+      }
+
+      /** The text that {@link #parse} reads. */
+      @Override
+      public String toString() {
+        return executorId + " " + host + " " + port;
+      }
+    }
+
+    /** Exchanges the addresses; the executor with the lower id always serves. */
+    static Peers exchange(SparkEnv env, BarrierTaskContext context) {
+      // Both executors must be registered before one looks up the other.
+      Round.Engine.RDMA.client(env);
+      BlockManagerId id = env.blockManager().blockManagerId();
+      Address self = new Address(id.executorId(), id.host(), id.port());
+      List<Address> peers =
+          Stream.of(context.allGather(self.toString())).map(Address::parse).toList();
+      Address server = peers.stream().min(Comparator.comparing(Address::executorId)).orElseThrow();
+      if (peers.stream().map(Address::executorId).distinct().count() != peers.size()) {
+        throw new IllegalStateException("both tasks run in the same executor: " + self);
+      }
+      return new Peers(self, server);
+    }
+
+    /** Whether this executor serves. */
+    boolean isServer() {
+      return self.equals(server);
+    }
   }
 }

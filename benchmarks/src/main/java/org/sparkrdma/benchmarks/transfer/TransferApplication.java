@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -21,7 +21,7 @@ import scala.reflect.ClassTag$;
 
 /**
  * The application to submit: runs all rounds of all block lengths, one job after the other. Its
- * arguments are the files of the {@link TransferPlan} and of the {@link TransferResult}.
+ * arguments are the files of the {@link TransferPlan} and of the {@link TransferReport.Result}.
  */
 public final class TransferApplication {
   private static final int EXECUTORS = 2;
@@ -43,7 +43,7 @@ public final class TransferApplication {
    *
    * @param engine under the plug-in, for the report
    * @param totalBytes that each client fetches in each round, at least
-   * @return {@link TransferCase}s as JSON
+   * @return {@link TransferReport.Case}s as JSON
    * @throws IllegalStateException when a byte was wrong or came another way
    */
   public static String compareMachines(
@@ -51,20 +51,27 @@ public final class TransferApplication {
       throws IOException {
     TransferPlan plan =
         new TransferPlan(
-            TransferKind.THROUGHPUT, blockBytes, 1, 1, rounds, totalBytes, CpuScope.MACHINE);
-    TransferResult result = measure(spark, plan);
+            TransferPlan.Kind.THROUGHPUT,
+            blockBytes,
+            1,
+            1,
+            rounds,
+            totalBytes,
+            Meter.CpuScope.MACHINE);
+    TransferReport.Result result = measure(spark, plan);
     if (result.objection() != null) {
       throw new IllegalStateException(result.objection());
     }
     return new ObjectMapper()
-        .writeValueAsString(TransferCase.all(plan, engine, VerifyMode.OFF, result));
+        .writeValueAsString(
+            TransferReport.Case.all(plan, engine, TransferCommand.VerifyMode.OFF, result));
   }
 
-  private static TransferResult measure(JavaSparkContext spark, TransferPlan plan) {
+  private static TransferReport.Result measure(JavaSparkContext spark, TransferPlan plan) {
     List<Map<String, Double>> measured = new ArrayList<>();
     int number = 0;
     for (int blockBytes : plan.blockBytes()) {
-      Layout layout = plan.layout(blockBytes);
+      TransferPlan.Layout layout = plan.layout(blockBytes);
       String phase = "blocks of " + new DataSize(blockBytes);
       int rounds = plan.warmUps(blockBytes) + plan.rounds();
       for (int i = 1; i <= rounds; i++) {
@@ -73,33 +80,34 @@ public final class TransferApplication {
         Round round = new Round(blockBytes, layout.blocks(), run(spark, task));
         Optional<String> objection = round.objection(plan.kind());
         if (objection.isPresent()) {
-          return new TransferResult(
+          return new TransferReport.Result(
               measured, "%s, round %d: %s".formatted(phase, i, objection.get()));
         }
         if (!warmUp) {
           measured.add(round.figures(plan.kind()));
         }
-        System.out.println(new ProgressLine(phase, i, rounds, "rounds"));
+        System.out.println(new ProgressLog.Line(phase, i, rounds, "rounds"));
       }
     }
-    return new TransferResult(measured, null);
+    return new TransferReport.Result(measured, null);
   }
 
   /** A barrier job of two tasks, one in each executor. Returns the results of both. */
-  private static List<Share> run(JavaSparkContext spark, RoundTask task) {
+  private static List<Round.Share> run(JavaSparkContext spark, RoundTask task) {
     return spark
         .parallelize(List.of(0, 1), EXECUTORS)
         .rdd()
         .barrier()
         .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
+            (Function1<Iterator<Integer>, Iterator<Round.Share>> & Serializable)
+                ignored -> shares(task),
             false,
-            ClassTag$.MODULE$.<Share>apply(Share.class))
+            ClassTag$.MODULE$.<Round.Share>apply(Round.Share.class))
         .toJavaRDD()
         .collect();
   }
 
-  private static Iterator<Share> shares(RoundTask task) {
+  private static Iterator<Round.Share> shares(RoundTask task) {
     try {
       return CollectionConverters.asScala(task.run().iterator());
     } catch (IOException e) {

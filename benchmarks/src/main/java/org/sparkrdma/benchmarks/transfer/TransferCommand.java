@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.Environment;
@@ -15,8 +17,8 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
-import org.sparkrdma.launch.NumberLimits;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,7 +42,8 @@ public final class TransferCommand implements Callable<Integer> {
   private static final DataSize CEILING_PINNED = new DataSize(1L << 30);
 
   /** Limit of bytes in flight; a larger block would not fit in one request. */
-  private static final DataSize LARGEST_BLOCK = new DataSize(FetchPlan.MAX_BYTES_IN_FLIGHT);
+  private static final DataSize LARGEST_BLOCK =
+      new DataSize(BlockFetcher.FetchPlan.MAX_BYTES_IN_FLIGHT);
 
   /** Spark requests at most a fifth of 48 MiB at once. */
   private static final DataSize MAX_REQUEST = new DataSize(8L << 20);
@@ -104,18 +107,18 @@ public final class TransferCommand implements Callable<Integer> {
             warmUps,
             rounds,
             total.bytes(),
-            CpuScope.PROCESS);
+            Meter.CpuScope.PROCESS);
     if (flightRecordings != null) {
       flightRecordings = Files.createDirectories(flightRecordings).toRealPath();
     }
     return options.command("bench").run(settings -> settings, runs -> measure(runs, plan));
   }
 
-  private TransferKind kind() {
+  private TransferPlan.Kind kind() {
     if (latency) {
-      return TransferKind.LATENCY;
+      return TransferPlan.Kind.LATENCY;
     }
-    return ceiling ? TransferKind.CEILING : TransferKind.THROUGHPUT;
+    return ceiling ? TransferPlan.Kind.CEILING : TransferPlan.Kind.THROUGHPUT;
   }
 
   private void check() {
@@ -125,7 +128,7 @@ public final class TransferCommand implements Callable<Integer> {
     if (ceiling && !verify.equals(List.of(VerifyMode.OFF))) {
       throw misuse("--verify needs bytes, which no block has with --ceiling: give off");
     }
-    NumberLimits limits = new NumberLimits(spec);
+    LaunchOptions.Limits limits = new LaunchOptions.Limits(spec);
     limits.checkRounds(rounds, warmUps);
     limits.check("--batch", batch, 1, MAX_BATCH);
     if (batch > 1 && !latency) {
@@ -150,18 +153,18 @@ public final class TransferCommand implements Callable<Integer> {
   private void measure(MeasuringRuns runs, TransferPlan plan)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     Environment environment = Environment.now();
-    List<TransferCase> cases = new ArrayList<>();
+    List<TransferReport.Case> cases = new ArrayList<>();
     for (VerifyMode mode : verify) {
-      TransferResult result =
+      TransferReport.Result result =
           runs.run(
               plan.kind() + "-verify-" + mode,
               TransferApplication.class,
               plan,
               conf(mode),
-              TransferResult.class);
-      cases.addAll(TransferCase.all(plan, ENGINE, mode, result));
+              TransferReport.Result.class);
+      cases.addAll(TransferReport.Case.all(plan, ENGINE, mode, result));
     }
-    options.publish(TransferTable.of(cases), new TransferReport(environment, cases));
+    options.publish(TransferReport.Table.of(cases), new TransferReport(environment, cases));
     System.out.println(
         switch (plan.kind()) {
           case CEILING ->
@@ -197,5 +200,30 @@ public final class TransferCommand implements Callable<Integer> {
           "-XX:StartFlightRecording:filename=" + flightRecordings + ",settings=profile");
     }
     return conf;
+  }
+
+  /** Verification of blocks by the plug-in; Spark's own transfer verifies none. */
+  public enum VerifyMode {
+    /** No verification; Spark still writes its checksums. */
+    OFF,
+    /** Against Spark's default checksum. */
+    ADLER32,
+    /** Against CRC32C, which processors compute in hardware. */
+    CRC32C;
+
+    Map<String, String> conf() {
+      return Map.of(
+          "spark.shuffle.rdma.verify",
+          Boolean.toString(this != OFF),
+          "spark.shuffle.checksum.algorithm",
+          (this == OFF ? ADLER32 : this).name());
+    }
+
+    /** The name in options, progress, table and report. */
+    @JsonValue
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 }

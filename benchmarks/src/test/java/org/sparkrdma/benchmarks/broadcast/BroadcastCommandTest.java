@@ -15,9 +15,9 @@ import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 class BroadcastCommandTest {
-  private static final BroadcastShape SHAPE = BroadcastShape.parse("100mx4");
-  private static final List<BroadcastMode> MODES =
-      List.of(BroadcastMode.TORRENT, BroadcastMode.TCP, BroadcastMode.READ);
+  private static final BroadcastPlan.Shape SHAPE = BroadcastPlan.Shape.parse("100mx4");
+  private static final List<BroadcastPlan.Mode> MODES =
+      List.of(BroadcastPlan.Mode.TORRENT, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.READ);
 
   @TempDir private Path directory;
 
@@ -55,34 +55,37 @@ class BroadcastCommandTest {
 
   @Test
   void shouldBeginRoundsWithAnotherModeAndReverseEverySecondOne() {
-    List<List<BroadcastMode>> orders =
-        IntStream.rangeClosed(1, 6).mapToObj(round -> BroadcastMode.order(MODES, round)).toList();
+    List<List<BroadcastPlan.Mode>> orders =
+        IntStream.rangeClosed(1, 6)
+            .mapToObj(round -> BroadcastPlan.Mode.order(MODES, round))
+            .toList();
     assertThat(orders.get(0)).isEqualTo(MODES);
     assertThat(orders.get(1))
-        .containsExactly(BroadcastMode.READ, BroadcastMode.TCP, BroadcastMode.TORRENT);
+        .containsExactly(
+            BroadcastPlan.Mode.READ, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.TORRENT);
     assertThat(orders.stream().map(order -> order.get(0)))
         .containsExactlyInAnyOrder(
-            BroadcastMode.TORRENT,
-            BroadcastMode.TORRENT,
-            BroadcastMode.TCP,
-            BroadcastMode.TCP,
-            BroadcastMode.READ,
-            BroadcastMode.READ);
+            BroadcastPlan.Mode.TORRENT,
+            BroadcastPlan.Mode.TORRENT,
+            BroadcastPlan.Mode.TCP,
+            BroadcastPlan.Mode.TCP,
+            BroadcastPlan.Mode.READ,
+            BroadcastPlan.Mode.READ);
   }
 
   @Test
   void shouldChangeTheBroadcastSettingsOfTheTwoPipelinesOnly() {
     String prefix = "spark.shuffle.rdma.broadcast.";
-    assertThat(BroadcastMode.TCP.conf()).containsEntry(prefix + "mode", "tcp");
-    assertThat(BroadcastMode.READ.conf()).containsEntry(prefix + "mode", "auto");
-    assertThat(BroadcastMode.OFF.conf()).doesNotContainKey(prefix + "mode");
-    assertThat(BroadcastMode.TORRENT.conf()).containsOnlyKeys("spark.shuffle.manager");
+    assertThat(BroadcastPlan.Mode.TCP.conf()).containsEntry(prefix + "mode", "tcp");
+    assertThat(BroadcastPlan.Mode.READ.conf()).containsEntry(prefix + "mode", "auto");
+    assertThat(BroadcastPlan.Mode.OFF.conf()).doesNotContainKey(prefix + "mode");
+    assertThat(BroadcastPlan.Mode.TORRENT.conf()).containsOnlyKeys("spark.shuffle.manager");
   }
 
   @Test
   void shouldPrintMedianRangeAndRatiosOfTheSameRound() {
     List<BroadcastResult.Run> runs = new ArrayList<>();
-    for (BroadcastMode mode : MODES) {
+    for (BroadcastPlan.Mode mode : MODES) {
       runs.add(
           new BroadcastResult.Run(SHAPE, mode, BroadcastPlan.EGRESS_ROUND, Map.of("egress", 1.5)));
       for (int round = 1; round <= 3; round++) {
@@ -93,7 +96,7 @@ class BroadcastCommandTest {
     }
     BroadcastPlan plan = new BroadcastPlan(false, List.of(SHAPE), MODES, 3, 1);
     String read =
-        BroadcastTable.of(plan, runs)
+        BroadcastResult.Table.of(plan, runs)
             .lines()
             .filter(row -> row.startsWith("read"))
             .findFirst()

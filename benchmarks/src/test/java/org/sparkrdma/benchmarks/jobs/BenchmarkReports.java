@@ -9,15 +9,15 @@ import java.util.Map;
 public final class BenchmarkReports {
   private BenchmarkReports() {}
 
-  public static BenchmarkReport of(int rounds, CaseReport... cases) {
+  public static BenchmarkReport of(int rounds, BenchmarkReport.CaseReport... cases) {
     return withWarmUps(5, rounds, cases);
   }
 
-  static BenchmarkReport withWarmUps(int warmUps, int rounds, CaseReport... cases) {
+  static BenchmarkReport withWarmUps(int warmUps, int rounds, BenchmarkReport.CaseReport... cases) {
     return new BenchmarkReport(
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
-            Arrays.stream(cases).map(CaseReport::shape).toList(),
+            Arrays.stream(cases).map(BenchmarkReport.CaseReport::shape).toList(),
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
             warmUps,
@@ -26,7 +26,7 @@ public final class BenchmarkReports {
         List.of(cases));
   }
 
-  public static RunResult run(
+  public static BenchmarkReport.RunResult run(
       ShuffleMode mode,
       int round,
       double seconds,
@@ -38,14 +38,14 @@ public final class BenchmarkReports {
   /**
    * @param readBytes by RDMA READ
    */
-  static RunResult run(
+  static BenchmarkReport.RunResult run(
       ShuffleMode mode,
       int round,
       double seconds,
       double fetchWaitSeconds,
       Map<String, Long> fallbacks,
       long readBytes) {
-    return new RunResult(
+    return new BenchmarkReport.RunResult(
         mode,
         round,
         2,
@@ -54,10 +54,10 @@ public final class BenchmarkReports {
         3.5,
         0.25,
         500L << 20,
-        new RunResult.ByPath(readBytes, 0, 1 << 20),
-        new RunResult.ByPath(256, 0, 256),
+        new BenchmarkReport.RunResult.ByPath(readBytes, 0, 1 << 20),
+        new BenchmarkReport.RunResult.ByPath(256, 0, 256),
         fallbacks,
-        new Answer(16, "ab"),
+        new ComputedAnswer.Answer(16, "ab"),
         Map.of());
   }
 }

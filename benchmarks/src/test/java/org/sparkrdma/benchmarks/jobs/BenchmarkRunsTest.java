@@ -64,7 +64,10 @@ class BenchmarkRunsTest {
    * @param rows number of rows in the answer of each warm-up
    */
   private static void run(List<Long> rows) throws Exception {
-    runAnswers(rows.stream().map(count -> ComputedAnswer.of(new Answer(count, "ab"))).toList());
+    runAnswers(
+        rows.stream()
+            .map(count -> ComputedAnswer.of(new ComputedAnswer.Answer(count, "ab")))
+            .toList());
   }
 
   /**
@@ -86,7 +89,7 @@ class BenchmarkRunsTest {
     }
 
     @Override
-    public PendingAnswer run(JavaSparkContext spark, String data) {
+    public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
       ComputedAnswer answer = answers.get(runs.getAndIncrement());
       return () -> answer;
     }

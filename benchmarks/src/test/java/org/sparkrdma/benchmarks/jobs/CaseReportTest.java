@@ -14,8 +14,8 @@ class CaseReportTest {
 
   @Test
   void shouldCompareRunsOfTheSameRound() {
-    CaseReport report =
-        CaseReport.of(
+    BenchmarkReport.CaseReport report =
+        BenchmarkReport.CaseReport.of(
             "2x2x4k",
             MODES,
             List.of(
@@ -24,22 +24,25 @@ class CaseReportTest {
                 run(ShuffleMode.RDMA, 2, 30, 2),
                 run(ShuffleMode.VANILLA, 2, 20, 4)));
 
-    CaseReport.Summary rdma = report.summaries().get(1);
-    assertThat(rdma.values().get(Metric.WALL)).isEqualTo(new Quartiles(17.5, 11.25, 23.75));
-    assertThat(rdma.ratios().get(Metric.WALL)).isEqualTo(new Quartiles(1.0, 0.75, 1.25));
-    assertThat(rdma.ratios().get(Metric.FETCH_WAIT).median()).isEqualTo(0.375);
+    BenchmarkReport.CaseReport.Summary rdma = report.summaries().get(1);
+    assertThat(rdma.values().get(BenchmarkReport.Metric.WALL))
+        .isEqualTo(new Quartiles(17.5, 11.25, 23.75));
+    assertThat(rdma.ratios().get(BenchmarkReport.Metric.WALL))
+        .isEqualTo(new Quartiles(1.0, 0.75, 1.25));
+    assertThat(rdma.ratios().get(BenchmarkReport.Metric.FETCH_WAIT).median()).isEqualTo(0.375);
     assertThat(report.summaries().get(0).ratios()).isEmpty();
   }
 
   @Test
   void shouldGiveNoRatioToNothing() {
-    CaseReport report =
-        CaseReport.of(
+    BenchmarkReport.CaseReport report =
+        BenchmarkReport.CaseReport.of(
             "2x2x4k",
             MODES,
             List.of(run(ShuffleMode.VANILLA, 1, 10, 0), run(ShuffleMode.RDMA, 1, 5, 1)));
 
-    assertThat(report.summaries().get(1).ratios()).doesNotContainKey(Metric.FETCH_WAIT);
+    assertThat(report.summaries().get(1).ratios())
+        .doesNotContainKey(BenchmarkReport.Metric.FETCH_WAIT);
   }
 
   @Test
@@ -47,7 +50,7 @@ class CaseReportTest {
     BenchmarkReport report =
         BenchmarkReports.of(
             1,
-            CaseReport.of(
+            BenchmarkReport.CaseReport.of(
                 "2x2x4k",
                 MODES,
                 List.of(run(ShuffleMode.VANILLA, 1, 10, 2), run(ShuffleMode.RDMA, 1, 5, 1))));
@@ -58,7 +61,8 @@ class CaseReportTest {
     assertThat(json.readValue(text, BenchmarkReport.class)).isEqualTo(report);
   }
 
-  private static RunResult run(ShuffleMode mode, int round, double seconds, double fetchWait) {
+  private static BenchmarkReport.RunResult run(
+      ShuffleMode mode, int round, double seconds, double fetchWait) {
     return BenchmarkReports.run(mode, round, seconds, fetchWait, Map.of());
   }
 }

@@ -25,17 +25,17 @@ class ComparisonTest {
     RatioChange few = change(new double[] {10, 5, 10, 5}, new double[] {10, 9, 10, 8});
     assertThat(few.shape()).isEqualTo("groupby 2x2x4k");
     assertThat(few.ratio()).isEqualTo("rdma / vanilla");
-    assertThat(few.verdict()).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(few.verdict()).isEqualTo(RatioChange.Verdict.TOO_FEW_ROUNDS);
     assertThat(RatioChange.table(List.of(few)))
         .containsPattern(
             "wall +0.50 \\(0.50..0.50\\) +0.85 \\(0.83..0.88\\) +1.70 +too few rounds");
     double[] fast = {10, 5, 10, 5.2, 10, 5.1, 10, 5.3, 10, 5.4};
     double[] slow = {10, 9, 10, 8, 10, 8.5, 10, 7, 10, 7.5};
     double[] mixed = {10, 9, 10, 8, 10, 5.25, 10, 7, 10, 7.5};
-    assertThat(change(fast, slow).verdict()).isEqualTo(Verdict.WORSE);
-    assertThat(change(slow, fast).verdict()).isEqualTo(Verdict.BETTER);
+    assertThat(change(fast, slow).verdict()).isEqualTo(RatioChange.Verdict.WORSE);
+    assertThat(change(slow, fast).verdict()).isEqualTo(RatioChange.Verdict.BETTER);
     // The quartiles are apart.
-    assertThat(change(fast, mixed).verdict()).isEqualTo(Verdict.WITHIN_SPREAD);
+    assertThat(change(fast, mixed).verdict()).isEqualTo(RatioChange.Verdict.WITHIN_SPREAD);
   }
 
   private static RatioChange change(double[] base, double[] head) throws Exception {
@@ -71,7 +71,7 @@ class ComparisonTest {
 
   /** Two rounds, each with a time of vanilla and one of the plug-in. */
   private static BenchmarkReport report(double... seconds) {
-    List<RunResult> runs = new ArrayList<>();
+    List<BenchmarkReport.RunResult> runs = new ArrayList<>();
     for (int i = 0; i < seconds.length; i += 2) {
       int round = i / 2 + 1;
       runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, seconds[i], 2, Map.of()));
@@ -79,6 +79,7 @@ class ComparisonTest {
     }
     return BenchmarkReports.of(
         seconds.length / 2,
-        CaseReport.of("2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
+        BenchmarkReport.CaseReport.of(
+            "2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
   }
 }

@@ -18,7 +18,7 @@ class ComputedAnswerTest {
 
   @Test
   void shouldCompareRowsWhoseDigestsAreEqual() {
-    Answer same = new Answer(2, "ab");
+    ComputedAnswer.Answer same = new ComputedAnswer.Answer(2, "ab");
     assertThat(
             new ComputedAnswer(same, List.of("1,a", "2,b"))
                 .difference(new ComputedAnswer(same, List.of("1,a", "2,c"))))
@@ -30,7 +30,8 @@ class ComputedAnswerTest {
     assertThat(ComputedAnswer.ofRows(ROWS).difference(ComputedAnswer.ofRows(List.copyOf(ROWS))))
         .isEmpty();
     assertThat(
-            ComputedAnswer.of(new Answer(1, "a")).difference(ComputedAnswer.of(new Answer(1, "b"))))
+            ComputedAnswer.of(new ComputedAnswer.Answer(1, "a"))
+                .difference(ComputedAnswer.of(new ComputedAnswer.Answer(1, "b"))))
         .hasValue("rows=1 digest=a instead of rows=1 digest=b");
   }
 

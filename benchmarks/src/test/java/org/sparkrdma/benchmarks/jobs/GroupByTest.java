@@ -12,12 +12,12 @@ import scala.Tuple2;
 import scala.Tuple3;
 
 class GroupByTest {
-  private static final NoiseBlocks BLOCKS = new NoiseBlocks(1, 3, 1000, 300, 5);
+  private static final GroupBy.NoiseBlocks BLOCKS = new GroupBy.NoiseBlocks(1, 3, 1000, 300, 5);
 
   @Test
   void shouldAcceptEveryBlockAtItsReducer() throws Exception {
-    Answer answer = answer(0, 1, 2);
-    assertThat(answer).isEqualTo(Answer.of(3 * 4, BLOCKS.sumOfMap(0)));
+    ComputedAnswer.Answer answer = answer(0, 1, 2);
+    assertThat(answer).isEqualTo(ComputedAnswer.Answer.of(3 * 4, BLOCKS.sumOfMap(0)));
   }
 
   @Test
@@ -30,13 +30,14 @@ class GroupByTest {
   @Test
   void shouldHaveTheKeyInTheChecksumOfARecord() {
     byte[] record = {1, 2, 3};
-    assertThat(NoiseBlocks.checksum(1, record)).isNotEqualTo(NoiseBlocks.checksum(2, record));
+    assertThat(GroupBy.NoiseBlocks.checksum(1, record))
+        .isNotEqualTo(GroupBy.NoiseBlocks.checksum(2, record));
   }
 
   /**
    * @param reducers the reducer that reads the block of each key
    */
-  private static Answer answer(int... reducers) throws BenchmarkException {
+  private static ComputedAnswer.Answer answer(int... reducers) throws BenchmarkException {
     long[] sums = new long[3];
     for (int key = 0; key < reducers.length; key++) {
       Tuple3<Long, Long, Long> one =

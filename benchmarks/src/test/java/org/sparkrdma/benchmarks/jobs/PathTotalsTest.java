@@ -7,30 +7,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
 class PathTotalsTest {
   @Test
   void shouldTakeSparksCountAsTcpWithoutThePlugIn() throws Exception {
-    PathTotals totals = PathTotals.of(ShuffleMode.VANILLA, Map.of(), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
-    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(0, 7, 5));
+    MeasuredRun.PathTotals totals =
+        MeasuredRun.PathTotals.of(ShuffleMode.VANILLA, Map.of(), spark(700, 7), true);
+    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 700, 50));
+    assertThat(totals.blocks()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 7, 5));
     assertThat(totals.fallbacks()).isEmpty();
   }
 
   @Test
   void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws Exception {
-    PathTotals totals =
-        PathTotals.of(
+    MeasuredRun.PathTotals totals =
+        MeasuredRun.PathTotals.of(
             ShuffleMode.FALLBACK, Map.of("fallback.unavailable", 8L), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
+    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 700, 50));
     assertThat(totals.fallbacks()).containsExactly(Map.entry("unavailable", 8L));
   }
 
   @Test
   void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws Exception {
-    PathTotals totals =
-        PathTotals.of(
+    MeasuredRun.PathTotals totals =
+        MeasuredRun.PathTotals.of(
             ShuffleMode.RDMA,
             Map.of(
                 "rdma.bytes.read", 600L,
@@ -41,18 +41,22 @@ class PathTotalsTest {
                 "fallback.timeout", 0L),
             spark(700, 7),
             true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(600, 100, 50));
-    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(6, 1, 5));
+    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(600, 100, 50));
+    assertThat(totals.blocks()).isEqualTo(new BenchmarkReport.RunResult.ByPath(6, 1, 5));
     assertThat(totals.fallbacks()).containsExactly(Map.entry("pool", 2L));
   }
 
   @Test
   void shouldRefuseCountsThatDoNotAddUpToSparks() throws Exception {
     Map<String, Long> counters = Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L);
-    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
+    assertThatThrownBy(
+            () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
         .isInstanceOf(BenchmarkException.class)
         .hasMessageContaining("read=600 tcp=99 spark=700");
-    assertThat(PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), false).bytes().read())
+    assertThat(
+            MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), false)
+                .bytes()
+                .read())
         .isEqualTo(600);
   }
 
@@ -60,10 +64,10 @@ class PathTotalsTest {
   @Test
   void shouldAllowAFewFetchedBytesThatNoTaskHasTaken() throws Exception {
     Map<String, Long> few = Map.of("rdma.bytes.read", 707L);
-    assertThat(PathTotals.of(ShuffleMode.RDMA, few, spark(700, 7), true).bytes().read())
+    assertThat(MeasuredRun.PathTotals.of(ShuffleMode.RDMA, few, spark(700, 7), true).bytes().read())
         .isEqualTo(707);
     Map<String, Long> many = Map.of("rdma.bytes.read", 708L);
-    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
+    assertThatThrownBy(() -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
         .isInstanceOf(BenchmarkException.class)
         .hasMessageContaining("read=708 tcp=0 spark=700");
   }
@@ -71,19 +75,20 @@ class PathTotalsTest {
   @Test
   void shouldRefuseAnRdmaRunThatSilentlyUsedTcp() {
     Map<String, Long> counters = Map.of("tcp.bytes.read", 700L, "fallback.refused", 3L);
-    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
+    assertThatThrownBy(
+            () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
         .isInstanceOf(BenchmarkException.class)
         .hasMessageContaining("no byte was read by RDMA READ")
         .hasMessageContaining("{refused=3}");
   }
 
-  private static ShuffleReadTotals spark(long remoteBytes, long remoteBlocks) {
+  private static MeasuredRun.ShuffleReadTotals spark(long remoteBytes, long remoteBlocks) {
     TaskMetrics metrics = new TaskMetrics();
     metrics.shuffleReadMetrics().incRemoteBytesRead(remoteBytes);
     metrics.shuffleReadMetrics().incRemoteBlocksFetched(remoteBlocks);
     metrics.shuffleReadMetrics().incLocalBytesRead(50);
     metrics.shuffleReadMetrics().incLocalBlocksFetched(5);
-    ShuffleReadTotals totals = new ShuffleReadTotals();
+    MeasuredRun.ShuffleReadTotals totals = new MeasuredRun.ShuffleReadTotals();
     totals.add(metrics.shuffleReadMetrics());
     return totals;
   }

@@ -38,8 +38,8 @@ class QuerySuiteTest {
   /** Spark looks up tables, columns and types of a query before it runs it. */
   @ParameterizedTest
   @EnumSource
-  void shouldFindEveryTableAndColumnOfEveryQuery(QuerySuite suite) {
-    TableGenerator generator = suite.generator();
+  void shouldFindEveryTableAndColumnOfEveryQuery(PublishedQueries.QuerySuite suite) {
+    TableFiles.TableGenerator generator = suite.generator();
     for (String table : generator.tables()) {
       session
           .createDataFrame(List.of(), StructType.fromDDL(generator.schema(table)))

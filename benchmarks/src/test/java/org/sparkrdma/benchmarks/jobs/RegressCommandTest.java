@@ -99,7 +99,7 @@ class RegressCommandTest {
   private static BenchmarkReport report(double ratio) {
     return BenchmarkReports.of(
         1,
-        CaseReport.of(
+        BenchmarkReport.CaseReport.of(
             "2x2x4k",
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             List.of(

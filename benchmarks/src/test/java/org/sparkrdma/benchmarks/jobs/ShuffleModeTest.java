@@ -39,7 +39,7 @@ class ShuffleModeTest {
 
   @Test
   void shouldGiveEachExecutorItsThreads() {
-    Map<String, String> conf = new ExecutorSize(8).conf();
+    Map<String, String> conf = new JobCommand.ExecutorSize(8).conf();
     assertThat(conf)
         .containsEntry("spark.executor.cores", "8")
         .containsEntry("spark.cores.max", "16")

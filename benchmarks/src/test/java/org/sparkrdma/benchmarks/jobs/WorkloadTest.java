@@ -42,7 +42,7 @@ class WorkloadTest {
 
   @Test
   void shouldGiveAnswersThatDoNotDependOnTheNumberOfPartitions() throws Exception {
-    Answer ranks = answer(ShuffleJob.PAGERANK, "500x3x2x3");
+    ComputedAnswer.Answer ranks = answer(ShuffleJob.PAGERANK, "500x3x2x3");
     assertThat(ranks.rows()).isBetween(100L, 500L);
     assertThat(answer(ShuffleJob.PAGERANK, "500x3x2x5")).isEqualTo(ranks);
     assertThat(answer(ShuffleJob.PAGERANK, "500x3x3x3")).isNotEqualTo(ranks);
@@ -56,7 +56,7 @@ class WorkloadTest {
     spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
     String data = "file:" + directory;
     sort.prepare(spark, data);
-    Answer first = sort.run(spark, data).call().summary();
+    ComputedAnswer.Answer first = sort.run(spark, data).call().summary();
     assertThat(first.rows()).isEqualTo(10_485);
     assertThat(sort.run(spark, data).call().summary()).isEqualTo(first);
   }
@@ -70,7 +70,7 @@ class WorkloadTest {
     ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
     assertThat(marker).exists();
 
-    Answer first = query("0.001x2x1", data);
+    ComputedAnswer.Answer first = query("0.001x2x1", data);
 
     assertThat(first.rows()).isEqualTo(4);
     assertThat(query("0.001x2x1", data)).isEqualTo(first);
@@ -95,7 +95,7 @@ class WorkloadTest {
     assertThat(brands.run(spark, data).call()).isEqualTo(first);
   }
 
-  private static Answer query(String shape, String data) throws Exception {
+  private static ComputedAnswer.Answer query(String shape, String data) throws Exception {
     return ShuffleJob.TPCH.workload(shape).run(spark, data).call().summary();
   }
 
@@ -103,7 +103,7 @@ class WorkloadTest {
     return SparkSession.builder().sparkContext(spark.sc()).getOrCreate().table(table).count();
   }
 
-  private Answer answer(ShuffleJob job, String shape) throws Exception {
+  private ComputedAnswer.Answer answer(ShuffleJob job, String shape) throws Exception {
     return computed(job, shape).summary();
   }
 

@@ -49,8 +49,8 @@ class TeraValidateTest {
     assertThat(summary.disorder()).isPresent();
   }
 
-  private static SplitSummary split(String file, long startOffset, String... keys) {
-    return SplitSummary.of(
+  private static TeraValidate.SplitSummary split(String file, long startOffset, String... keys) {
+    return TeraValidate.SplitSummary.of(
         file,
         startOffset,
         Arrays.stream(keys).map(key -> new Tuple2<>(new Text(key), new Text("b"))).iterator());

@@ -39,7 +39,7 @@ class BlockSumTest {
   }
 
   private static long sum(boolean everyByte, String name, byte[] bytes, String other, byte[] more) {
-    BlockSum sum = new BlockSum(everyByte);
+    RoundOutputs.BlockSum sum = new RoundOutputs.BlockSum(everyByte);
     sum.add(bytes, LENGTH);
     sum.endBlock(name);
     sum.add(more, LENGTH);

@@ -17,25 +17,25 @@ class ProcessCpuTest {
   void shouldSumTheTimeOfOldAndNewThreads() throws Exception {
     thread("11", "1000 7 3");
     thread("12", "500 7 3");
-    ProcessCpu before = ProcessCpu.read(tasks);
+    Meter.ProcessCpu before = Meter.ProcessCpu.read(tasks);
     thread("11", "1250 9 4");
     thread("13", "40 1 1");
-    assertThat(ProcessCpu.read(tasks).since(before)).isEqualTo(290);
+    assertThat(Meter.ProcessCpu.read(tasks).since(before)).isEqualTo(290);
   }
 
   @Test
   void shouldCountNothingForThreadsThatHaveEnded() throws Exception {
     thread("11", "1000 7 3");
     thread("12", "500 7 3");
-    ProcessCpu before = ProcessCpu.read(tasks);
+    Meter.ProcessCpu before = Meter.ProcessCpu.read(tasks);
     Files.delete(tasks.resolve("12/schedstat"));
     thread("11", "1001 7 3");
-    assertThat(ProcessCpu.read(tasks).since(before)).isEqualTo(1);
+    assertThat(Meter.ProcessCpu.read(tasks).since(before)).isEqualTo(1);
   }
 
   @Test
   void shouldReportWhenTheKernelDoesNotCount() {
-    assertThatThrownBy(() -> ProcessCpu.read(tasks))
+    assertThatThrownBy(() -> Meter.ProcessCpu.read(tasks))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("no schedstat");
   }

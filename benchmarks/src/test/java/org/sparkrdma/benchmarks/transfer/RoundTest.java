@@ -23,43 +23,37 @@ class RoundTest {
   private static final List<Long> TIMES =
       LongStream.rangeClosed(1, 100).map(us -> us * 1_000).boxed().toList();
 
-  private static Share served(TransferEngine engine, long cpuNs) {
-    return new Share(engine, true, new Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
+  private static Round.Share served(Round.Engine engine, long cpuNs) {
+    return new Round.Share(
+        engine, true, new Round.Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
   }
 
-  private static Share fetched(
-      TransferEngine engine,
-      int blocks,
-      long ns,
-      long sum,
-      long cpuNs,
-      Map<String, Long> counters) {
+  private static Round.Share fetched(
+      Round.Engine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
     List<Long> times =
-        engine == TransferEngine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
-    Share.Work work = new Share.Work(blocks, sum, times);
-    return new Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
+        engine == Round.Engine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
+    Round.Share.Work work = new Round.Share.Work(blocks, sum, times);
+    return new Round.Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
   }
 
-  private static Share netty(long sum) {
-    return fetched(TransferEngine.NETTY, BLOCKS, 200_000, sum, 60_000, Map.of());
+  private static Round.Share netty(long sum) {
+    return fetched(Round.Engine.NETTY, BLOCKS, 200_000, sum, 60_000, Map.of());
   }
 
-  private static Round round(Share rdma, Share netty) {
+  private static Round round(Round.Share rdma, Round.Share netty) {
     return new Round(
         BLOCK_BYTES,
         BLOCKS,
-        List.of(
-            served(TransferEngine.NETTY, 40_000), served(TransferEngine.RDMA, 4_000), netty, rdma));
+        List.of(served(Round.Engine.NETTY, 40_000), served(Round.Engine.RDMA, 4_000), netty, rdma));
   }
 
   private static Round round(long rdmaSum, Map<String, Long> counters) {
-    return round(
-        fetched(TransferEngine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters), netty(SUM));
+    return round(fetched(Round.Engine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters), netty(SUM));
   }
 
   @Test
   void shouldDivideTheThroughputAndTheCpuTimesOfBothEngines() {
-    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferKind.THROUGHPUT);
+    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferPlan.Kind.THROUGHPUT);
     assertThat(figures).contains(entry("throughput", 4.0), entry("clientCpu", 0.5));
     assertThat(figures.get("serverCpu")).isCloseTo(0.1, within(1e-9));
     assertThat(figures.get("rdmaGbPerSecond")).isEqualTo(BLOCKS * BLOCK_BYTES / 50_000.0);
@@ -67,7 +61,7 @@ class RoundTest {
 
   @Test
   void shouldTakePercentilesByNearestRankAndAllocationsWithoutTheDevice() {
-    assertThat(round(SUM, BY_READ).figures(TransferKind.LATENCY))
+    assertThat(round(SUM, BY_READ).figures(TransferPlan.Kind.LATENCY))
         .contains(
             entry("rdmaP50Us", 50.0),
             entry("rdmaP99Us", 99.0),
@@ -78,68 +72,70 @@ class RoundTest {
 
   @Test
   void shouldNotCountTheDeviceInTheCeiling() {
-    assertThat(round(SUM, BY_READ).figures(TransferKind.CEILING))
+    assertThat(round(SUM, BY_READ).figures(TransferPlan.Kind.CEILING))
         .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("nettyBothUs", 0.9))
         .contains(entry("clientBytesPerBlock", 50.0), entry("serverBytesPerBlock", 5.0));
   }
 
   @Test
   void shouldAcceptARoundWhoseBytesCameByReadForThePlugInOnly() {
-    for (TransferKind kind : TransferKind.values()) {
+    for (TransferPlan.Kind kind : TransferPlan.Kind.values()) {
       assertThat(round(SUM, BY_READ).objection(kind)).isEmpty();
     }
   }
 
   @Test
   void shouldObjectToWrongBytes() {
-    assertThat(round(SUM + 1, BY_READ).objection(TransferKind.THROUGHPUT))
+    assertThat(round(SUM + 1, BY_READ).objection(TransferPlan.Kind.THROUGHPUT))
         .hasValue("bytes read differ from bytes written: engine=rdma");
-    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, netty(SUM + 1)).objection(TransferKind.LATENCY))
+    Round.Share right = fetched(Round.Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
+    assertThat(round(right, netty(SUM + 1)).objection(TransferPlan.Kind.LATENCY))
         .hasValue("bytes read differ from bytes written: engine=netty");
   }
 
   @Test
   void shouldObjectToBytesThatCameAnotherWay() {
     Map<String, Long> some = Map.of("rdma.bytes.read", 1L, "fallback.peer-busy", 5L);
-    assertThat(round(SUM, some).objection(TransferKind.THROUGHPUT).orElseThrow())
+    assertThat(round(SUM, some).objection(TransferPlan.Kind.THROUGHPUT).orElseThrow())
         .startsWith("1 of 102400 bytes used RDMA READ, expected 102400: engine=rdma")
         .contains("fallback.peer-busy=5");
-    Share byRead = fetched(TransferEngine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
-    Share right = fetched(TransferEngine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, byRead).objection(TransferKind.CEILING).orElseThrow())
+    Round.Share byRead = fetched(Round.Engine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
+    Round.Share right = fetched(Round.Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
+    assertThat(round(right, byRead).objection(TransferPlan.Kind.CEILING).orElseThrow())
         .startsWith("102400 of 102400 bytes used RDMA READ, expected 0: engine=netty");
   }
 
   @Test
   void shouldObjectToAnotherNumberOfBlocks() {
-    Share fewer = fetched(TransferEngine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
-    assertThat(round(fewer, netty(SUM)).objection(TransferKind.LATENCY))
+    Round.Share fewer = fetched(Round.Engine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
+    assertThat(round(fewer, netty(SUM)).objection(TransferPlan.Kind.LATENCY))
         .hasValue("99 blocks instead of 100: engine=rdma");
   }
 
   @Test
   void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
     Round round = new Round(BLOCK_BYTES, BLOCKS, List.of(netty(SUM)));
-    assertThatThrownBy(() -> round.objection(TransferKind.THROUGHPUT))
+    assertThatThrownBy(() -> round.objection(TransferPlan.Kind.THROUGHPUT))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("engine=rdma server=false count=0");
   }
 
   @Test
   void shouldReportAndPrintTheMedianOfTheRoundsOfEachKind() throws Exception {
-    for (TransferKind kind : TransferKind.values()) {
+    for (TransferPlan.Kind kind : TransferPlan.Kind.values()) {
       TransferPlan plan =
-          new TransferPlan(kind, List.of(4_096), 1, 0, 3, 1 << 20, CpuScope.PROCESS);
+          new TransferPlan(kind, List.of(4_096), 1, 0, 3, 1 << 20, Meter.CpuScope.PROCESS);
       Map<String, Double> figures = round(SUM, BY_READ).figures(kind);
-      TransferResult result = new TransferResult(List.of(figures, figures, figures), null);
+      TransferReport.Result result =
+          new TransferReport.Result(List.of(figures, figures, figures), null);
       ObjectMapper json = new ObjectMapper();
-      assertThat(json.readValue(json.writeValueAsString(result), TransferResult.class))
+      assertThat(json.readValue(json.writeValueAsString(result), TransferReport.Result.class))
           .isEqualTo(result);
-      List<TransferCase> cases = TransferCase.all(plan, "soft", VerifyMode.OFF, result);
+      List<TransferReport.Case> cases =
+          TransferReport.Case.all(plan, "soft", TransferCommand.VerifyMode.OFF, result);
       assertThat(cases).hasSize(1);
       assertThat(json.valueToTree(cases).at("/0/kind").asText()).isEqualTo(kind.toString());
-      assertThat(TransferTable.of(cases).lines())
+      assertThat(TransferReport.Table.of(cases).lines())
           .anySatisfy(line -> assertThat(line).contains("4 KiB").contains(".."));
     }
   }

@@ -36,10 +36,10 @@ class TransferCommandTest {
 
   @Test
   void shouldTurnVerificationOffInOneModeOnly() {
-    assertThat(VerifyMode.OFF.conf())
+    assertThat(TransferCommand.VerifyMode.OFF.conf())
         .containsEntry("spark.shuffle.rdma.verify", "false")
         .containsEntry("spark.shuffle.checksum.algorithm", "ADLER32");
-    assertThat(VerifyMode.CRC32C.conf())
+    assertThat(TransferCommand.VerifyMode.CRC32C.conf())
         .containsEntry("spark.shuffle.rdma.verify", "true")
         .containsEntry("spark.shuffle.checksum.algorithm", "CRC32C");
   }

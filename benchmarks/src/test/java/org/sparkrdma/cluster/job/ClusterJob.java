@@ -34,7 +34,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.sparkrdma.benchmarks.jobs.PublishedQueries;
-import org.sparkrdma.benchmarks.jobs.QuerySuite;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
@@ -102,7 +101,7 @@ public final class ClusterJob {
   /** Query 5 of TPC-H, three times. The first application with its folder generates the tables. */
   private static JobResult query(JavaSparkContext spark, ExecutorEvents events) {
     String folder = spark.getConf().get("spark.test.tables");
-    PublishedQueries.parse(QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
+    PublishedQueries.parse(PublishedQueries.QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
     SparkSession session = SparkSession.builder().getOrCreate();
     for (File table : new File(folder, "tpch-0.1-8").listFiles()) {
       session.read().parquet(table.getPath()).createOrReplaceTempView(table.getName());
@@ -110,7 +109,7 @@ public final class ClusterJob {
     List<String> rows = List.of();
     for (int round = 1; round <= 3; round++) {
       long startNs = System.nanoTime();
-      Dataset<Row> answer = session.sql(QuerySuite.TPCH.text("5"));
+      Dataset<Row> answer = session.sql(PublishedQueries.QuerySuite.TPCH.text("5"));
       rows = answer.collectAsList().stream().map(row -> row.mkString("|")).toList();
       double seconds = (System.nanoTime() - startNs) / 1e9;
       waitUntilEmpty(spark);
