@@ -21,6 +21,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class LiveProcesses implements AutoCloseable {
   private static final Duration END_GRACE = Duration.ofSeconds(10);
+  private static final long POLL_INTERVAL_MS = 50;
 
   private final List<ClusterProcess> running = new ArrayList<>();
   private boolean closed;
@@ -38,7 +39,7 @@ public final class LiveProcesses implements AutoCloseable {
   /** Ends this process and its descendants; a no-op when it was ended before. */
   public synchronized void end(ClusterProcess process) {
     if (running.remove(process)) {
-      ProcessTree.end(List.of(process.process().toHandle()), END_GRACE);
+      end(List.of(process.process().toHandle()), END_GRACE);
     }
   }
 
@@ -46,61 +47,65 @@ public final class LiveProcesses implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    ProcessTree.end(
-        running.stream().map(ClusterProcess::process).map(Process::toHandle).toList(), END_GRACE);
+    end(running.stream().map(ClusterProcess::process).map(Process::toHandle).toList(), END_GRACE);
     running.clear();
   }
 
-  /** Ends processes and all their descendants. */
-  static final class ProcessTree {
-    private static final long POLL_INTERVAL_MS = 50;
+  /**
+   * Removes a hook that is not needed any more; returns false when the JVM is ending already, and
+   * runs it.
+   */
+  public static boolean tryRemove(Thread shutdownHook) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(shutdownHook);
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
 
-    private ProcessTree() {}
-
-    /**
-     * Sends SIGTERM to the roots, collects their descendants meanwhile, and kills the remaining
-     * processes after the grace time. Returns when all have ended. Not interruptible, because a
-     * process that stays would keep its ports and files.
-     */
-    static void end(Collection<ProcessHandle> roots, Duration grace) {
-      Set<ProcessHandle> all = new HashSet<>(roots);
+  /**
+   * Ends processes and all their descendants: sends SIGTERM to the roots, collects their
+   * descendants meanwhile, and kills the remaining processes after the grace time. Returns when all
+   * have ended. Not interruptible, because a process that stays would keep its ports and files.
+   */
+  static void end(Collection<ProcessHandle> roots, Duration grace) {
+    Set<ProcessHandle> all = new HashSet<>(roots);
+    roots.forEach(root -> root.descendants().forEach(all::add));
+    roots.forEach(ProcessHandle::destroy);
+    long deadlineNs = System.nanoTime() + grace.toNanos();
+    while (anyAlive(all) && System.nanoTime() < deadlineNs) {
       roots.forEach(root -> root.descendants().forEach(all::add));
-      roots.forEach(ProcessHandle::destroy);
-      long deadlineNs = System.nanoTime() + grace.toNanos();
-      while (anyAlive(all) && System.nanoTime() < deadlineNs) {
-        roots.forEach(root -> root.descendants().forEach(all::add));
-        awaitOne(all, POLL_INTERVAL_MS);
-        if (!anyAlive(roots)) {
-          all.forEach(ProcessHandle::destroy);
-        }
-      }
-      all.forEach(ProcessHandle::destroyForcibly);
-      while (anyAlive(all)) {
-        awaitOne(all, POLL_INTERVAL_MS);
+      awaitOne(all, POLL_INTERVAL_MS);
+      if (!anyAlive(roots)) {
+        all.forEach(ProcessHandle::destroy);
       }
     }
-
-    private static boolean anyAlive(Collection<ProcessHandle> handles) {
-      return handles.stream().anyMatch(ProcessHandle::isAlive);
+    all.forEach(ProcessHandle::destroyForcibly);
+    while (anyAlive(all)) {
+      awaitOne(all, POLL_INTERVAL_MS);
     }
+  }
 
-    private static void awaitOne(Collection<ProcessHandle> handles, long timeoutMs) {
-      CompletableFuture<?>[] exits =
-          handles.stream()
-              .filter(ProcessHandle::isAlive)
-              .map(ProcessHandle::onExit)
-              .toArray(CompletableFuture<?>[]::new);
-      boolean interrupted = Thread.interrupted();
-      try {
-        CompletableFuture.anyOf(exits).get(timeoutMs, TimeUnit.MILLISECONDS);
-      } catch (TimeoutException | ExecutionException e) {
-        return;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } finally {
-        if (interrupted) {
-          Thread.currentThread().interrupt();
-        }
+  private static boolean anyAlive(Collection<ProcessHandle> handles) {
+    return handles.stream().anyMatch(ProcessHandle::isAlive);
+  }
+
+  private static void awaitOne(Collection<ProcessHandle> handles, long timeoutMs) {
+    CompletableFuture<?>[] exits =
+        handles.stream()
+            .filter(ProcessHandle::isAlive)
+            .map(ProcessHandle::onExit)
+            .toArray(CompletableFuture<?>[]::new);
+    boolean interrupted = Thread.interrupted();
+    try {
+      CompletableFuture.anyOf(exits).get(timeoutMs, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      return;
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
     }
   }

@@ -27,14 +27,14 @@ final class SparkLauncherCommand {
   private final Path javaHome;
   private final String scalaVersion;
 
-  SparkLauncherCommand(Path sparkHome, Path javaHome) throws ClusterException, IOException {
+  SparkLauncherCommand(Path sparkHome, Path javaHome) throws LaunchException, IOException {
     this.sparkHome = sparkHome;
     this.javaHome = javaHome;
     this.scalaVersion = scalaVersion(sparkHome.resolve("jars"));
   }
 
   /** The Scala version, such as 2.13, from the name of Scala's own jar. */
-  static String scalaVersion(Path jars) throws ClusterException, IOException {
+  static String scalaVersion(Path jars) throws LaunchException, IOException {
     if (Files.isDirectory(jars)) {
       try (DirectoryStream<Path> libraries = Files.newDirectoryStream(jars, "scala-library-*")) {
         for (Path library : libraries) {
@@ -45,12 +45,12 @@ final class SparkLauncherCommand {
         }
       }
     }
-    throw new ClusterException("no Spark in " + jars + ": it has no scala-library jar");
+    throw new LaunchException("no Spark in " + jars + ": it has no scala-library jar");
   }
 
   /** A process of Spark's class {@code mainClass}, ready to start, with its environment set. */
   ProcessBuilder prepare(String mainClass, List<String> arguments, Map<String, String> variables)
-      throws IOException, ClusterException {
+      throws IOException, LaunchException {
     List<String> launcher =
         new ArrayList<>(
             List.of(
@@ -69,7 +69,7 @@ final class SparkLauncherCommand {
       Process process = builder.start();
       List<String> command = parse(process.getInputStream().readAllBytes());
       if (command.isEmpty()) {
-        throw new ClusterException(
+        throw new LaunchException(
             "Spark's launcher gave no command for %s: %s"
                 .formatted(mainClass, Files.readString(errors).strip()));
       }

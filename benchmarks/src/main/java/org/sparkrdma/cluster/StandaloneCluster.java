@@ -9,7 +9,6 @@ import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
-import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +34,10 @@ public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final long REGISTRATION_POLL_MS = 200;
   private static final long LIVENESS_POLL_MS = 1_000;
+  private static final int PAGE_TIMEOUT_MS = 5_000;
+  private static final int LOWEST_PORT = 12_000;
+  private static final int HIGHEST_PORT = 32_767;
+  private static final int PORT_TRIES = 100;
 
   private final ClusterSettings settings;
   private final int masterPort;
@@ -42,42 +45,40 @@ public final class StandaloneCluster implements AutoCloseable {
   private final Path logDirectory;
   private final Path shuffleDirectory;
   private final SparkLauncherCommand launcher;
-  private final MasterPage masterPage;
   private final LiveProcesses processes = new LiveProcesses();
   private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
   private final List<LiveProcesses.ClusterProcess> workers = new ArrayList<>();
   private LiveProcesses.ClusterProcess master;
 
-  private StandaloneCluster(ClusterSettings settings) throws ClusterException, IOException {
+  private StandaloneCluster(ClusterSettings settings) throws LaunchException, IOException {
     this.settings = settings;
-    masterPort = LoopbackPort.free();
-    masterUiPort = LoopbackPort.free();
+    masterPort = freePort();
+    masterUiPort = freePort();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
-    masterPage = new MasterPage(URI.create(masterUiUrl() + "/json/").toURL());
   }
 
   /**
    * Starts all processes and returns when every Worker is registered.
    *
-   * @throws ClusterException if a process ends, or the time limit is over; no process keeps running
+   * @throws LaunchException if a process ends, or the time limit is over; no process keeps running
    *     then
    */
   public static StandaloneCluster start(ClusterSettings settings)
-      throws ClusterException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     StandaloneCluster cluster = new StandaloneCluster(settings);
     Runtime.getRuntime().addShutdownHook(cluster.shutdownHook);
     try {
       cluster.startProcesses();
       return cluster;
-    } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
+    } catch (LaunchException | IOException | InterruptedException | RuntimeException e) {
       cluster.close();
       throw e;
     }
   }
 
-  private void startProcesses() throws ClusterException, IOException, InterruptedException {
+  private void startProcesses() throws LaunchException, IOException, InterruptedException {
     long deadlineNs = System.nanoTime() + START_TIMEOUT.toNanos();
     master = startMaster();
     // A Worker that starts before its Master waits several seconds before it retries.
@@ -88,7 +89,7 @@ public final class StandaloneCluster implements AutoCloseable {
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
 
-  private LiveProcesses.ClusterProcess startMaster() throws ClusterException, IOException {
+  private LiveProcesses.ClusterProcess startMaster() throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--port", Integer.toString(masterPort)));
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
@@ -98,7 +99,7 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private LiveProcesses.ClusterProcess startWorker(String name)
-      throws ClusterException, IOException {
+      throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--cores", Integer.toString(settings.cores())));
     arguments.addAll(List.of("--memory", settings.memoryMib() + "m"));
@@ -110,8 +111,8 @@ public final class StandaloneCluster implements AutoCloseable {
 
   private LiveProcesses.ClusterProcess startDaemon(
       String name, String mainClass, List<String> arguments, Map<String, String> more)
-      throws ClusterException, IOException {
-    Map<String, String> variables = variables();
+      throws LaunchException, IOException {
+    Map<String, String> variables = new HashMap<>(variables());
     variables.put("SPARK_DAEMON_MEMORY", "256m");
     variables.putAll(more);
     ProcessBuilder builder = launcher.prepare(mainClass, arguments, variables);
@@ -120,7 +121,7 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private Map<String, String> variables() {
-    return new HashMap<>(Map.of("SPARK_LOCAL_DIRS", shuffleDirectory.toString()));
+    return Map.of("SPARK_LOCAL_DIRS", shuffleDirectory.toString());
   }
 
   private Path log(String name, String suffix) {
@@ -128,11 +129,11 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private void awaitAliveWorkers(int wanted, long deadlineNs)
-      throws ClusterException, InterruptedException {
-    while (masterPage.aliveWorkers() < wanted) {
+      throws LaunchException, InterruptedException {
+    while (aliveWorkers() < wanted) {
       failUnlessUsable();
       if (System.nanoTime() > deadlineNs) {
-        throw new ClusterException(
+        throw new LaunchException(
             "the Spark cluster was not complete within " + START_TIMEOUT.toSeconds() + " s",
             master.log());
       }
@@ -140,12 +141,12 @@ public final class StandaloneCluster implements AutoCloseable {
     }
   }
 
-  private void failUnlessUsable() throws ClusterException {
+  private void failUnlessUsable() throws LaunchException {
     if (!master.isAlive()) {
-      throw new ClusterException("Spark's Master has ended unexpectedly", master.log());
+      throw new LaunchException("Spark's Master has ended unexpectedly", master.log());
     }
     if (!workers.isEmpty() && workers.stream().noneMatch(LiveProcesses.ClusterProcess::isAlive)) {
-      throw new ClusterException("Spark's Workers have ended unexpectedly", workers.get(0).log());
+      throw new LaunchException("Spark's Workers have ended unexpectedly", workers.get(0).log());
     }
   }
 
@@ -155,13 +156,13 @@ public final class StandaloneCluster implements AutoCloseable {
    * @param onLine is given each line of the driver's standard output, on a thread of its own; the
    *     standard error goes to {@link #driverLog}
    * @return the exit code of the driver
-   * @throws ClusterException if the cluster ends before the application
+   * @throws LaunchException if the cluster ends before the application
    */
   public int run(Application application, Consumer<String> onLine)
-      throws ClusterException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     ProcessBuilder builder =
         launcher.prepare(SUBMIT, application.submitArguments(masterUrl()), variables());
-    LiveProcesses.ClusterProcess driver = processes.start(builder, driverLog(application));
+    LiveProcesses.ClusterProcess driver = processes.start(builder, driverLog(application.name()));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());
       reader.start();
@@ -185,11 +186,6 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   /** File with the standard error of an application's driver, which is Spark's log. */
-  public Path driverLog(Application application) {
-    return driverLog(application.name());
-  }
-
-  /** The same, by the name of the application. */
   public Path driverLog(String application) {
     return log(application, "log");
   }
@@ -213,75 +209,42 @@ public final class StandaloneCluster implements AutoCloseable {
   @Override
   public void close() {
     processes.close();
-    try {
-      Runtime.getRuntime().removeShutdownHook(shutdownHook);
-    } catch (IllegalStateException e) {
-      // The JVM is ending and runs the hook itself.
-      return;
-    }
+    LiveProcesses.tryRemove(shutdownHook);
   }
 
-  /** The Master's state, from its web page in JSON. */
-  static final class MasterPage {
-    static final int NO_ANSWER = -1;
-    private static final int TIMEOUT_MS = 5_000;
-
-    private final URL address;
-    private final ObjectMapper json = new ObjectMapper();
-
-    MasterPage(URL address) {
-      this.address = address;
-    }
-
-    /** Number of Workers that the Master counts as alive, or {@link #NO_ANSWER}. */
-    int aliveWorkers() {
-      try {
-        var connection = (HttpURLConnection) address.openConnection();
-        connection.setConnectTimeout(TIMEOUT_MS);
-        connection.setReadTimeout(TIMEOUT_MS);
-        try (var body = connection.getInputStream()) {
-          return json.readTree(body).path("aliveworkers").asInt(NO_ANSWER);
-        }
-      } catch (IOException e) {
-        return NO_ANSWER;
+  /** Number of Workers that the Master's web page counts as alive; -1 without an answer. */
+  private int aliveWorkers() {
+    try {
+      var connection =
+          (HttpURLConnection) URI.create(masterUiUrl() + "/json/").toURL().openConnection();
+      connection.setConnectTimeout(PAGE_TIMEOUT_MS);
+      connection.setReadTimeout(PAGE_TIMEOUT_MS);
+      try (var body = connection.getInputStream()) {
+        return new ObjectMapper().readTree(body).path("aliveworkers").asInt(-1);
       }
+    } catch (IOException e) {
+      return -1;
     }
   }
 
   /**
-   * Ports of 127.0.0.1 without a listener at the time of the call.
+   * A port of 127.0.0.1 without a listener at the time of the call.
    *
    * <p>Linux gives ports from 32768 on to sockets that ask for any (ip_local_port_range in ip(7)),
    * so another process could take one of those before its user listens on it. A free port is
    * therefore chosen below.
    */
-  static final class LoopbackPort {
-
-    private static final int LOWEST_FREE = 12_000;
-    private static final int HIGHEST_FREE = 32_767;
-    private static final int TRIES = 100;
-    private static final byte[] LOOPBACK = {127, 0, 0, 1};
-
-    private LoopbackPort() {}
-
-    /** A free port outside the range from which Linux chooses ports. */
-    static int free() {
-      IOException last = null;
-      for (int i = 0; i < TRIES; i++) {
-        try {
-          return bind(ThreadLocalRandom.current().nextInt(LOWEST_FREE, HIGHEST_FREE + 1));
-        } catch (IOException e) {
-          last = e;
-        }
-      }
-      throw new UncheckedIOException("no free port on 127.0.0.1 in " + TRIES + " tries", last);
-    }
-
-    private static int bind(int port) throws IOException {
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByAddress(LOOPBACK))) {
+  static int freePort() {
+    IOException last = null;
+    for (int i = 0; i < PORT_TRIES; i++) {
+      int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, HIGHEST_PORT + 1);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
         return socket.getLocalPort();
+      } catch (IOException e) {
+        last = e;
       }
     }
+    throw new UncheckedIOException("no free port on " + HOST, last);
   }
 
   /**

@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
-import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.ClusterSettings;
+import org.sparkrdma.cluster.LaunchException;
+import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.cluster.StandaloneCluster;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -27,11 +28,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class ClusterCommand {
   private static final int FAILURE = 1;
   private static final int LOG_LINES = 20;
+  private static final int MAX_LOG_BYTES = 64 << 10;
 
   private final String name;
-  private final Installation installation;
-  private final Path workDirectory;
-  private final boolean keep;
+  private final ClusterOptions options;
   private final ProgressLog progress;
 
   /** Set by the shutdown hook: later failures are caused by it and not reported. */
@@ -41,25 +41,16 @@ public final class ClusterCommand {
   @FunctionalInterface
   public interface Work {
     /** Returns at the end of the work. */
-    void run(MeasuringRuns runs)
-        throws LaunchException, ClusterException, IOException, InterruptedException;
+    void run(MeasuringRuns runs) throws LaunchException, IOException, InterruptedException;
   }
 
   /**
    * @param name name of the script, at the start of its messages
-   * @param keep whether data and logs are kept
    */
-  public ClusterCommand(
-      String name,
-      Installation installation,
-      Path workDirectory,
-      boolean keep,
-      ProgressLog progress) {
+  ClusterCommand(String name, ClusterOptions options) {
     this.name = name;
-    this.installation = installation;
-    this.workDirectory = workDirectory;
-    this.keep = keep;
-    this.progress = progress;
+    this.options = options;
+    this.progress = options.progress();
   }
 
   /** The command line of a script. Each error is one sentence that begins with its name. */
@@ -108,13 +99,13 @@ public final class ClusterCommand {
   public int run(UnaryOperator<ClusterSettings> adjust, Work work)
       throws IOException, InterruptedException {
     try {
-      RunDirectory directory = RunDirectory.create(workDirectory);
+      RunDirectory directory = RunDirectory.create(options.workDirectory());
       try {
         runOnCluster(directory, adjust, work);
-      } catch (LaunchException | ClusterException e) {
+      } catch (LaunchException e) {
         return failed(e, directory);
       }
-      if (keep) {
+      if (options.keep()) {
         progress.log("data and logs are kept in " + directory.path());
       } else {
         directory.deleteAll();
@@ -128,30 +119,22 @@ public final class ClusterCommand {
 
   private void runOnCluster(
       RunDirectory directory, UnaryOperator<ClusterSettings> adjust, Work work)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     ClusterSettings settings =
-        adjust.apply(ClusterSettings.twoWorkers(installation.sparkHome(), directory.path()));
+        adjust.apply(
+            ClusterSettings.twoWorkers(options.installation().sparkHome(), directory.path()));
     progress.log("starting a Spark cluster: a Master and %d Workers".formatted(settings.workers()));
     try (StandaloneCluster cluster = StandaloneCluster.start(settings)) {
       Thread endHook = new Thread(() -> endEarly(cluster, directory), "end-" + name);
       Runtime.getRuntime().addShutdownHook(endHook);
       try {
         progress.log("cluster is up, its web page is " + cluster.masterUiUrl());
-        work.run(new MeasuringRuns(cluster, installation, directory, progress));
+        work.run(new MeasuringRuns(cluster, options.installation(), directory, progress));
       } finally {
-        if (!tryRemove(endHook)) {
+        if (!LiveProcesses.tryRemove(endHook)) {
           ending = true;
         }
       }
-    }
-  }
-
-  /** Removes the hook; returns false when the JVM is ending already. */
-  private static boolean tryRemove(Thread hook) {
-    try {
-      return Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      return false;
     }
   }
 
@@ -168,18 +151,15 @@ public final class ClusterCommand {
     }
   }
 
-  private int failed(Exception failure, RunDirectory directory) throws IOException {
+  private int failed(LaunchException failure, RunDirectory directory) throws IOException {
     if (ending) {
       return FAILURE;
     }
     printError(name, failure.getMessage());
-    Optional<Path> log =
-        failure instanceof ClusterException cluster
-            ? cluster.log()
-            : ((LaunchException) failure).log();
+    Optional<Path> log = failure.log();
     if (log.isPresent() && Files.exists(log.get())) {
       System.err.println("last lines of " + log.get() + ":");
-      LogTail.of(log.get(), LOG_LINES).forEach(line -> System.err.println("  " + line));
+      lastLines(log.get()).forEach(line -> System.err.println("  " + line));
     }
     directory.deleteData();
     if (directory.hasLogs()) {
@@ -193,20 +173,14 @@ public final class ClusterCommand {
   }
 
   /** The last lines of a log of any length. */
-  static final class LogTail {
-    private static final int MAX_BYTES = 64 << 10;
-
-    private LogTail() {}
-
-    static List<String> of(Path log, int lines) throws IOException {
-      try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
-        long start = Math.max(0, file.length() - MAX_BYTES);
-        byte[] end = new byte[(int) (file.length() - start)];
-        file.seek(start);
-        file.readFully(end);
-        List<String> all = new String(end, StandardCharsets.UTF_8).lines().toList();
-        return all.subList(Math.max(0, all.size() - lines), all.size());
-      }
+  private static List<String> lastLines(Path log) throws IOException {
+    try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+      long start = Math.max(0, file.length() - MAX_LOG_BYTES);
+      byte[] end = new byte[(int) (file.length() - start)];
+      file.seek(start);
+      file.readFully(end);
+      List<String> all = new String(end, StandardCharsets.UTF_8).lines().toList();
+      return all.subList(Math.max(0, all.size() - LOG_LINES), all.size());
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import org.sparkrdma.cluster.LaunchException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -11,6 +12,11 @@ public final class ClusterOptions extends LaunchOptions {
 
   @Option(names = "--keep")
   private boolean keep;
+
+  /** Whether data and logs are kept. */
+  boolean keep() {
+    return keep;
+  }
 
   /** The option of the report. */
   public LaunchOptions.Report report() {
@@ -32,7 +38,7 @@ public final class ClusterOptions extends LaunchOptions {
    * @param name name of the script, at the start of its messages
    */
   public ClusterCommand command(String name) {
-    return new ClusterCommand(name, installation(), workDirectory(), keep, progress());
+    return new ClusterCommand(name, this);
   }
 
   /**

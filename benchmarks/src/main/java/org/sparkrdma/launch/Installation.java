@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.cluster.LaunchException;
 
 /** Paths of the build's results below the project's directory. */
 public record Installation(Path project) {

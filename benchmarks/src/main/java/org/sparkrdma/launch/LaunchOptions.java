@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.sparkrdma.cluster.LaunchException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -19,6 +20,9 @@ public class LaunchOptions {
   @Option(names = "--project", hidden = true, required = true)
   private Path project;
 
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   /** Directory for data and logs. */
   public final Path workDirectory() {
     return workDirectory;
@@ -27,6 +31,16 @@ public class LaunchOptions {
   /** The build's results in the script's project. */
   public final Installation installation() {
     return new Installation(project);
+  }
+
+  /** The limits of the command's options. */
+  public final Limits limits() {
+    return new Limits(command);
+  }
+
+  /** The refusal of an option, in one sentence. */
+  public final ParameterException misuse(String sentence) {
+    return new ParameterException(command.commandLine(), sentence);
   }
 
   /** Progress on standard output. */

@@ -9,12 +9,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.StandaloneCluster;
 
 /**
- * Runs applications that measure something between two executors, one after the other. Each reads a
- * plan from one JSON file and writes its result to another. Confined to one thread.
+ * Runs applications that measure something between two executors, one after the other. Each is a
+ * {@link MeasuredApplication} with a plan of its own. Confined to one thread.
  */
 public record MeasuringRuns(
     StandaloneCluster cluster,
@@ -32,9 +32,9 @@ public record MeasuringRuns(
    * @throws LaunchException when it fails, writes no result, or finds its measurement invalid
    */
   public <T> T run(
-      String name, Class<?> main, Object plan, Map<String, String> conf, Class<T> resultType)
-      throws ClusterException, LaunchException, IOException, InterruptedException {
-    return run(name, main, plan, conf, resultType, step -> {});
+      String name, MeasuredApplication.Plan plan, Map<String, String> conf, Class<T> resultType)
+      throws LaunchException, IOException, InterruptedException {
+    return run(name, plan, conf, resultType, step -> {});
   }
 
   /**
@@ -44,12 +44,11 @@ public record MeasuringRuns(
    */
   public <T> T run(
       String name,
-      Class<?> main,
-      Object plan,
+      MeasuredApplication.Plan plan,
       Map<String, String> conf,
       Class<T> resultType,
       Consumer<ProgressLog.Line> onStep)
-      throws ClusterException, LaunchException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");
@@ -57,33 +56,25 @@ public record MeasuringRuns(
     StandaloneCluster.Application application =
         new StandaloneCluster.Application(
             name,
-            main.getName(),
+            MeasuredApplication.class.getName(),
             installation.jobs(),
             installation.jarsToShip(),
             DRIVER_MIB,
             between(conf),
-            List.of(planFile.toString(), resultFile.toString()));
+            List.of(plan.getClass().getName(), planFile.toString(), resultFile.toString()));
     progress.log(name + ": submitted");
-    int exitCode =
-        cluster.run(
-            application,
-            line ->
-                ProgressLog.Line.parse(line)
-                    .ifPresent(
-                        step -> {
-                          progress.step(name, step);
-                          onStep.accept(step);
-                        }));
+    Consumer<ProgressLog.Line> onLine =
+        step -> {
+          progress.step(name, step);
+          onStep.accept(step);
+        };
+    int exitCode = cluster.run(application, line -> ProgressLog.Line.parse(line).ifPresent(onLine));
     if (exitCode != 0 || !Files.exists(resultFile)) {
       throw new LaunchException(
           "the %s application failed with exit code %d".formatted(name, exitCode),
-          cluster.driverLog(application));
+          cluster.driverLog(name));
     }
-    T result = json.readValue(resultFile.toFile(), resultType);
-    if (result instanceof Result measured && measured.objection() != null) {
-      throw new LaunchException(name + ": " + measured.objection());
-    }
-    return result;
+    return json.readValue(resultFile.toFile(), resultType);
   }
 
   private static Map<String, String> between(Map<String, String> conf) {
@@ -99,11 +90,5 @@ public record MeasuringRuns(
     all.put("spark.shuffle.readHostLocalDisk", "false");
     all.putAll(conf);
     return all;
-  }
-
-  /** The result of an application that may find its own measurement invalid. */
-  public interface Result {
-    /** The reason why the measurement is invalid, in one sentence; null when it is valid. */
-    String objection();
   }
 }

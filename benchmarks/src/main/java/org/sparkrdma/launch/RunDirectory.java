@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import org.sparkrdma.cluster.LaunchException;
 
 /** The directory of one run, for data, shuffle files and logs. */
 public record RunDirectory(Path path) {

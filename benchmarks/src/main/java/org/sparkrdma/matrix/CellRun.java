@@ -13,8 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.benchmarks.jobs.ComputedAnswer;
-import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 
 /** Runs the application of one cell twice on its cluster and compares. Used once, by one thread. */
@@ -37,7 +36,7 @@ final class CellRun {
     this.runs = runs;
   }
 
-  CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
+  CellResult run() throws LaunchException, IOException, InterruptedException {
     MatrixPlan.Result vanilla =
         runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
     MatrixPlan.Result soft = runApplication(SOFT, false, softConf());
@@ -72,7 +71,7 @@ final class CellRun {
   }
 
   private MatrixPlan.Result runApplication(String name, boolean generate, Map<String, String> conf)
-      throws ClusterException, LaunchException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     Path data = runs.directory().data();
     MatrixPlan plan =
         new MatrixPlan(
@@ -83,7 +82,7 @@ final class CellRun {
             RECORDS,
             PARTITIONS,
             ORDERS);
-    return runs.run(name, MatrixApplication.class, plan, conf, MatrixPlan.Result.class);
+    return runs.run(name, plan, conf, MatrixPlan.Result.class);
   }
 
   private Map<String, String> softConf() throws LaunchException, IOException {

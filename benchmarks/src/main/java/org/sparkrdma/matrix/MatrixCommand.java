@@ -10,19 +10,15 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.Installation;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code matrix} script: runs the same jobs on each version of Spark and
@@ -34,8 +30,6 @@ public final class MatrixCommand implements Callable<Integer> {
 
   @Option(names = "--cells", split = ",", defaultValue = "all")
   private List<String> cells;
-
-  @Spec private CommandSpec command;
 
   private MatrixCommand() {}
 
@@ -53,7 +47,7 @@ public final class MatrixCommand implements Callable<Integer> {
     options.report().setDefault(installation.project().resolve("target/matrix.json"));
     options.check();
     try {
-      Map<Integer, Path> javaHomes = JavaHomes.find(installation.project());
+      Map<Integer, Path> javaHomes = javaHomes(installation.project());
       return run(select(javaHomes), javaHomes, installation)
           ? CommandLine.ExitCode.OK
           : CommandLine.ExitCode.SOFTWARE;
@@ -67,7 +61,7 @@ public final class MatrixCommand implements Callable<Integer> {
     try {
       return Cell.select(cells, javaHomes.keySet());
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+      throw options.misuse(e.getMessage());
     }
   }
 
@@ -105,7 +99,7 @@ public final class MatrixCommand implements Callable<Integer> {
               runs -> {
                 try {
                   result.add(new CellRun(cell, runs).run());
-                } catch (LaunchException | ClusterException e) {
+                } catch (LaunchException e) {
                   result.add(CellResult.failed(cell, secondsSince(startNs), e.getMessage()));
                   throw e;
                 }
@@ -123,36 +117,31 @@ public final class MatrixCommand implements Callable<Integer> {
     return (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
   }
 
-  /** Finds the JDKs of this machine, as the build does. Stateless. */
-  static final class JavaHomes {
-    private JavaHomes() {}
-
-    /** The homes of the JDKs of this machine that {@link Cell#all} names, by version. */
-    static Map<Integer, Path> find(Path project)
-        throws LaunchException, IOException, InterruptedException {
-      Map<Integer, Path> homes = new TreeMap<>();
-      for (int version : Cell.all().stream().map(Cell::java).distinct().toList()) {
-        String home = run(project, Integer.toString(version));
-        if (!home.isEmpty()) {
-          homes.put(version, Path.of(home));
-        }
+  /** The homes of the JDKs of this machine that {@link Cell#all} names, as the build finds them. */
+  static Map<Integer, Path> javaHomes(Path project)
+      throws LaunchException, IOException, InterruptedException {
+    Map<Integer, Path> homes = new TreeMap<>();
+    for (int version : Cell.all().stream().map(Cell::java).distinct().toList()) {
+      String home = findJdk(project, Integer.toString(version));
+      if (!home.isEmpty()) {
+        homes.put(version, Path.of(home));
       }
-      return homes;
     }
+    return homes;
+  }
 
-    private static String run(Path project, String version)
-        throws LaunchException, IOException, InterruptedException {
-      String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-      String finder = project.resolve(".mvn/FindJdk.java").toString();
-      Process process =
-          new ProcessBuilder(java, "-XX:TieredStopAtLevel=1", finder, version, version)
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
-      String home = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (process.waitFor() != 0) {
-        throw new LaunchException("cannot look for a JDK " + version + ": " + finder + " failed");
-      }
-      return home.strip();
+  private static String findJdk(Path project, String version)
+      throws LaunchException, IOException, InterruptedException {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String finder = project.resolve(".mvn/FindJdk.java").toString();
+    Process process =
+        new ProcessBuilder(java, "-XX:TieredStopAtLevel=1", finder, version, version)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    String home = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) {
+      throw new LaunchException("cannot look for a JDK " + version + ": " + finder + " failed");
     }
+    return home.strip();
   }
 }

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.matrix;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import org.apache.spark.sql.Row;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.sparkrdma.benchmarks.tera.TaskProgress;
+import org.sparkrdma.benchmarks.tera.TeraGen;
+import org.sparkrdma.benchmarks.tera.TeraSort;
+import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.launch.MeasuredApplication;
 
 /**
- * Input of one application, as JSON.
+ * What one application does: one sort and one query, with two executors of one core. Uses only
+ * methods with the same signature in all versions of Spark and Scala.
  *
  * @param generate whether the input of the sort has to be written first
  * @param input directory of the records to sort
@@ -23,7 +33,29 @@ public record MatrixPlan(
     String answer,
     long records,
     int partitions,
-    long orders) {
+    long orders)
+    implements MeasuredApplication.Plan {
+  private static final int CUSTOMERS = 5_000;
+
+  /**
+   * A query with a join, a distinct count and two aggregations, which all shuffle. Rows and their
+   * order are the same in every run.
+   */
+  private static final String QUERY =
+      """
+      WITH orders AS (
+        SELECT id AS order_id, id * 7919 %% %2$d AS customer, sha2(CAST(id AS STRING), 256) AS note
+        FROM range(0, %1$d, 1, %3$d)),
+      items AS (
+        SELECT id * 31 %% %1$d AS order_id, id %% 97 AS quantity,
+          sha2(CAST(-id AS STRING), 256) AS label
+        FROM range(0, 2 * %1$d, 1, %3$d))
+      SELECT customer, count(*) AS items, count(DISTINCT o.order_id) AS orders,
+        sum(quantity) AS quantity, min(note) AS first_note, max(label) AS last_label,
+        sum(crc32(CAST(concat(note, label) AS BINARY))) AS checksum
+      FROM orders o JOIN items i ON o.order_id = i.order_id
+      GROUP BY customer ORDER BY customer
+      """;
 
   /**
    * Result of one application, as JSON.
@@ -43,43 +75,40 @@ public record MatrixPlan(
       String inputChecksum,
       boolean sorted) {}
 
-  /**
-   * A query with a join, a distinct count and two aggregations, which all shuffle. Rows and their
-   * order are the same in every run.
-   */
-  public static final class CustomerReport {
-    private static final int CUSTOMERS = 5_000;
-
-    private static final String QUERY =
-        """
-        WITH orders AS (
-          SELECT id AS order_id, id * 7919 %% %2$d AS customer, sha2(CAST(id AS STRING), 256) AS note
-          FROM range(0, %1$d, 1, %3$d)),
-        items AS (
-          SELECT id * 31 %% %1$d AS order_id, id %% 97 AS quantity,
-            sha2(CAST(-id AS STRING), 256) AS label
-          FROM range(0, 2 * %1$d, 1, %3$d))
-        SELECT customer, count(*) AS items, count(DISTINCT o.order_id) AS orders,
-          sum(quantity) AS quantity, min(note) AS first_note, max(label) AS last_label,
-          sum(crc32(CAST(concat(note, label) AS BINARY))) AS checksum
-        FROM orders o JOIN items i ON o.order_id = i.order_id
-        GROUP BY customer ORDER BY customer
-        """;
-
-    private CustomerReport() {}
-
-    /** The rows as text, in the session of the running application. */
-    public static List<String> rows(long orders, int partitions) {
-      SparkSession session = SparkSession.builder().getOrCreate();
-      // Both tables are shuffled: neither is broadcast.
-      session.sql("SET spark.sql.autoBroadcastJoinThreshold=-1");
-      session.sql("SET spark.sql.shuffle.partitions=" + partitions);
-      String query = QUERY.formatted(orders, CUSTOMERS, partitions);
-      return session.sql(query).collectAsList().stream().map(CustomerReport::text).toList();
+  @Override
+  public Result measure() throws IOException {
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("matrix"))) {
+      // The scheduler of the input format is for clusters with data on their disks.
+      spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+      spark.sc().addSparkListener(new TaskProgress(System.out::println));
+      if (generate) {
+        spark.sc().setJobDescription("generate");
+        TeraGen.write(spark, input, records, partitions);
+      }
+      spark.sc().setJobDescription("sort");
+      TeraSort.sort(spark, input, output, partitions);
+      spark.sc().setJobDescription("query");
+      Files.write(Path.of(answer), rows());
+      spark.sc().setJobDescription("validate");
+      TeraValidate.Summary before = TeraValidate.summarize(spark, input);
+      TeraValidate.Summary after = TeraValidate.summarize(spark, output);
+      return new Result(
+          spark.version(),
+          System.getProperty("java.version"),
+          after.records(),
+          after.checksum(),
+          before.checksum(),
+          after.disorder().isEmpty());
     }
+  }
 
-    private static String text(Row row) {
-      return row.mkString("|");
-    }
+  /** The rows of the query as text, in the session of the running application. */
+  private List<String> rows() {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    // Both tables are shuffled: neither is broadcast.
+    session.sql("SET spark.sql.autoBroadcastJoinThreshold=-1");
+    session.sql("SET spark.sql.shuffle.partitions=" + partitions);
+    String query = QUERY.formatted(orders, CUSTOMERS, partitions);
+    return session.sql(query).collectAsList().stream().map(row -> row.mkString("|")).toList();
   }
 }

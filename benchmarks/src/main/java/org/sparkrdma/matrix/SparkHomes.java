@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.Installation;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.RunDirectory;
 

@@ -5,7 +5,6 @@
  * the plug-in in the UI and in a History Server of that Spark.
  *
  * <p>Entry: {@link org.sparkrdma.matrix.MatrixCommand}, on the main thread. {@link
- * org.sparkrdma.matrix.MatrixApplication} runs on Spark; it uses only methods with the same
- * signature in all versions of Spark and Scala.
+ * org.sparkrdma.matrix.MatrixPlan} runs on Spark.
  */
 package org.sparkrdma.matrix;

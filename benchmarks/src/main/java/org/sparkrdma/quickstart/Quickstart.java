@@ -14,21 +14,16 @@ import org.sparkrdma.benchmarks.jobs.BenchmarkTable;
 import org.sparkrdma.benchmarks.jobs.JobCommand;
 import org.sparkrdma.benchmarks.jobs.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
-import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code quickstart} script: runs one job once under each shuffle and
@@ -44,8 +39,6 @@ public final class Quickstart implements Callable<Integer> {
 
   private static final Map<ShuffleJob, DataSize> DEFAULT_SIZES =
       Map.of(ShuffleJob.GROUPBY, DataSize.parse("256m"), ShuffleJob.TERASORT, DataSize.parse("1g"));
-
-  @Spec private CommandSpec spec;
 
   @Mixin private ClusterOptions options;
 
@@ -84,11 +77,10 @@ public final class Quickstart implements Callable<Integer> {
   /** One measured run under each shuffle. */
   BenchmarkPlan plan() {
     if (warmUps != null) {
-      new LaunchOptions.Limits(spec).checkWarmUps(warmUps);
+      options.limits().checkWarmUps(warmUps);
     }
     if (!DEFAULT_SIZES.containsKey(job)) {
-      throw new ParameterException(
-          spec.commandLine(), "--job is '%s': give one of groupby, terasort".formatted(job));
+      throw options.misuse("--job is '%s': give one of groupby, terasort".formatted(job));
     }
     String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
     return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "");
@@ -103,9 +95,9 @@ public final class Quickstart implements Callable<Integer> {
   }
 
   private void run(BenchmarkPlan plan, MeasuringRuns runs)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
+      throws LaunchException, IOException, InterruptedException {
     BenchmarkReport report =
-        JobCommand.LaunchedRuns.run(plan, runs, new JobCommand.ExecutorSize(1), onStep(runs));
+        JobCommand.run(plan, runs, new JobCommand.ExecutorSize(1), onStep(runs));
     options.publish(BenchmarkTable.of(report), report);
     BenchmarkReport.RunResult first = report.cases().get(0).runs().get(0);
     System.out.println(

@@ -6,17 +6,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import org.sparkrdma.launch.LaunchException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code soak} script: runs random jobs under random faults and checks that
@@ -46,8 +42,6 @@ public final class Soak implements Callable<Integer> {
   @Option(names = "--vanilla")
   private boolean vanilla;
 
-  @Spec private CommandSpec spec;
-
   private Soak() {}
 
   public static void main(String[] arguments) {
@@ -61,7 +55,7 @@ public final class Soak implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     if (!(minutes >= MIN_MINUTES)) {
-      throw new ParameterException(spec.commandLine(), "--minutes must be at least " + MIN_MINUTES);
+      throw options.misuse("--minutes must be at least " + MIN_MINUTES);
     }
     options.check();
     return options
@@ -79,8 +73,7 @@ public final class Soak implements Callable<Integer> {
                         vanilla)));
   }
 
-  private void judge(SoakRun run)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
+  private void judge(SoakRun run) throws LaunchException, IOException, InterruptedException {
     SoakReport report = run.run();
     options.publish(SoakReport.SoakTable.of(report), report);
     Optional<String> objection = report.objection();

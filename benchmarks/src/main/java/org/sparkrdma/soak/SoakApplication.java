@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.File;
-import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.launch.ProgressLog;
 
 /**
- * The application to submit. Its arguments are the files of the {@link SoakPlan} and of the {@link
- * SoakPlan.Result}. Used once, by the main thread.
+ * Runs random jobs with known answers, one after the other, until the time of the plan is over or a
+ * job fails. Used once, by the driver's main thread.
  */
-public final class SoakApplication {
+final class SoakApplication {
   private static final int JOBS_PER_READING = 8;
   private static final int TASKS_PER_READING = 4;
 
@@ -29,20 +25,12 @@ public final class SoakApplication {
   private final Map<String, Integer> jobs = new TreeMap<>();
   private final Map<String, Map<String, Long>> counters = new TreeMap<>();
 
-  private SoakApplication(JavaSparkContext spark, SoakPlan plan) {
+  SoakApplication(JavaSparkContext spark, SoakPlan plan) {
     this.spark = spark;
     this.plan = plan;
   }
 
-  public static void main(String[] arguments) throws IOException {
-    ObjectMapper json = new ObjectMapper();
-    SoakPlan plan = json.readValue(new File(arguments[0]), SoakPlan.class);
-    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("soak"))) {
-      json.writeValue(new File(arguments[1]), new SoakApplication(spark, plan).run());
-    }
-  }
-
-  private SoakPlan.Result run() {
+  SoakPlan.Result run() {
     SplittableRandom random = new SplittableRandom(plan.seed());
     for (int number = 1; seconds() < plan.seconds(); number++) {
       SoakJob job = plan.jobs().get(random.nextInt(plan.jobs().size()));

@@ -3,6 +3,9 @@ package org.sparkrdma.soak;
 
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.launch.MeasuredApplication;
 
 /**
  * Input of the application, as JSON.
@@ -12,7 +15,8 @@ import java.util.Map;
  * @param jobs jobs to choose from
  * @param executors number of executors with one core each
  */
-public record SoakPlan(long seconds, long seed, List<SoakJob> jobs, int executors) {
+public record SoakPlan(long seconds, long seed, List<SoakJob> jobs, int executors)
+    implements MeasuredApplication.Plan {
 
   /**
    * Result of the application, as JSON.
@@ -24,4 +28,11 @@ public record SoakPlan(long seconds, long seed, List<SoakJob> jobs, int executor
    */
   public record Result(
       Map<String, Integer> jobs, Map<String, Map<String, Long>> counters, String objection) {}
+
+  @Override
+  public Result measure() {
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("soak"))) {
+      return new SoakApplication(spark, this).run();
+    }
+  }
 }

@@ -8,8 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 
 /**
@@ -51,7 +50,7 @@ record SoakRun(
           "spark.shuffle.rdma.quarantine.max",
           "4s");
 
-  SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
+  SoakReport run() throws LaunchException, IOException, InterruptedException {
     Map<String, String> randomSettings = RandomSettings.of(seed, !vanilla);
     ExecutorFaults faults =
         new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
@@ -64,7 +63,6 @@ record SoakRun(
       result =
           runs.run(
               "soak",
-              SoakApplication.class,
               new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS),
               conf(randomSettings),
               SoakPlan.Result.class);

@@ -34,7 +34,7 @@ class ConnectIT {
           "-Dartifact=org.apache.spark:" + artifact + "_2.13:4.2.0",
           "-DoutputDirectory=" + directory.resolve(artifact));
     }
-    int port = StandaloneCluster.LoopbackPort.free();
+    int port = StandaloneCluster.freePort();
     Process server = startServer(port);
     try {
       // It retries until the server listens.
@@ -59,7 +59,7 @@ class ConnectIT {
       assertThat(outcome.errors())
           .containsPattern("Shuffle of this application: readBytes=[1-9].* tcpBytes=0 ");
     } finally {
-      LiveProcesses.ProcessTree.end(List.of(server.toHandle()), Duration.ofSeconds(10));
+      LiveProcesses.end(List.of(server.toHandle()), Duration.ofSeconds(10));
     }
   }
 

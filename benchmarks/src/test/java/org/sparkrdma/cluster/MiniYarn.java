@@ -208,7 +208,7 @@ final class MiniYarn implements AutoCloseable {
       yarn.stop();
     } finally {
       containers.addAll(containers());
-      LiveProcesses.ProcessTree.end(containers, END_GRACE);
+      LiveProcesses.end(containers, END_GRACE);
       files.close();
     }
   }

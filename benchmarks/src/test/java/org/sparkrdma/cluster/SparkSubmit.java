@@ -98,7 +98,7 @@ public final class SparkSubmit {
       return outcome(process, directory);
     } finally {
       // A test that times out ends its application.
-      LiveProcesses.ProcessTree.end(List.of(process.toHandle()), END_GRACE);
+      LiveProcesses.end(List.of(process.toHandle()), END_GRACE);
     }
   }
 

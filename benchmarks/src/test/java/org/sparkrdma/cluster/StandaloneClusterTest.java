@@ -42,7 +42,7 @@ class StandaloneClusterTest {
       int exitCode = cluster.run(missing, line -> {});
 
       assertThat(exitCode).isNotZero();
-      assertThat(cluster.driverLog(missing)).content().contains("no.such.Main");
+      assertThat(cluster.driverLog("missing")).content().contains("no.such.Main");
     }
     assertThat(seen)
         .hasSizeGreaterThanOrEqualTo(MASTER_AND_WORKER)

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.cluster.LaunchException;
 
 /** The packaged jar of the plug-in and the command lines that run it. Stateless. */
 final class PlugInJar {

@@ -180,7 +180,7 @@ class MatrixIT {
   /** Runs a job on Java 17: Spark 3.5 does not run on all later versions. */
   private SparkSubmit.Outcome submit(Path home, String job, List<String> settings)
       throws Exception {
-    Path java = MatrixCommand.JavaHomes.find(INSTALLATION.project()).get(17);
+    Path java = MatrixCommand.javaHomes(INSTALLATION.project()).get(17);
     assumeTrue(java != null, "oldest Spark: install openjdk-17-jdk-headless");
     List<Path> jars = new ArrayList<>(INSTALLATION.jarsToShip());
     jars.add(INSTALLATION.jobs());

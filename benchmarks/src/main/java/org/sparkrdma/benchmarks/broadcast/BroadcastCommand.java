@@ -9,15 +9,11 @@ import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.LaunchOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench broadcast}: broadcasts values under each mode in turn, on the
@@ -52,8 +48,6 @@ public final class BroadcastCommand implements Callable<Integer> {
   @Option(names = "--warm-ups", defaultValue = "3")
   private int warmUps;
 
-  @Spec private CommandSpec spec;
-
   private BroadcastCommand() {}
 
   public static void main(String[] arguments) {
@@ -78,18 +72,16 @@ public final class BroadcastCommand implements Callable<Integer> {
             settings -> settings.withWorkers(workers).withWorkerSize(1, heapMib),
             runs -> {
               var conf = Map.of("spark.driver.memory", heapMib + "m");
-              BroadcastResult result =
-                  runs.run(
-                      "broadcast", BroadcastApplication.class, plan, conf, BroadcastResult.class);
-              options.publish(BroadcastResult.Table.of(plan, result.runs()), result);
+              BroadcastResult result = runs.run("broadcast", plan, conf, BroadcastResult.class);
+              options.publish(result.table(), result);
               System.out.println("All executors had the right bytes.");
             });
   }
 
   private BroadcastPlan plan() {
-    new LaunchOptions.Limits(spec).checkRounds(rounds, warmUps);
+    options.limits().checkRounds(rounds, warmUps);
     if (join != null && !shapes.isEmpty()) {
-      throw misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
+      throw options.misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
     }
     if (join != null) {
       shapes.add(join + "x" + BroadcastPlan.Shape.MIN_EXECUTORS);
@@ -111,14 +103,10 @@ public final class BroadcastCommand implements Callable<Integer> {
         return shape;
       }
     } catch (IllegalArgumentException e) {
-      throw misuse(e.getMessage());
+      throw options.misuse(e.getMessage());
     }
-    throw misuse(
+    throw options.misuse(
         "'%s' has a SIZE on the wrong side of the threshold: give %s %s"
             .formatted(text, below ? "less than" : "--below, or at least", THRESHOLD));
-  }
-
-  private ParameterException misuse(String sentence) {
-    return new ParameterException(spec.commandLine(), sentence);
   }
 }

@@ -3,28 +3,95 @@ package org.sparkrdma.benchmarks.broadcast;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.jobs.Workload;
+import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.MeasuredApplication;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.Quartiles;
 
 /**
- * Input of the driver, as JSON.
+ * What the driver measures: one Spark application after the other in its JVM, each with executors
+ * of its own.
  *
  * @param join whether each value is the smaller table of an SQL join
  * @param modes to compare; ratios are to the first
  * @param rounds in which each mode has one application
  * @param warmUps values before the measured ones, in the same executors
  */
-record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rounds, int warmUps) {
+record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rounds, int warmUps)
+    implements MeasuredApplication.Plan {
   /** Measured values of each application, whose median counts. */
-  static final int VALUES = 3;
+  private static final int VALUES = 3;
 
   /** The round that only counts what the driver sends. */
   static final int EGRESS_ROUND = 0;
+
+  @Override
+  public BroadcastResult measure() throws LaunchException {
+    Environment environment = Environment.now();
+    List<BroadcastResult.Run> runs = new ArrayList<>();
+    for (Shape shape : shapes) {
+      for (int round = EGRESS_ROUND; round <= rounds; round++) {
+        for (Mode mode : BenchmarkPlan.order(modes, round)) {
+          String phase = "%s, round %d, %s".formatted(shape, round, mode);
+          System.out.println(new ProgressLog.Line(phase, round, rounds, "rounds"));
+          runs.add(new BroadcastResult.Run(shape, mode, round, measure(shape, mode, round)));
+        }
+      }
+    }
+    return new BroadcastResult(environment, this, runs);
+  }
+
+  private Map<String, Double> measure(Shape shape, Mode mode, int round) throws LaunchException {
+    boolean isEgress = round == EGRESS_ROUND;
+    SparkConf conf = new SparkConf().setAppName("broadcast benchmark, " + mode);
+    conf.set("spark.shuffle.rdma.engine", "soft");
+    conf.set("spark.executor.memory", shape.heapMib(join) + "m");
+    conf.set("spark.cores.max", Integer.toString(shape.executors()));
+    mode.conf().forEach(conf::set);
+    if (isEgress) {
+      // Epoll sends by send(2), which the system does not count for a process.
+      conf.set("spark.shuffle.io.mode", "NIO");
+    }
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      BroadcastValue value = new BroadcastValue(spark, shape);
+      List<Map<String, Double>> measured = new ArrayList<>();
+      long readBefore = 0;
+      for (int i = 0; i < warmUps + VALUES; i++) {
+        if (i == warmUps) {
+          readBefore = bytesByRead(spark, shape);
+          measured.clear();
+        }
+        measured.add(join ? value.measureJoin() : value.measure());
+      }
+      double received = (double) shape.bytes() * shape.executors() * VALUES;
+      Map<String, Double> medians = new HashMap<>();
+      for (String name : measured.get(0).keySet()) {
+        medians.put(name, Quartiles.of(measured, each -> each.get(name)).median());
+      }
+      medians.put("read", (bytesByRead(spark, shape) - readBefore) / received);
+      medians.keySet().removeIf(name -> name.equals("egress") != isEgress);
+      return medians;
+    }
+  }
+
+  private static long bytesByRead(JavaSparkContext spark, Shape shape) {
+    return ExecutorUsage.ofAll(spark, shape.executors()).values().stream()
+        .flatMap(usage -> usage.counters().entrySet().stream())
+        .filter(counter -> counter.getKey().equals("serve.bytes.copy"))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
 
   /**
    * Size of a value and number of executors that get it, such as {@code 100mx4}.
@@ -86,21 +153,6 @@ record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rou
         conf.put("spark.shuffle.rdma.broadcast.mode", this == TCP ? "tcp" : "auto");
       }
       return conf;
-    }
-
-    /**
-     * The modes in the order of one round: each round begins with another one, and every second
-     * round is the reverse.
-     *
-     * @param round from 1
-     */
-    static List<Mode> order(List<Mode> modes, int round) {
-      List<Mode> order = new ArrayList<>(modes);
-      Collections.rotate(order, -((round - 1) / 2));
-      if (round % 2 == 0) {
-        Collections.reverse(order);
-      }
-      return order;
     }
 
     /** The name in options, progress, table and report. */

@@ -15,6 +15,12 @@ import org.sparkrdma.launch.TextTable;
  * @param runs in the order of time
  */
 record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> runs) {
+  private static final String EXPLANATION =
+      """
+      Medians of the rounds, with the range in brackets. broadcast: seconds of broadcast() in the driver; value:
+      of the slowest value() in an executor; job: until the last executor has checked the value; both: of
+      broadcast() and the job. egress: what the driver sent, as a multiple of the value, in a round of its own;
+      read: the part of all bytes received that came by READ.""";
 
   /**
    * One application.
@@ -27,67 +33,54 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
   record Run(
       BroadcastPlan.Shape shape, BroadcastPlan.Mode mode, int round, Map<String, Double> figures) {}
 
-  /** The runs as plain text: a table for each shape. Stateless. */
-  static final class Table {
-    private static final String EXPLANATION =
-        """
-        Medians of the rounds, with the range in brackets. broadcast: seconds of broadcast() in the driver; value:
-        of the slowest value() in an executor; job: until the last executor has checked the value; both: of
-        broadcast() and the job. egress: what the driver sent, as a multiple of the value, in a round of its own;
-        read: the part of all bytes received that came by READ.""";
-
-    private Table() {}
-
-    static String of(BroadcastPlan plan, List<BroadcastResult.Run> all) {
-      List<String> columns =
-          new ArrayList<>(List.of("broadcast", "value", "job", "both", "egress", "read"));
-      for (BroadcastPlan.Mode base : plan.modes()) {
-        if (base == plan.modes().get(0) || base == BroadcastPlan.Mode.TCP) {
-          columns.addAll(List.of("job / " + base, "both / " + base));
-        }
+  /** The runs as plain text: a table for each shape. */
+  String table() {
+    List<String> columns =
+        new ArrayList<>(List.of("broadcast", "value", "job", "both", "egress", "read"));
+    for (BroadcastPlan.Mode base : plan.modes()) {
+      if (base == plan.modes().get(0) || base == BroadcastPlan.Mode.TCP) {
+        columns.addAll(List.of("job / " + base, "both / " + base));
       }
-      StringBuilder text = new StringBuilder();
-      for (BroadcastPlan.Shape shape : plan.shapes()) {
-        List<BroadcastResult.Run> runs =
-            all.stream().filter(run -> run.shape().equals(shape)).toList();
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(new ArrayList<>(List.of((plan.join() ? "join " : "value ") + shape)));
-        rows.get(0).addAll(columns);
-        for (BroadcastPlan.Mode mode : plan.modes()) {
-          List<String> row = new ArrayList<>(List.of(mode.toString()));
-          columns.forEach(column -> row.add(cell(column, runs, mode)));
-          rows.add(row);
-        }
-        text.append(TextTable.of(rows, column -> column == 0)).append('\n');
+    }
+    StringBuilder text = new StringBuilder();
+    for (BroadcastPlan.Shape shape : plan.shapes()) {
+      List<Run> own = runs.stream().filter(run -> run.shape().equals(shape)).toList();
+      List<List<String>> rows = new ArrayList<>();
+      rows.add(new ArrayList<>(List.of((plan.join() ? "join " : "value ") + shape)));
+      rows.get(0).addAll(columns);
+      for (BroadcastPlan.Mode mode : plan.modes()) {
+        List<String> row = new ArrayList<>(List.of(mode.toString()));
+        columns.forEach(column -> row.add(cell(column, own, mode)));
+        rows.add(row);
       }
-      return text + EXPLANATION;
+      text.append(TextTable.of(rows, column -> column == 0)).append('\n');
     }
+    return text + EXPLANATION;
+  }
 
-    /**
-     * @param column a figure, or its ratio to that of a mode of the same round
-     */
-    private static String cell(
-        String column, List<BroadcastResult.Run> runs, BroadcastPlan.Mode mode) {
-      String[] parts = column.split(" / ", 2);
-      List<Double> values =
-          runs.stream()
-              .filter(run -> run.mode() == mode && run.figures().containsKey(parts[0]))
-              .map(run -> run.figures().get(parts[0]) / base(parts, runs, run.round()))
-              .toList();
-      if (values.isEmpty()) {
-        return "-";
-      }
-      double median = Quartiles.of(values, value -> value).median();
-      return new Quartiles(median, Collections.min(values), Collections.max(values)).format(2);
+  /**
+   * @param column a figure, or its ratio to that of a mode of the same round
+   */
+  private static String cell(String column, List<Run> runs, BroadcastPlan.Mode mode) {
+    String[] parts = column.split(" / ", 2);
+    List<Double> values =
+        runs.stream()
+            .filter(run -> run.mode() == mode && run.figures().containsKey(parts[0]))
+            .map(run -> run.figures().get(parts[0]) / base(parts, runs, run.round()))
+            .toList();
+    if (values.isEmpty()) {
+      return "-";
     }
+    double median = Quartiles.of(values, value -> value).median();
+    return new Quartiles(median, Collections.min(values), Collections.max(values)).format(2);
+  }
 
-    private static double base(String[] parts, List<BroadcastResult.Run> runs, int round) {
-      return runs.stream()
-          .filter(
-              run -> run.round() == round && run.mode().toString().equals(parts[parts.length - 1]))
-          .mapToDouble(run -> run.figures().get(parts[0]))
-          .findFirst()
-          .orElse(1);
-    }
+  private static double base(String[] parts, List<Run> runs, int round) {
+    return runs.stream()
+        .filter(
+            run -> run.round() == round && run.mode().toString().equals(parts[parts.length - 1]))
+        .mapToDouble(run -> run.figures().get(parts[0]))
+        .findFirst()
+        .orElse(1);
   }
 }

@@ -14,8 +14,8 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
-import org.sparkrdma.benchmarks.jobs.BenchmarkException;
 import org.sparkrdma.benchmarks.jobs.GroupBy;
+import org.sparkrdma.cluster.LaunchException;
 
 /** Broadcasts one value after the other in a running application. Confined to one thread. */
 record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
@@ -45,9 +45,9 @@ record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
    * Broadcasts a new value, which one task of each executor reads and checks. The tasks of the job
    * start together, each on a core, and an executor has one core.
    *
-   * @throws BenchmarkException when a byte is wrong, or an executor has not exactly one task
+   * @throws LaunchException when a byte is wrong, or an executor has not exactly one task
    */
-  Map<String, Double> measure() throws BenchmarkException {
+  Map<String, Double> measure() throws LaunchException {
     byte[] noise = new byte[shape.bytes()];
     new SplittableRandom(SEED).nextBytes(noise);
     List<Integer> tasks = Collections.nCopies(shape.executors(), 0);
@@ -65,7 +65,7 @@ record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
     long checksum = GroupBy.NoiseBlocks.checksum(noise);
     if (all.stream().map(Received::executor).distinct().count() != shape.executors()
         || all.stream().anyMatch(received -> received.checksum() != checksum)) {
-      throw new BenchmarkException("not every executor had one task and the right bytes: " + all);
+      throw new LaunchException("not every executor had one task and the right bytes: " + all);
     }
     return figures;
   }
@@ -81,9 +81,9 @@ record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
    * Joins two tables in SQL, from the start of the query to its answer. The smaller table is in the
    * memory of the executors.
    *
-   * @throws BenchmarkException when the answer is wrong
+   * @throws LaunchException when the answer is wrong
    */
-  Map<String, Double> measureJoin() throws BenchmarkException {
+  Map<String, Double> measureJoin() throws LaunchException {
     int rows = shape.bytes() / ROW_BYTES;
     SparkSession session = SparkSession.builder().getOrCreate();
     if (!session.catalog().tableExists("small")) {
@@ -97,7 +97,7 @@ record BroadcastValue(JavaSparkContext spark, BroadcastPlan.Shape shape) {
     String sum = session.sql(JOIN.formatted(rows, shape.executors())).collectAsList().toString();
     Map<String, Double> figures = figures(startNs, before);
     if (!sum.equals(expected)) {
-      throw new BenchmarkException("the join gave %s instead of %s".formatted(sum, expected));
+      throw new LaunchException("the join gave %s instead of %s".formatted(sum, expected));
     }
     return figures;
   }

@@ -4,7 +4,7 @@
  * Spark's TCP and by READ.
  *
  * <p>Entry: {@link org.sparkrdma.benchmarks.broadcast.BroadcastCommand}, behind {@code ./bench
- * broadcast}. It submits {@link org.sparkrdma.benchmarks.broadcast.BroadcastApplication} once; its
- * driver runs one Spark application after the other, so that the driver's code is warm.
+ * broadcast}. It submits one {@link org.sparkrdma.benchmarks.broadcast.BroadcastPlan}; its driver
+ * runs one Spark application after the other, so that the driver's code is warm.
  */
 package org.sparkrdma.benchmarks.broadcast;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.MeasuredApplication;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -26,22 +27,23 @@ public record BenchmarkPlan(
     List<ShuffleMode> modes,
     int rounds,
     int warmUps,
-    String data) {
+    String data)
+    implements MeasuredApplication.Plan {
   /**
-   * The shuffles in the order of one round. Each round begins with another shuffle than the one
-   * before, and every second round is the reverse of the one before it. Over as many rounds as
-   * there are shuffles, or twice as many if their number is odd, each shuffle comes directly after
-   * each other one of the same round equally often (a Williams design), so that what a shuffle
-   * leaves behind falls on all others alike.
+   * The shuffles, or other modes, in the order of one round. Each round begins with another shuffle
+   * than the one before, and every second round is the reverse of the one before it. Over as many
+   * rounds as there are shuffles, or twice as many if their number is odd, each shuffle comes
+   * directly after each other one of the same round equally often (a Williams design), so that what
+   * a shuffle leaves behind falls on all others alike.
    *
    * @param round from 1
    */
-  public List<ShuffleMode> order(int round) {
+  public static <T> List<T> order(List<T> modes, int round) {
     int count = modes.size();
     // The reverses of an even number's first half of rotations are its second half.
     int rotations = count % 2 == 0 ? count / 2 : count;
     int rotation = (round - 1) / 2 % rotations;
-    List<ShuffleMode> order = new ArrayList<>();
+    List<T> order = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       // 0, 1, -1, 2, -2, ...: no two neighbours have the same distance and direction.
       int step = i % 2 == 0 ? -i / 2 : (i + 1) / 2;
@@ -58,9 +60,9 @@ public record BenchmarkPlan(
     return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData);
   }
 
-  /** The job in one shape. */
-  public Workload workload(String shape) {
-    return job.workload(shape);
+  @Override
+  public BenchmarkReport measure() throws Exception {
+    return new BenchmarkRuns(this, System.out::println).run();
   }
 
   /** Total number of runs, warm-ups included. */

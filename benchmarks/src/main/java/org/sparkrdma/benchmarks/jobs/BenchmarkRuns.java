@@ -10,13 +10,34 @@ import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
 
 /**
  * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
  * Master and other settings are those of spark-submit.
  */
-public final class BenchmarkRuns {
+final class BenchmarkRuns {
+  /** Settings that every benchmark fixes, so that results can be compared. */
+  private static final Map<String, String> FIXED_SETTINGS =
+      Map.of(
+          "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+          "spark.shuffle.compress", "true",
+          "spark.io.compression.codec", "lz4",
+          // With up to 200 partitions Spark would create a serializer for each block that it
+          // writes: about a millisecond each, much more than the block's way to its reader.
+          "spark.shuffle.sort.bypassMergeThreshold", "0",
+          // Spark runs reducers where a fifth of their input is. With two executors and two jobs at
+          // once the bytes that cross the network would then differ by ten times between runs.
+          "spark.shuffle.reduceLocality.enabled", "false",
+          "spark.speculation", "false",
+          // The executors must be the same ones from the warm-up to the end of the measured run.
+          "spark.dynamicAllocation.enabled", "false",
+          "spark.scheduler.minRegisteredResourcesRatio", "1.0",
+          "spark.scheduler.maxRegisteredResourcesWaitingTime", "120s",
+          // Joins must shuffle both sides.
+          "spark.sql.autoBroadcastJoinThreshold", "-1");
+
   private final BenchmarkPlan plan;
   private final Consumer<ProgressLog.Line> progress;
   private final Function<String, Workload> workloads;
@@ -29,8 +50,8 @@ public final class BenchmarkRuns {
   /**
    * @param progress is given each step
    */
-  public BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLog.Line> progress) {
-    this(plan, progress, plan::workload);
+  BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLog.Line> progress) {
+    this(plan, progress, plan.job()::workload);
   }
 
   /**
@@ -48,9 +69,9 @@ public final class BenchmarkRuns {
   /**
    * Returns when all runs are done and all answers are equal, those of warm-ups included.
    *
-   * @throws BenchmarkException when an answer differs or the runs cannot be compared
+   * @throws LaunchException when an answer differs or the runs cannot be compared
    */
-  public BenchmarkReport run() throws Exception {
+  BenchmarkReport run() throws Exception {
     List<BenchmarkReport.CaseReport> cases = new ArrayList<>();
     for (String shape : plan.shapes()) {
       Workload workload = workloads.apply(shape);
@@ -58,7 +79,7 @@ public final class BenchmarkRuns {
       prepare(workload, shape);
       List<BenchmarkReport.RunResult> results = new ArrayList<>();
       for (int round = 1; round <= plan.rounds(); round++) {
-        for (ShuffleMode mode : plan.order(round)) {
+        for (ShuffleMode mode : BenchmarkPlan.order(plan.modes(), round)) {
           BenchmarkReport.RunResult result = measure(workload, shape, mode, round);
           results.add(result);
           requireSameExecutors(results.get(0), result, shape);
@@ -82,11 +103,11 @@ public final class BenchmarkRuns {
   }
 
   /** The first use of the classes that the jars of a job have. */
-  private void writeInput(Workload workload, JavaSparkContext spark) throws BenchmarkException {
+  private void writeInput(Workload workload, JavaSparkContext spark) throws LaunchException {
     try {
       workload.prepare(spark, plan.data());
     } catch (LinkageError e) {
-      throw new BenchmarkException(
+      throw new LaunchException(
           ("%s does not find all classes that it needs (%s): give spark-submit the job's jar in --jars;"
                   + " tpch and tpcds need Spark 4 or newer, because Spark 3.5 has an old Guava")
               .formatted(plan.job(), e));
@@ -96,12 +117,12 @@ public final class BenchmarkRuns {
   private BenchmarkReport.RunResult measure(
       Workload workload, String shape, ShuffleMode mode, int round) throws Exception {
     String run = "%s, round %d, %s".formatted(shape, round, mode);
+    String warmUp = run + ", warm-up";
     progress.accept(new ProgressLog.Line(run + ", start", runsDone, plan.runs(), "runs"));
     return application(
         mode,
         spark -> {
           for (int i = 1; i <= plan.warmUps(); i++) {
-            String warmUp = run + ", warm-up";
             spark.sc().setJobDescription(describe(warmUp));
             requireSameAnswer(workload.run(spark, plan.data()).call(), warmUp);
             runsDone++;
@@ -121,7 +142,12 @@ public final class BenchmarkRuns {
   }
 
   private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
-    SparkConf conf = FixedSettings.conf(mode);
+    // The user's settings, then the fixed ones, then those of the mode.
+    SparkConf conf = new SparkConf();
+    // The number of cores is read from the value that Spark derives without it.
+    conf.remove("spark.default.parallelism");
+    FIXED_SETTINGS.forEach(conf::set);
+    mode.conf().forEach(conf::set);
     conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       spark.sc().addSparkListener(new TaskProgress(progress));
@@ -131,22 +157,22 @@ public final class BenchmarkRuns {
     }
   }
 
-  private void requireSameAnswer(ComputedAnswer answer, String run) throws BenchmarkException {
+  private void requireSameAnswer(ComputedAnswer answer, String run) throws LaunchException {
     if (firstAnswer == null) {
       firstAnswer = answer;
     }
     Optional<String> difference = answer.difference(firstAnswer);
     if (difference.isPresent()) {
-      throw new BenchmarkException(
+      throw new LaunchException(
           "%s %s: wrong answer: %s".formatted(plan.job(), run, difference.get()));
     }
   }
 
   private void requireSameExecutors(
       BenchmarkReport.RunResult first, BenchmarkReport.RunResult result, String shape)
-      throws BenchmarkException {
+      throws LaunchException {
     if (result.executors() != first.executors()) {
-      throw new BenchmarkException(
+      throw new LaunchException(
           "%s %s, round %d, %s: %d executors instead of %d: results cannot be compared"
               .formatted(
                   plan.job(),
@@ -159,51 +185,7 @@ public final class BenchmarkRuns {
   }
 
   /** Work in one application. */
-  @FunctionalInterface
   private interface Work<T> {
     T run(JavaSparkContext spark) throws Exception;
-  }
-
-  /**
-   * Settings that every benchmark fixes, so that results can be compared. All other settings are
-   * the user's.
-   */
-  public static final class FixedSettings {
-    private static final Map<String, String> SETTINGS =
-        Map.of(
-            "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
-            "spark.shuffle.compress", "true",
-            "spark.io.compression.codec", "lz4",
-            // With up to 200 partitions Spark would create a serializer for each block that it
-            // writes:
-            // about a millisecond each, much more than the block's way to its reader.
-            "spark.shuffle.sort.bypassMergeThreshold", "0",
-            // Spark runs reducers where a fifth of their input is. With two executors and two jobs
-            // at
-            // once the bytes that cross the network would then differ by ten times between runs.
-            "spark.shuffle.reduceLocality.enabled", "false",
-            "spark.speculation", "false",
-            // The executors must be the same ones from the warm-up to the end of the measured run.
-            "spark.dynamicAllocation.enabled", "false",
-            "spark.scheduler.minRegisteredResourcesRatio", "1.0",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime", "120s",
-            // Joins must shuffle both sides.
-            "spark.sql.autoBroadcastJoinThreshold", "-1");
-
-    /**
-     * Removed, because the number of cores is read from the value that Spark derives without it.
-     */
-    private static final String DEFAULT_PARALLELISM = "spark.default.parallelism";
-
-    private FixedSettings() {}
-
-    /** The settings of one application: the user's, then the fixed ones, then those of the mode. */
-    public static SparkConf conf(ShuffleMode mode) {
-      SparkConf conf = new SparkConf();
-      conf.remove(DEFAULT_PARALLELISM);
-      SETTINGS.forEach(conf::set);
-      mode.conf().forEach(conf::set);
-      return conf;
-    }
   }
 }

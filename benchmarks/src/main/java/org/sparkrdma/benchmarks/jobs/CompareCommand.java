@@ -13,26 +13,18 @@ import org.sparkrdma.launch.LaunchOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** The command behind {@code ./bench compare}: compares two reports. */
 @Command(name = "compare")
 public final class CompareCommand implements Callable<Integer> {
-  /** The script gives these options to every command. */
-  @SuppressWarnings("UnusedVariable")
-  @Mixin
-  private LaunchOptions options;
+  @Mixin private LaunchOptions options;
 
   @Parameters(index = "0", paramLabel = "BASE")
   private Path base;
 
   @Parameters(index = "1", paramLabel = "HEAD")
   private Path head;
-
-  @Spec private CommandSpec spec;
 
   private CompareCommand() {}
 
@@ -48,7 +40,7 @@ public final class CompareCommand implements Callable<Integer> {
   public Integer call() {
     List<RatioChange> changes = RatioChange.of(ratios("base", base), ratios("head", head));
     if (changes.isEmpty()) {
-      throw misuse("the reports have no job, shape and ratio in common");
+      throw options.misuse("the reports have no job, shape and ratio in common");
     }
     System.out.println();
     System.out.println(RatioChange.table(changes));
@@ -58,7 +50,7 @@ public final class CompareCommand implements Callable<Integer> {
 
   private List<MeasuredRatio> ratios(String name, Path file) {
     if (!Files.isReadable(file)) {
-      throw misuse("no such report, or not readable: " + file);
+      throw options.misuse("no such report, or not readable: " + file);
     }
     try {
       JsonNode report = new ObjectMapper().readTree(file.toFile());
@@ -72,11 +64,7 @@ public final class CompareCommand implements Callable<Integer> {
           facts.path("spark").asText("unknown"));
       return ratios;
     } catch (IOException e) {
-      throw misuse("not a report of ./bench JOB: " + file);
+      throw options.misuse("not a report of ./bench JOB: " + file);
     }
-  }
-
-  private ParameterException misuse(String sentence) {
-    return new ParameterException(spec.commandLine(), sentence);
   }
 }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.cluster.LaunchException;
 
 /**
  * The git repository of a project. Only its list of work trees is changed.

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 import scala.Tuple2;
 import scala.Tuple3;
@@ -66,7 +67,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
 
   /** Generates all records again, without a shuffle, and compares. */
   private ComputedAnswer.Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
-      throws BenchmarkException {
+      throws LaunchException {
     ComputedAnswer.Answer answer = answer(found);
     NoiseBlocks noise = blocks;
     long sum =
@@ -78,15 +79,15 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
         ComputedAnswer.Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
     Optional<String> difference = answer.difference(expected);
     if (difference.isPresent()) {
-      throw new BenchmarkException("records were lost or changed: " + difference.get());
+      throw new LaunchException("records were lost or changed: " + difference.get());
     }
     return answer;
   }
 
   /** The answer of the sums of {@link #summarize}. */
-  static ComputedAnswer.Answer answer(Tuple3<Long, Long, Long> found) throws BenchmarkException {
+  static ComputedAnswer.Answer answer(Tuple3<Long, Long, Long> found) throws LaunchException {
     if (found._3() != 0) {
-      throw new BenchmarkException(
+      throw new LaunchException(
           "%d of %d records were read by the wrong reducer".formatted(found._3(), found._1()));
     }
     return ComputedAnswer.Answer.of(found._1(), found._2());

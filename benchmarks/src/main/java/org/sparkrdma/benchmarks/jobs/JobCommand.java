@@ -3,24 +3,19 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.ClusterSettings;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench JOB}: runs the job on a cluster on this machine, by RDMA READ
@@ -35,8 +30,6 @@ public final class JobCommand implements Callable<Integer> {
 
   @Option(names = "--threads", defaultValue = "1")
   private int threads;
-
-  @Spec private CommandSpec spec;
 
   private JobCommand() {}
 
@@ -59,9 +52,9 @@ public final class JobCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    // Each cluster has a directory of its own; LaunchedRuns names it when it exists.
+    // Each cluster has a directory of its own; run names it when it exists.
     BenchmarkPlan plan = job.plan("");
-    new LaunchOptions.Limits(spec).check("--threads", threads, 1, MAX_THREADS);
+    options.limits().check("--threads", threads, 1, MAX_THREADS);
     ExecutorSize size = new ExecutorSize(threads);
     options.check();
     return options
@@ -69,10 +62,29 @@ public final class JobCommand implements Callable<Integer> {
         .run(
             size::workers,
             runs -> {
-              BenchmarkReport report = LaunchedRuns.run(plan, runs, size, step -> {});
+              BenchmarkReport report = run(plan, runs, size, step -> {});
               options.publish(BenchmarkTable.of(report), report);
               System.out.println("All answers are equal.");
             });
+  }
+
+  /**
+   * Runs a plan to its end, by RDMA READ on the loopback engine, because all executors are on one
+   * host.
+   *
+   * @param size of each executor; the cluster's Workers have the same
+   * @param onStep is given each step of the application, on a thread of its own
+   */
+  public static BenchmarkReport run(
+      BenchmarkPlan plan, MeasuringRuns runs, ExecutorSize size, Consumer<ProgressLog.Line> onStep)
+      throws LaunchException, IOException, InterruptedException {
+    return runs.run(
+            plan.job().toString(),
+            plan.withData("file:" + runs.directory().data()),
+            size.conf(),
+            BenchmarkReport.class,
+            onStep)
+        .withoutData();
   }
 
   /**
@@ -95,41 +107,16 @@ public final class JobCommand implements Callable<Integer> {
     }
 
     /** Settings of the application. */
-    public Map<String, String> conf() {
+    Map<String, String> conf() {
       return Map.of(
-          "spark.executor.cores", Integer.toString(threads),
-          "spark.executor.memory", heapMib() + "m",
-          "spark.cores.max", Integer.toString(EXECUTORS * threads));
-    }
-  }
-
-  /** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
-  public static final class LaunchedRuns {
-    private LaunchedRuns() {}
-
-    /**
-     * Runs the plan to its end.
-     *
-     * @param size of each executor; the cluster's Workers have the same
-     * @param onStep is given each step of the application, on a thread of its own
-     */
-    public static BenchmarkReport run(
-        BenchmarkPlan plan,
-        MeasuringRuns runs,
-        JobCommand.ExecutorSize size,
-        Consumer<ProgressLog.Line> onStep)
-        throws LaunchException, ClusterException, IOException, InterruptedException {
-      Map<String, String> conf = new HashMap<>(size.conf());
-      // The loopback engine, because all executors are on one host.
-      conf.put("spark.shuffle.rdma.engine", "soft");
-      return runs.run(
-              plan.job().toString(),
-              LaunchedBenchmark.class,
-              plan.withData("file:" + runs.directory().data()),
-              conf,
-              BenchmarkReport.class,
-              onStep)
-          .withoutData();
+          "spark.shuffle.rdma.engine",
+          "soft",
+          "spark.executor.cores",
+          Integer.toString(threads),
+          "spark.executor.memory",
+          heapMib() + "m",
+          "spark.cores.max",
+          Integer.toString(EXECUTORS * threads));
     }
   }
 }

@@ -3,14 +3,14 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.cluster.LaunchException;
 
 /** One measured run in a running application. Used once. */
 final class MeasuredRun {
@@ -36,7 +36,7 @@ final class MeasuredRun {
       throws Exception {
     Map<String, ExecutorUsage> before = usage("read counters");
     if (before.size() < 2) {
-      throw new BenchmarkException(
+      throw new LaunchException(
           "%d executor is registered: at least two are needed, else no block is remote"
               .formatted(before.size()));
     }
@@ -45,13 +45,14 @@ final class MeasuredRun {
     long startNs = System.nanoTime();
     Workload.PendingAnswer pending = workload.run(spark, data);
     double seconds = (System.nanoTime() - startNs) / 1e9;
-    awaitListeners();
+    // Listeners get the end of each task some time after the job has ended.
+    spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
     spark.sc().removeSparkListener(totals);
     Map<String, ExecutorUsage> after = usage("read counters");
 
     spark.sc().setJobDescription("compute the answer");
     Map<String, Long> counters = counters(before, after);
-    boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks() == 0;
+    boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks.sum() == 0;
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
     ComputedAnswer answer = pending.call();
     BenchmarkReport.RunResult result =
@@ -60,7 +61,7 @@ final class MeasuredRun {
             round,
             before.size(),
             seconds,
-            totals.fetchWaitSeconds(),
+            totals.fetchWaitMs.sum() / 1e3,
             difference(before, after, ExecutorUsage::cpuSeconds),
             difference(before, after, ExecutorUsage::gcSeconds),
             after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
@@ -75,11 +76,6 @@ final class MeasuredRun {
   private Map<String, ExecutorUsage> usage(String description) {
     spark.sc().setJobDescription(description);
     return ExecutorUsage.ofAll(spark, slots);
-  }
-
-  /** Listeners get the end of each task some time after the job has ended. */
-  private void awaitListeners() throws TimeoutException {
-    spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
   }
 
   /** Sum over the executors at the end: without lost ones, and of new ones since their start. */
@@ -112,21 +108,20 @@ final class MeasuredRun {
     return sums;
   }
 
-  /**
-   * Sums of Spark's own shuffle read metrics over all tasks.
-   *
-   * <p>Written by Spark's listener thread, read by any thread.
-   */
-  public static final class ShuffleReadTotals extends SparkListener {
-    private final AtomicLong remoteBytes = new AtomicLong();
-    private final AtomicLong localBytes = new AtomicLong();
-    private final AtomicLong remoteBlocks = new AtomicLong();
-    private final AtomicLong localBlocks = new AtomicLong();
-    private final AtomicLong fetchWaitMs = new AtomicLong();
-    private final AtomicLong failedTasks = new AtomicLong();
+  /** Sums of Spark's own shuffle read metrics over all tasks, written by its listener thread. */
+  static final class ShuffleReadTotals extends SparkListener {
+    /** Bytes and blocks from other executors, and from the executor of the task. */
+    private final LongAdder remoteBytes = new LongAdder();
 
-    /** All sums are 0. */
-    public ShuffleReadTotals() {}
+    private final LongAdder localBytes = new LongAdder();
+    private final LongAdder remoteBlocks = new LongAdder();
+    private final LongAdder localBlocks = new LongAdder();
+
+    /** Time that tasks waited for remote blocks, as on Spark's own pages. */
+    private final LongAdder fetchWaitMs = new LongAdder();
+
+    /** Number of tasks that failed; the sums contain their reads. */
+    private final LongAdder failedTasks = new LongAdder();
 
     @Override
     public void onTaskEnd(SparkListenerTaskEnd end) {
@@ -134,47 +129,17 @@ final class MeasuredRun {
         add(end.taskMetrics().shuffleReadMetrics());
       }
       if (!end.taskInfo().successful()) {
-        failedTasks.incrementAndGet();
+        failedTasks.increment();
       }
     }
 
     /** Adds the metrics of one task. */
-    public void add(ShuffleReadMetrics read) {
-      remoteBytes.addAndGet(read.remoteBytesRead());
-      localBytes.addAndGet(read.localBytesRead());
-      remoteBlocks.addAndGet(read.remoteBlocksFetched());
-      localBlocks.addAndGet(read.localBlocksFetched());
-      fetchWaitMs.addAndGet(read.fetchWaitTime());
-    }
-
-    /** Bytes from other executors. */
-    public long remoteBytes() {
-      return remoteBytes.get();
-    }
-
-    /** Bytes from the executor of the task. */
-    public long localBytes() {
-      return localBytes.get();
-    }
-
-    /** Blocks from other executors. */
-    public long remoteBlocks() {
-      return remoteBlocks.get();
-    }
-
-    /** Blocks from the executor of the task. */
-    public long localBlocks() {
-      return localBlocks.get();
-    }
-
-    /** Time that tasks waited for remote blocks, in seconds, as on Spark's own pages. */
-    public double fetchWaitSeconds() {
-      return fetchWaitMs.get() / 1e3;
-    }
-
-    /** Number of tasks that failed; the sums contain their reads. */
-    public long failedTasks() {
-      return failedTasks.get();
+    void add(ShuffleReadMetrics read) {
+      remoteBytes.add(read.remoteBytesRead());
+      localBytes.add(read.localBytesRead());
+      remoteBlocks.add(read.remoteBlocksFetched());
+      localBlocks.add(read.localBlocksFetched());
+      fetchWaitMs.add(read.fetchWaitTime());
     }
   }
 
@@ -200,39 +165,42 @@ final class MeasuredRun {
      *
      * @param counters counters of the plug-in, summed over executors; empty without the plug-in
      * @param complete whether no executor was lost and no task failed, so that no count is missing
-     * @throws BenchmarkException if the plug-in and Spark count different remote bytes, or if a run
+     * @throws LaunchException if the plug-in and Spark count different remote bytes, or if a run
      *     that must show RDMA READ did not use it
      */
     static PathTotals of(
-        ShuffleMode mode,
-        Map<String, Long> counters,
-        MeasuredRun.ShuffleReadTotals spark,
-        boolean complete)
-        throws BenchmarkException {
-      Map<String, Long> fallbacks = withPrefix(counters, FALLBACK_PREFIX);
+        ShuffleMode mode, Map<String, Long> counters, ShuffleReadTotals spark, boolean complete)
+        throws LaunchException {
+      Map<String, Long> fallbacks = new TreeMap<>();
+      counters.forEach(
+          (name, count) -> {
+            if (name.startsWith(FALLBACK_PREFIX) && count != 0) {
+              fallbacks.put(name.substring(FALLBACK_PREFIX.length()), count);
+            }
+          });
       long read = counters.getOrDefault("rdma.bytes.read", 0L);
       long tcp = counters.getOrDefault("tcp.bytes.read", 0L);
       if (mode.mustRead() && read == 0) {
-        throw new BenchmarkException(
+        throw new LaunchException(
             ("no byte was read by RDMA READ with the plug-in: remote bytes=%d, fallbacks=%s; the"
                     + " executors' logs have the reasons")
-                .formatted(spark.remoteBytes(), fallbacks));
+                .formatted(spark.remoteBytes.sum(), fallbacks));
       }
       // With RDMA switched off the reader is Spark's own, which does not count in the plug-in's
       // counters.
       boolean plugInRead = read + tcp != 0;
-      if (complete && plugInRead && !agree(read + tcp, spark.remoteBytes())) {
-        throw new BenchmarkException(
+      if (complete && plugInRead && !agree(read + tcp, spark.remoteBytes.sum())) {
+        throw new LaunchException(
             "the plug-in and Spark count different remote bytes: mode=%s read=%d tcp=%d spark=%d"
-                .formatted(mode, read, tcp, spark.remoteBytes()));
+                .formatted(mode, read, tcp, spark.remoteBytes.sum()));
       }
       return new PathTotals(
           new BenchmarkReport.RunResult.ByPath(
-              read, plugInRead ? tcp : spark.remoteBytes(), spark.localBytes()),
+              read, plugInRead ? tcp : spark.remoteBytes.sum(), spark.localBytes.sum()),
           new BenchmarkReport.RunResult.ByPath(
               counters.getOrDefault("rdma.blocks.read", 0L),
-              plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks(),
-              spark.localBlocks()),
+              plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks.sum(),
+              spark.localBlocks.sum()),
           fallbacks);
     }
 
@@ -243,18 +211,6 @@ final class MeasuredRun {
     private static boolean agree(long fetchedBytes, long takenBytes) {
       long leftBytes = fetchedBytes - takenBytes;
       return leftBytes >= 0 && leftBytes <= takenBytes / MAX_LEFT_PART;
-    }
-
-    /** The counters with this prefix that are not 0, by the rest of their names. */
-    private static Map<String, Long> withPrefix(Map<String, Long> counters, String prefix) {
-      Map<String, Long> selected = new TreeMap<>();
-      counters.forEach(
-          (name, count) -> {
-            if (name.startsWith(prefix) && count != 0) {
-              selected.put(name.substring(prefix.length()), count);
-            }
-          });
-      return selected;
     }
   }
 }

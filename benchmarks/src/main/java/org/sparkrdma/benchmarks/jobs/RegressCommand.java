@@ -7,22 +7,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.sparkrdma.benchmarks.transfer.TransferCommand;
+import org.sparkrdma.benchmarks.transfer.TransferPlan;
+import org.sparkrdma.cluster.LaunchException;
+import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench regress}: runs a job or measures transfers of two commits in
@@ -68,7 +65,7 @@ public final class RegressCommand implements Callable<Integer> {
   private List<DataSize> sizes;
 
   @Option(names = "--verify", defaultValue = "off")
-  private TransferCommand.VerifyMode verify;
+  private TransferPlan.Verify verify;
 
   @Option(names = "--pairs", defaultValue = "9")
   private int pairs;
@@ -77,8 +74,6 @@ public final class RegressCommand implements Callable<Integer> {
   private Integer warmUps;
 
   @Mixin private LaunchOptions.Report report;
-
-  @Spec private CommandSpec spec;
 
   private RegressCommand() {}
 
@@ -96,17 +91,15 @@ public final class RegressCommand implements Callable<Integer> {
     GitRepository.Commit baseCommit = commit(repository, base);
     GitRepository.Commit headCommit = commit(repository, head);
     check();
-    ProgressLog progress = options.progress();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
     WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
     Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
     Runtime.getRuntime().addShutdownHook(endHook);
     try {
-      return publish(
-          RegressReport.measure(benchmark, baseCommit, headCommit, pairs, progress::log));
+      return publish(measure(benchmark, baseCommit, headCommit));
     } finally {
-      if (tryRemove(endHook)) {
+      if (LiveProcesses.tryRemove(endHook)) {
         benchmark.close();
       } else {
         // The hook ends the JVM; what failed here failed because of the signal.
@@ -120,7 +113,9 @@ public final class RegressCommand implements Callable<Integer> {
     return repository
         .commit(name)
         .orElseThrow(
-            () -> misuse("git knows no commit '%s' in %s".formatted(name, repository.project())));
+            () ->
+                options.misuse(
+                    "git knows no commit '%s' in %s".formatted(name, repository.project())));
   }
 
   private boolean measuresTransfers() {
@@ -138,7 +133,7 @@ public final class RegressCommand implements Callable<Integer> {
     if (!measuresTransfers()) {
       checkJob();
     }
-    LaunchOptions.Limits limits = new LaunchOptions.Limits(spec);
+    LaunchOptions.Limits limits = options.limits();
     limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
     limits.checkWarmUps(warmUps());
     report.check();
@@ -149,16 +144,16 @@ public final class RegressCommand implements Callable<Integer> {
         ShuffleJob.named(job)
             .orElseThrow(
                 () ->
-                    misuse(
+                    options.misuse(
                         "--job is '%s': give one of %s, %s, %s"
                             .formatted(job, ShuffleJob.names(), TRANSFER, LATENCY)));
     try {
       shapes.forEach(known::workload);
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+      throw options.misuse(e.getMessage());
     }
     if (modes.stream().distinct().count() < 2) {
-      throw misuse(
+      throw options.misuse(
           "--modes is '%s': give two shuffles or more, because ratios are to the first"
               .formatted(modes.get(0)));
     }
@@ -183,6 +178,29 @@ public final class RegressCommand implements Callable<Integer> {
     return all;
   }
 
+  /** Builds both commits and runs the pairs. Each pair begins with the other commit. */
+  private RegressReport measure(
+      WorktreeBenchmark benchmark, GitRepository.Commit baseCommit, GitRepository.Commit headCommit)
+      throws LaunchException, IOException, InterruptedException {
+    Environment environment = Environment.now();
+    ProgressLog progress = options.progress();
+    for (GitRepository.Commit commit : List.of(baseCommit, headCommit)) {
+      progress.log("building " + commit);
+      benchmark.build(commit);
+    }
+    List<MeasuredRatio> ofBase = new ArrayList<>();
+    List<MeasuredRatio> ofHead = new ArrayList<>();
+    for (int pair = 1; pair <= pairs; pair++) {
+      boolean baseFirst = pair % 2 == 1;
+      for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
+        GitRepository.Commit commit = isBase ? baseCommit : headCommit;
+        progress.log("pair %d of %d: %s".formatted(pair, pairs, commit));
+        (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
+      }
+    }
+    return new RegressReport(environment, baseCommit, headCommit, RatioChange.of(ofBase, ofHead));
+  }
+
   private int publish(RegressReport result) throws LaunchException {
     if (result.changes().isEmpty()) {
       throw new LaunchException(
@@ -197,15 +215,6 @@ public final class RegressCommand implements Callable<Integer> {
     return result.worse() == 0 ? 0 : 1;
   }
 
-  /** Removes the hook; returns false when the JVM is ending already. */
-  private static boolean tryRemove(Thread hook) {
-    try {
-      return Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      return false;
-    }
-  }
-
   /** Shutdown hook for Ctrl-C and other signals: ends the processes, removes the work trees. */
   private static void endEarly(WorktreeBenchmark benchmark, Path directory) {
     System.err.println();
@@ -217,65 +226,22 @@ public final class RegressCommand implements Callable<Integer> {
     }
   }
 
-  private ParameterException misuse(String sentence) {
-    return new ParameterException(spec.commandLine(), sentence);
-  }
-
   /**
    * Result of two commits that ran in turn on one machine.
    *
    * @param environment the machine at the start
    * @param changes one for each ratio
    */
-  record RegressReport(
+  private record RegressReport(
       Environment environment,
       GitRepository.Commit base,
       GitRepository.Commit head,
       List<RatioChange> changes) {
-    /**
-     * Builds both commits and runs this number of pairs. Each pair begins with the other commit.
-     */
-    static RegressReport measure(
-        CommitBenchmark benchmark,
-        GitRepository.Commit base,
-        GitRepository.Commit head,
-        int pairs,
-        Consumer<String> progress)
-        throws LaunchException, IOException, InterruptedException {
-      Environment environment = Environment.now();
-      for (GitRepository.Commit commit : List.of(base, head)) {
-        progress.accept("building " + commit);
-        benchmark.build(commit);
-      }
-      List<MeasuredRatio> ofBase = new ArrayList<>();
-      List<MeasuredRatio> ofHead = new ArrayList<>();
-      for (int pair = 1; pair <= pairs; pair++) {
-        boolean baseFirst = pair % 2 == 1;
-        for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
-          GitRepository.Commit commit = isBase ? base : head;
-          progress.accept("pair %d of %d: %s".formatted(pair, pairs, commit));
-          (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
-        }
-      }
-      return new RegressReport(environment, base, head, RatioChange.of(ofBase, ofHead));
-    }
-
     /** Number of ratios that are worse. */
     long worse() {
       return changes.stream()
           .filter(change -> change.verdict() == RatioChange.Verdict.WORSE)
           .count();
     }
-  }
-
-  /** Builds commits and runs the same benchmark on each. Confined to one thread. */
-  interface CommitBenchmark {
-    /** Builds the commit. Called once for each, before any run. */
-    void build(GitRepository.Commit commit)
-        throws LaunchException, IOException, InterruptedException;
-
-    /** Runs the benchmark once and returns its ratios. */
-    List<MeasuredRatio> run(GitRepository.Commit commit)
-        throws LaunchException, IOException, InterruptedException;
   }
 }

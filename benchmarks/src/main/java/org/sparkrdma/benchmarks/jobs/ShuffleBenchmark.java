@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
@@ -56,12 +55,7 @@ public final class ShuffleBenchmark implements Callable<Integer> {
     }
     report.check();
     ProgressLog log = new ProgressLog(System.out, System::nanoTime);
-    BenchmarkReport result;
-    try {
-      result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
-    } catch (BenchmarkException e) {
-      throw new LaunchException(e.getMessage());
-    }
+    BenchmarkReport result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
     System.out.println();
     System.out.println(BenchmarkTable.of(result));
     report.write(result);

@@ -9,6 +9,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
 import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 
 /** Sorts records of 100 bytes from files into files. */
@@ -48,7 +49,7 @@ public record TeraSortJob(DataSize size) implements Workload {
     return () -> {
       TeraValidate.Summary summary = TeraValidate.summarize(spark, output);
       if (summary.disorder().isPresent()) {
-        throw new BenchmarkException("the output is not sorted: " + summary.disorder().get());
+        throw new LaunchException("the output is not sorted: " + summary.disorder().get());
       }
       TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
       ComputedAnswer.Answer answer =
@@ -56,7 +57,7 @@ public record TeraSortJob(DataSize size) implements Workload {
       Optional<String> difference =
           answer.difference(new ComputedAnswer.Answer(expected.records(), expected.checksum()));
       if (difference.isPresent()) {
-        throw new BenchmarkException("records were lost or changed: " + difference.get());
+        throw new LaunchException("records were lost or changed: " + difference.get());
       }
       delete(spark, output);
       return ComputedAnswer.of(answer);

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.RunDirectory;
 
 /**
@@ -21,7 +21,7 @@ import org.sparkrdma.launch.RunDirectory;
  * <p>Confined to the main thread, but {@link #close} may run on a shutdown hook at any time: it
  * ends the processes and deletes the directory. A second close does nothing.
  */
-final class WorktreeBenchmark implements RegressCommand.CommitBenchmark, AutoCloseable {
+final class WorktreeBenchmark implements AutoCloseable {
   private static final List<String> BUILD =
       List.of(
           "./mvnw", "-B", "-ntp", "-Pquick", "-DskipTests", "-pl", "benchmarks", "-am", "package");
@@ -49,8 +49,8 @@ final class WorktreeBenchmark implements RegressCommand.CommitBenchmark, AutoClo
     this.options = options;
   }
 
-  @Override
-  public void build(GitRepository.Commit commit)
+  /** Builds the commit; once if it is both. */
+  void build(GitRepository.Commit commit)
       throws LaunchException, IOException, InterruptedException {
     if (worktrees.containsKey(commit.hash())) {
       return;
@@ -61,8 +61,8 @@ final class WorktreeBenchmark implements RegressCommand.CommitBenchmark, AutoClo
     run("the build of " + commit, worktree, BUILD);
   }
 
-  @Override
-  public List<MeasuredRatio> run(GitRepository.Commit commit)
+  /** Runs the benchmark once and returns its ratios. */
+  List<MeasuredRatio> run(GitRepository.Commit commit)
       throws LaunchException, IOException, InterruptedException {
     Path worktree = worktrees.get(commit.hash());
     Path report = directory.resolve("report-%d.json".formatted(++runs));

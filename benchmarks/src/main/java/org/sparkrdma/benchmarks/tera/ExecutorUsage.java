@@ -9,7 +9,6 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -35,17 +34,21 @@ public final class ExecutorUsage implements Serializable {
   private final long peakResidentBytes;
   private final Map<String, Long> counters;
 
-  private ExecutorUsage(
-      String executorId,
-      long cpuNs,
-      long gcMs,
-      long peakResidentBytes,
-      Map<String, Long> counters) {
-    this.executorId = executorId;
-    this.cpuNs = cpuNs;
-    this.gcMs = gcMs;
-    this.peakResidentBytes = peakResidentBytes;
-    this.counters = counters;
+  /** Usage of the executor whose task calls this. */
+  private ExecutorUsage() {
+    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    SparkEnv env = SparkEnv.get();
+    executorId = env.executorId();
+    cpuNs = system.getProcessCpuTime();
+    gcMs =
+        ManagementFactory.getGarbageCollectorMXBeans().stream()
+            .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+            .sum();
+    peakResidentBytes = readPeakResidentBytes(Path.of("/proc/self/status"));
+    counters =
+        env.shuffleManager() instanceof RdmaShuffleManager manager
+            ? new HashMap<>(manager.counters())
+            : new HashMap<>();
   }
 
   /**
@@ -57,42 +60,28 @@ public final class ExecutorUsage implements Serializable {
   public static Map<String, ExecutorUsage> ofAll(JavaSparkContext spark, int totalCores) {
     var slots = IntStream.range(0, totalCores).boxed().toList();
     Map<String, ExecutorUsage> byExecutor = new TreeMap<>();
-    List<ExecutorUsage> answers =
-        spark
-            .parallelize(slots, totalCores)
-            .rdd()
-            .barrier()
-            .mapPartitions(
-                (Function1<Iterator<Integer>, Iterator<ExecutorUsage>> & Serializable)
-                    ignored -> Iterator$.MODULE$.single(ofThisExecutor()),
-                false,
-                ClassTag$.MODULE$.apply(ExecutorUsage.class))
-            .toJavaRDD()
-            .collect();
-    answers.forEach(usage -> byExecutor.put(usage.executorId, usage));
+    spark
+        .parallelize(slots, totalCores)
+        .rdd()
+        .barrier()
+        .mapPartitions(
+            (Function1<Iterator<Integer>, Iterator<ExecutorUsage>> & Serializable)
+                ignored -> Iterator$.MODULE$.single(ofThisExecutor()),
+            false,
+            ClassTag$.MODULE$.<ExecutorUsage>apply(ExecutorUsage.class))
+        .toJavaRDD()
+        .collect()
+        .forEach(usage -> byExecutor.put(usage.executorId, usage));
     return byExecutor;
   }
 
   /** Usage of the executor whose task calls this. */
   public static ExecutorUsage ofThisExecutor() {
-    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    SparkEnv env = SparkEnv.get();
-    Map<String, Long> counters = new HashMap<>();
-    if (env.shuffleManager() instanceof RdmaShuffleManager manager) {
-      counters.putAll(manager.counters());
-    }
-    return new ExecutorUsage(
-        env.executorId(),
-        system.getProcessCpuTime(),
-        ManagementFactory.getGarbageCollectorMXBeans().stream()
-            .mapToLong(GarbageCollectorMXBean::getCollectionTime)
-            .sum(),
-        readPeakResidentBytes(Path.of("/proc/self/status")),
-        counters);
+    return new ExecutorUsage();
   }
 
   /** The line {@code VmHWM} of proc_pid_status(5); 0 where the system has no such file. */
-  static long readPeakResidentBytes(Path status) {
+  private static long readPeakResidentBytes(Path status) {
     try (var lines = Files.lines(status)) {
       return lines
           .filter(line -> line.startsWith(PEAK_RESIDENT))

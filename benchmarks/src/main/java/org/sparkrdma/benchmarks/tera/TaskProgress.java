@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.tera;
 
-import java.io.PrintStream;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -29,13 +28,6 @@ public final class TaskProgress extends SparkListener {
   private String phase = "";
   private int tasksDone;
   private int tasksTotal;
-
-  /**
-   * @param out receives the lines
-   */
-  public TaskProgress(PrintStream out) {
-    this(out::println);
-  }
 
   /**
    * @param lines is given one line per finished task

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.tera;
 
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.stream.IntStream;
@@ -45,13 +47,11 @@ public final class TeraGen {
    * bytes. Key and value are reused by the next record. Confined to one thread.
    */
   static final class TeraRecords implements Iterator<Tuple2<Text, Text>> {
-    static final int KEY_BYTES = 10;
-    static final int VALUE_BYTES = 90;
-    static final int RECORD_BYTES = KEY_BYTES + VALUE_BYTES;
+    private static final int KEY_BYTES = 10;
+    private static final int VALUE_BYTES = 90;
 
     private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
-    private static final byte[] HEX =
-        "0123456789ABCDEF".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private static final String HEX = "0123456789ABCDEF";
     private static final int ROW_OFFSET = 2;
     private static final int ROW_DIGITS = 32;
     private static final int FIRST_MARK_OFFSET = ROW_OFFSET + ROW_DIGITS;
@@ -70,8 +70,9 @@ public final class TeraGen {
       this.row = startRow;
       this.endRow = endRow;
       valueBytes[1] = 0x11;
-      putMark(FIRST_MARK_OFFSET, 0x8899AABB);
-      putMark(SECOND_MARK_OFFSET, 0xCCDDEEFF);
+      ByteBuffer.wrap(valueBytes)
+          .putInt(FIRST_MARK_OFFSET, 0x8899AABB)
+          .putInt(SECOND_MARK_OFFSET, 0xCCDDEEFF);
     }
 
     @Override
@@ -102,7 +103,7 @@ public final class TeraGen {
     private void putRow() {
       long rest = row;
       for (int i = ROW_OFFSET + ROW_DIGITS - 1; i >= ROW_OFFSET; i--) {
-        valueBytes[i] = HEX[(int) (rest & 0xF)];
+        valueBytes[i] = (byte) HEX.charAt((int) (rest & 0xF));
         rest >>>= 4;
       }
     }
@@ -110,18 +111,8 @@ public final class TeraGen {
     private void putFiller(long random) {
       long rest = random;
       for (int i = FILLER_OFFSET; i < SECOND_MARK_OFFSET; i += 4) {
-        byte digit = HEX[(int) (rest & 0xF)];
-        valueBytes[i] = digit;
-        valueBytes[i + 1] = digit;
-        valueBytes[i + 2] = digit;
-        valueBytes[i + 3] = digit;
+        Arrays.fill(valueBytes, i, i + 4, (byte) HEX.charAt((int) (rest & 0xF)));
         rest >>>= 4;
-      }
-    }
-
-    private void putMark(int offset, int mark) {
-      for (int i = 0; i < 4; i++) {
-        valueBytes[offset + i] = (byte) (mark >>> (24 - 8 * i));
       }
     }
 

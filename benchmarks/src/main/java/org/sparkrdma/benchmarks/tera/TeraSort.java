@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.tera;
 
+import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -14,6 +15,10 @@ import scala.Tuple2;
 
 /** Sorts a directory of records into another: shuffle by range, sort, write. */
 public final class TeraSort {
+  /** Keys in the order of their unsigned bytes; serialized to executors with the tasks. */
+  private static final Comparator<byte[]> UNSIGNED_BYTES =
+      (Comparator<byte[]> & Serializable) Arrays::compareUnsigned;
+
   private TeraSort() {}
 
   /** Returns when the output is written. */
@@ -24,21 +29,10 @@ public final class TeraSort {
                 input, TeraInputFormat.class, Text.class, Text.class, spark.hadoopConfiguration())
             .mapToPair(pair -> new Tuple2<>(pair._1.copyBytes(), pair._2.copyBytes()));
     records
-        .repartitionAndSortWithinPartitions(
-            new RangePartitions(partitions), KeyOrder.UNSIGNED_BYTES)
+        .repartitionAndSortWithinPartitions(new RangePartitions(partitions), UNSIGNED_BYTES)
         .mapToPair(pair -> new Tuple2<>(new Text(pair._1), new Text(pair._2)))
         .saveAsNewAPIHadoopFile(
             output, Text.class, Text.class, TeraOutputFormat.class, spark.hadoopConfiguration());
-  }
-
-  /** Keys in the order of their unsigned bytes; serialized to executors with the tasks. */
-  enum KeyOrder implements Comparator<byte[]> {
-    UNSIGNED_BYTES;
-
-    @Override
-    public int compare(byte[] left, byte[] right) {
-      return Arrays.compareUnsigned(left, right);
-    }
   }
 
   /**
@@ -46,7 +40,7 @@ public final class TeraSort {
    * order. The ranges are equal, because the keys that {@link TeraGen.TeraRecords} generates are
    * uniform.
    */
-  static final class RangePartitions extends Partitioner {
+  private static final class RangePartitions extends Partitioner {
     private static final long serialVersionUID = 1L;
 
     private final int partitions;

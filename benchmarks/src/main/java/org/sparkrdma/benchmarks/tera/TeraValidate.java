@@ -47,14 +47,14 @@ public final class TeraValidate {
     List<SplitSummary> inOrder =
         splits.stream()
             .sorted(
-                Comparator.comparing(SplitSummary::file)
-                    .thenComparingLong(SplitSummary::startOffset))
+                Comparator.comparing((SplitSummary split) -> split.file)
+                    .thenComparingLong(split -> split.startOffset))
             .toList();
     long records = 0;
     BigInteger checksum = BigInteger.ZERO;
     for (SplitSummary split : inOrder) {
-      records += split.records();
-      checksum = checksum.add(new BigInteger(Long.toUnsignedString(split.crcSum())));
+      records += split.records;
+      checksum = checksum.add(new BigInteger(Long.toUnsignedString(split.crcSum)));
     }
     return new Summary(records, checksum.toString(16), firstDisorder(inOrder));
   }
@@ -62,19 +62,18 @@ public final class TeraValidate {
   private static Optional<String> firstDisorder(List<SplitSummary> inOrder) {
     SplitSummary before = null;
     for (SplitSummary split : inOrder) {
-      if (split.firstMisplaced() >= 0) {
+      if (split.firstMisplaced >= 0) {
         return Optional.of(
             "record %d after offset %d of %s is smaller than the one before it"
-                .formatted(split.firstMisplaced(), split.startOffset(), split.file()));
+                .formatted(split.firstMisplaced, split.startOffset, split.file));
       }
-      if (split.records() == 0) {
+      if (split.records == 0) {
         continue;
       }
-      if (before != null
-          && TeraSort.KeyOrder.UNSIGNED_BYTES.compare(before.lastKey(), split.firstKey()) > 0) {
+      if (before != null && Arrays.compareUnsigned(before.lastKey, split.firstKey) > 0) {
         return Optional.of(
             "the first record after offset %d of %s is smaller than the last of %s"
-                .formatted(split.startOffset(), split.file(), before.file()));
+                .formatted(split.startOffset, split.file, before.file));
       }
       before = split;
     }
@@ -102,9 +101,16 @@ public final class TeraValidate {
     private final String file;
     private final long startOffset;
     private long records;
+
+    /** Sum of the records' CRC32 modulo 2^64; exact, read unsigned, up to 2^32 records. */
     private long crcSum;
+
+    /** Null in an empty split, as the last one. */
     private byte[] firstKey;
+
     private byte[] lastKey;
+
+    /** Number within the split of the first record that is smaller than the one before; or -1. */
     private long firstMisplaced = -1;
 
     private SplitSummary(String file, long startOffset) {
@@ -139,37 +145,6 @@ public final class TeraValidate {
       }
       records++;
       crcSum += crc;
-    }
-
-    String file() {
-      return file;
-    }
-
-    long startOffset() {
-      return startOffset;
-    }
-
-    long records() {
-      return records;
-    }
-
-    /** Sum of the records' CRC32 modulo 2^64; exact, read unsigned, up to 2^32 records. */
-    long crcSum() {
-      return crcSum;
-    }
-
-    /** Null in an empty split, as {@link #lastKey()}. */
-    byte[] firstKey() {
-      return firstKey;
-    }
-
-    byte[] lastKey() {
-      return lastKey;
-    }
-
-    /** Number within the split of the first record that is smaller than the one before; or -1. */
-    long firstMisplaced() {
-      return firstMisplaced;
     }
   }
 }

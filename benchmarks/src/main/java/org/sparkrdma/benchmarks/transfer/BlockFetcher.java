@@ -7,27 +7,32 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
  * Fetches blocks like Spark's fetcher: it keeps as many requests in flight as the limit allows, and
- * queues the blocks for the task's thread, which reads them and sends more requests. Created for
- * one {@link #fetch}, confined to one task's thread.
+ * queues the blocks for the task's thread, which reads them and sends more requests; or one request
+ * after the other. Confined to one task's thread; {@link #close} releases the blocks that were not
+ * read.
  */
-final class BlockFetcher {
+final class BlockFetcher implements AutoCloseable {
+  /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
+  static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
+
+  private static final int REQUESTS_IN_FLIGHT = 5;
+
   private final BlockStoreClient client;
-  private final RoundTask.Peers.Address server;
+  private final RoundTask.Address server;
   private final int blockBytes;
   private final BlockReader reader;
   private final Arrivals arrivals = new Arrivals();
-
   private Iterator<String[]> requests;
 
   /** The next request; null at the end. */
@@ -41,7 +46,7 @@ final class BlockFetcher {
    * @param reader reads each block
    */
   BlockFetcher(
-      BlockStoreClient client, RoundTask.Peers.Address server, int blockBytes, BlockReader reader) {
+      BlockStoreClient client, RoundTask.Address server, int blockBytes, BlockReader reader) {
     this.client = client;
     this.server = server;
     this.blockBytes = blockBytes;
@@ -55,7 +60,35 @@ final class BlockFetcher {
   }
 
   /**
-   * Fetches the blocks of requests that the iterator makes when they are due.
+   * The requests for all blocks of a round, like those of Spark's fetcher: one reducer after the
+   * other, each with its block of every map output. A request has a fifth of the bytes that may be
+   * in flight.
+   */
+  static List<String[]> requests(TransferPlan.Layout layout, int shuffleId) {
+    long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
+    int perRequest = Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
+    List<String> all = requestsOfReducers(layout, shuffleId).stream().flatMap(Stream::of).toList();
+    List<String[]> requests = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += perRequest) {
+      int to = Math.min(from + perRequest, all.size());
+      requests.add(all.subList(from, to).toArray(String[]::new));
+    }
+    return requests;
+  }
+
+  /** One request for each reducer, with its block of every map output. */
+  static List<String[]> requestsOfReducers(TransferPlan.Layout layout, int shuffleId) {
+    return IntStream.range(0, layout.reducers())
+        .mapToObj(
+            reducer ->
+                IntStream.range(0, layout.maps())
+                    .mapToObj(map -> TransferPlan.Layout.blockId(shuffleId, map, reducer))
+                    .toArray(String[]::new))
+        .toList();
+  }
+
+  /**
+   * Fetches the blocks of requests that the iterator makes when they are due. Called once.
    *
    * @return number of blocks, all of which are read and released
    * @throws IOException if a block failed, timed out or has another length
@@ -63,15 +96,13 @@ final class BlockFetcher {
   long fetch(Iterator<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
     nextRequest = following();
-    try (arrivals) {
-      sendRequests();
-      long blocks = 0;
-      while (blocksInFlight > 0) {
-        consume(arrivals.next(), arrivals.blockId());
-        blocks++;
-      }
-      return blocks;
+    sendRequests();
+    long blocks = 0;
+    while (blocksInFlight > 0) {
+      consume(arrivals.next(), arrivals.blockId());
+      blocks++;
     }
+    return blocks;
   }
 
   private String[] following() {
@@ -82,15 +113,18 @@ final class BlockFetcher {
     while (nextRequest != null) {
       String[] request = nextRequest;
       long requestBytes = (long) request.length * blockBytes;
-      if (bytesInFlight != 0 && bytesInFlight + requestBytes > FetchPlan.MAX_BYTES_IN_FLIGHT) {
+      if (bytesInFlight != 0 && bytesInFlight + requestBytes > MAX_BYTES_IN_FLIGHT) {
         return;
       }
       nextRequest = following();
       bytesInFlight += requestBytes;
       blocksInFlight += request.length;
-      client.fetchBlocks(
-          server.host(), server.port(), server.executorId(), request, arrivals, null);
+      send(request);
     }
+  }
+
+  private void send(String[] request) {
+    client.fetchBlocks(server.host(), server.port(), server.executorId(), request, arrivals, null);
   }
 
   private void consume(ManagedBuffer buffer, String blockId) throws IOException {
@@ -105,6 +139,42 @@ final class BlockFetcher {
   }
 
   /**
+   * Makes one request and reads its blocks. Returns the time from the request until this thread has
+   * all of them, in nanoseconds.
+   *
+   * @throws IOException if a block failed, timed out or has another length
+   */
+  long fetchTimed(String[] request, LongSupplier nowNs) throws IOException, InterruptedException {
+    ManagedBuffer[] buffers = new ManagedBuffer[request.length];
+    String[] blockIds = new String[request.length];
+    int taken = 0;
+    try {
+      long startNs = nowNs.getAsLong();
+      send(request);
+      while (taken < request.length) {
+        buffers[taken] = arrivals.next();
+        blockIds[taken++] = arrivals.blockId();
+      }
+      long ns = nowNs.getAsLong() - startNs;
+      for (int i = 0; i < taken; i++) {
+        try (InputStream in = buffers[i].createInputStream()) {
+          reader.read(blockIds[i], in);
+        }
+      }
+      return ns;
+    } finally {
+      for (int i = 0; i < taken; i++) {
+        buffers[i].release();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    arrivals.close();
+  }
+
+  /**
    * Hands the answers to requests from the client's threads to one task's thread. Has a count of
    * each buffer until the task takes it; {@link #close} releases the others, and nothing is kept
    * later.
@@ -112,7 +182,7 @@ final class BlockFetcher {
    * <p>The benchmarks measure the client, so a block costs little here: no object, and the task's
    * thread takes all blocks that wait with one lock and reads no clock for them.
    */
-  static final class Arrivals implements BlockFetchingListener, AutoCloseable {
+  private static final class Arrivals implements BlockFetchingListener {
     private static final long TIMEOUT_SECONDS = 120;
 
     /** The name of each block, followed by its buffer or its failure. Synchronized on this. */
@@ -154,7 +224,7 @@ final class BlockFetcher {
      * @return its buffer, which the task releases
      * @throws IOException when it failed, or none arrived
      */
-    public ManagedBuffer next() throws IOException, InterruptedException {
+    ManagedBuffer next() throws IOException, InterruptedException {
       if (taken.isEmpty()) {
         takeAll();
       }
@@ -187,13 +257,12 @@ final class BlockFetcher {
     }
 
     /** Name of the block that {@link #next} has returned last; the task's thread. */
-    public String blockId() {
+    String blockId() {
       return blockId;
     }
 
     /** Releases the blocks that {@link #next} has not returned; the task's thread. */
-    @Override
-    public synchronized void close() {
+    synchronized void close() {
       closed = true;
       releaseAll(taken);
       releaseAll(waiting);
@@ -206,145 +275,6 @@ final class BlockFetcher {
         }
       }
       answers.clear();
-    }
-  }
-
-  /**
-   * Makes one request after the other. Confined to one task's thread; {@link #close} releases the
-   * blocks of a request that failed.
-   */
-  static final class TimedFetches implements AutoCloseable {
-    private final BlockStoreClient client;
-    private final RoundTask.Peers.Address server;
-    private final BlockFetcher.BlockReader reader;
-    private final LongSupplier nowNs;
-    private final BlockFetcher.Arrivals arrivals = new BlockFetcher.Arrivals();
-
-    /**
-     * @param reader reads each block after the time is taken
-     */
-    TimedFetches(
-        BlockStoreClient client,
-        RoundTask.Peers.Address server,
-        BlockFetcher.BlockReader reader,
-        LongSupplier nowNs) {
-      this.client = client;
-      this.server = server;
-      this.reader = reader;
-      this.nowNs = nowNs;
-    }
-
-    /**
-     * Returns the time from the request until this thread has all its blocks, in nanoseconds.
-     *
-     * @throws IOException if a block failed, timed out or has another length
-     */
-    long fetch(String[] request) throws IOException, InterruptedException {
-      ManagedBuffer[] buffers = new ManagedBuffer[request.length];
-      String[] blockIds = new String[request.length];
-      int taken = 0;
-      try {
-        long startNs = nowNs.getAsLong();
-        client.fetchBlocks(
-            server.host(), server.port(), server.executorId(), request, arrivals, null);
-        while (taken < request.length) {
-          buffers[taken] = arrivals.next();
-          blockIds[taken++] = arrivals.blockId();
-        }
-        long ns = nowNs.getAsLong() - startNs;
-        for (int i = 0; i < taken; i++) {
-          try (InputStream in = buffers[i].createInputStream()) {
-            reader.read(blockIds[i], in);
-          }
-        }
-        return ns;
-      } finally {
-        for (int i = 0; i < taken; i++) {
-          buffers[i].release();
-        }
-      }
-    }
-
-    @Override
-    public void close() {
-      arrivals.close();
-    }
-  }
-
-  /** Repeats requests until a time is over, but gives at least one. Confined to one thread. */
-  static final class TimedRequests implements Iterator<String[]> {
-    private final List<String[]> requests;
-    private final LongSupplier nowNs;
-    private final long endNs;
-    private int next;
-    private boolean began;
-
-    TimedRequests(List<String[]> requests, long durationNs, LongSupplier nowNs) {
-      this.requests = requests;
-      this.nowNs = nowNs;
-      endNs = nowNs.getAsLong() + durationNs;
-    }
-
-    @Override
-    public boolean hasNext() {
-      return !began || nowNs.getAsLong() - endNs < 0;
-    }
-
-    @Override
-    public String[] next() {
-      if (!hasNext()) {
-        throw new NoSuchElementException("the time is over");
-      }
-      began = true;
-      String[] request = requests.get(next);
-      next = (next + 1) % requests.size();
-      return request;
-    }
-  }
-
-  /**
-   * The requests for all blocks of a round, like those of Spark's fetcher: one reducer after the
-   * other, each with its block of every map output. A request has a fifth of the bytes that may be
-   * in flight.
-   */
-  static final class FetchPlan {
-    /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
-    static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
-
-    private static final int REQUESTS_IN_FLIGHT = 5;
-
-    private FetchPlan() {}
-
-    /** One request for each reducer, with its block of every map output. */
-    static List<String[]> ofReducers(TransferPlan.Layout layout, int shuffleId) {
-      return IntStream.range(0, layout.reducers())
-          .mapToObj(
-              reducer ->
-                  IntStream.range(0, layout.maps())
-                      .mapToObj(map -> TransferPlan.Layout.blockId(shuffleId, map, reducer))
-                      .toArray(String[]::new))
-          .toList();
-    }
-
-    static List<String[]> of(TransferPlan.Layout layout, int shuffleId) {
-      long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
-      int perRequest =
-          Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
-      List<String[]> requests = new ArrayList<>();
-      List<String> open = new ArrayList<>();
-      for (int reducer = 0; reducer < layout.reducers(); reducer++) {
-        for (int map = 0; map < layout.maps(); map++) {
-          open.add(TransferPlan.Layout.blockId(shuffleId, map, reducer));
-          if (open.size() == perRequest) {
-            requests.add(open.toArray(String[]::new));
-            open.clear();
-          }
-        }
-      }
-      if (!open.isEmpty()) {
-        requests.add(open.toArray(String[]::new));
-      }
-      return requests;
     }
   }
 }

@@ -36,7 +36,7 @@ final class Meter {
    *
    * @param work blocks that this executor has fetched meanwhile, or bytes that it has served
    */
-  Round.Share end(Round.Engine engine, boolean server, Round.Share.Work work) throws IOException {
+  Round.Share end(Round.Engine engine, boolean server, Round.Work work) throws IOException {
     long ns = System.nanoTime() - startNs;
     long cpuNs = cpu.ns();
     ThreadCosts threads = ThreadCosts.now();
@@ -49,30 +49,23 @@ final class Meter {
         work,
         ns,
         cpuNs,
-        threads.deviceCpuNsSince(threadsBefore),
-        threads.allocatedBytesSince(threadsBefore),
+        growth(threadsBefore.deviceCpuNs, threads.deviceCpuNs),
+        growth(threadsBefore.allocatedBytes, threads.allocatedBytes),
         counters);
+  }
+
+  private static <K> long growth(Map<K, Long> earlier, Map<K, Long> later) {
+    return later.entrySet().stream()
+        .mapToLong(each -> each.getValue() - earlier.getOrDefault(each.getKey(), 0L))
+        .sum();
   }
 
   /** The scope of measured CPU time. */
   enum CpuScope {
     /** This process; complete where the kernel moves no data in threads of its own. */
-    PROCESS {
-      @Override
-      Usage begin() throws IOException {
-        long pid = ProcessHandle.current().pid();
-        ProcessCpu before = ProcessCpu.of(pid);
-        return () -> ProcessCpu.of(pid).since(before);
-      }
-    },
+    PROCESS,
     /** The whole machine, for soft RDMA in the kernel; it must run nothing but the executor. */
-    MACHINE {
-      @Override
-      Usage begin() throws IOException {
-        long before = busyNs(Files.readString(STAT));
-        return () -> busyNs(Files.readString(STAT)) - before;
-      }
-    };
+    MACHINE;
 
     private static final Path STAT = Path.of("/proc/stat");
     private static final long NS_PER_TICK = 10_000_000;
@@ -85,15 +78,19 @@ final class Meter {
       long ns() throws IOException;
     }
 
-    abstract Usage begin() throws IOException;
+    Usage begin() throws IOException {
+      if (this == MACHINE) {
+        long before = busyNs();
+        return () -> busyNs() - before;
+      }
+      Path tasks = Path.of("/proc/self/task");
+      ProcessCpu before = ProcessCpu.read(tasks);
+      return () -> ProcessCpu.read(tasks).since(before);
+    }
 
-    /**
-     * Busy time of all processors, in nanoseconds.
-     *
-     * @param stat content of /proc/stat, see proc(5), in ticks of 10 ms
-     */
-    static long busyNs(String stat) {
-      String[] columns = stat.lines().findFirst().orElseThrow().split(" +", -1);
+    /** Busy time of all processors, from ticks of 10 ms in /proc/stat, see proc(5). */
+    private static long busyNs() throws IOException {
+      String[] columns = Files.readAllLines(STAT).get(0).split(" +", -1);
       long ticks = 0;
       for (int i = 1; i <= Math.min(STOLEN, columns.length - 1); i++) {
         if (i != IDLE && i != WAITING) {
@@ -115,11 +112,11 @@ final class Meter {
    * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
    */
   record ProcessCpu(Map<Path, Long> nsByThread) {
-    /** The CPU time until now. */
-    static ProcessCpu of(long pid) throws IOException {
-      return read(Path.of("/proc", Long.toString(pid), "task"));
-    }
-
+    /**
+     * The CPU time until now.
+     *
+     * @param tasks directory of the process's threads in /proc
+     */
     static ProcessCpu read(Path tasks) throws IOException {
       Map<Path, Long> nsByThread = new HashMap<>();
       try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
@@ -139,10 +136,7 @@ final class Meter {
     }
 
     long since(ProcessCpu earlier) {
-      return nsByThread.entrySet().stream()
-          .mapToLong(
-              thread -> thread.getValue() - earlier.nsByThread.getOrDefault(thread.getKey(), 0L))
-          .sum();
+      return growth(earlier.nsByThread, nsByThread);
     }
   }
 
@@ -152,7 +146,7 @@ final class Meter {
    * @param deviceCpuNs CPU time of the loopback engine's thread, which is in the place of a device
    * @param allocatedBytes bytes that the other threads have allocated on the heap
    */
-  record ThreadCosts(Map<Long, Long> deviceCpuNs, Map<Long, Long> allocatedBytes) {
+  private record ThreadCosts(Map<Long, Long> deviceCpuNs, Map<Long, Long> allocatedBytes) {
     private static final String DEVICE = "soft-rdma-";
 
     static ThreadCosts now() {
@@ -171,20 +165,6 @@ final class Meter {
         }
       }
       return new ThreadCosts(deviceCpuNs, allocatedBytes);
-    }
-
-    long deviceCpuNsSince(ThreadCosts earlier) {
-      return growth(earlier.deviceCpuNs, deviceCpuNs);
-    }
-
-    long allocatedBytesSince(ThreadCosts earlier) {
-      return growth(earlier.allocatedBytes, allocatedBytes);
-    }
-
-    private static long growth(Map<Long, Long> earlier, Map<Long, Long> later) {
-      return later.entrySet().stream()
-          .mapToLong(thread -> thread.getValue() - earlier.getOrDefault(thread.getKey(), 0L))
-          .sum();
     }
   }
 }

@@ -170,20 +170,20 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
       long allocatedBytes,
       Map<String, Long> counters)
       implements Serializable {
-    /**
-     * The blocks of a share.
-     *
-     * @param blocks number of blocks fetched; 0 from the server
-     * @param sum sum over the bytes written or read
-     * @param requestNs time of each request; empty unless it was measured
-     */
-    record Work(long blocks, long sum, List<Long> requestNs) implements Serializable {}
-
     /** CPU time without that of the thread in the place of a device. */
     long cpuNsWithoutDevice() {
       return cpuNs - deviceCpuNs;
     }
   }
+
+  /**
+   * The blocks of a share.
+   *
+   * @param blocks number of blocks fetched; 0 from the server
+   * @param sum sum over the bytes written or read
+   * @param requestNs time of each request; empty unless it was measured
+   */
+  record Work(long blocks, long sum, List<Long> requestNs) implements Serializable {}
 
   /** A client to compare. */
   enum Engine {

@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
@@ -35,25 +37,53 @@ record RoundTask(
   /** Least duration of a fetch from a device without cost. */
   private static final long CEILING_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Id and address of an executor. */
+  record Address(String executorId, String host, int port) {
+    private static final int FIELDS = 3;
+
+    static Address parse(String text) {
+      String[] fields = text.split(" ", FIELDS);
+      return new Address(fields[0], fields[1], Integer.parseInt(fields[2]));
+    }
+
+    /** The text that {@link #parse} reads. */
+    @Override
+    public String toString() {
+      return executorId + " " + host + " " + port;
+    }
+  }
+
   /** Runs the round; returns this task's measurements of each engine. */
   List<Round.Share> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
-    Peers peers = Peers.exchange(env, context);
+    // Both executors must be registered before one looks up the other.
+    Round.Engine.RDMA.client(env);
+    BlockManagerId id = env.blockManager().blockManagerId();
+    Address self = new Address(id.executorId(), id.host(), id.port());
+    List<Address> both =
+        Stream.of(context.allGather(self.toString()))
+            .map(Address::parse)
+            .sorted(Comparator.comparing(Address::executorId))
+            .toList();
+    if (both.get(0).executorId().equals(both.get(1).executorId())) {
+      throw new IllegalStateException("both tasks run in the same executor: " + self);
+    }
+    Address server = both.get(0);
     List<Round.Share> shares = new ArrayList<>();
     for (Round.Engine engine : Round.Engine.order(round)) {
       int shuffleId = round * Round.Engine.values().length + engine.ordinal();
       shares.add(
-          peers.isServer()
+          self.equals(server)
               ? serve(env, context, engine, shuffleId)
-              : fetch(env, context, engine, peers.server(), shuffleId));
+              : fetch(env, context, engine, server, shuffleId));
     }
     return shares;
   }
 
   /** Requests of one at a time are few, so every byte of their blocks is compared. */
-  private boolean comparesEveryByte() {
-    return warmUp || kind == TransferPlan.Kind.LATENCY;
+  private RoundOutputs.BlockSum newSum() {
+    return new RoundOutputs.BlockSum(warmUp || kind == TransferPlan.Kind.LATENCY);
   }
 
   private Round.Share serve(
@@ -61,98 +91,58 @@ record RoundTask(
       throws IOException {
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
     try {
-      RoundOutputs.BlockSum sum = new RoundOutputs.BlockSum(comparesEveryByte());
+      RoundOutputs.BlockSum sum = newSum();
       outputs.write(SEED + shuffleId, sum);
       // Before the other task begins: a barrier ends up to a second late here.
       Meter meter = new Meter(env, cpu);
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
-      return meter.end(engine, true, new Round.Share.Work(0, sum.total(), List.of()));
+      return meter.end(engine, true, new Round.Work(0, sum.total(), List.of()));
     } finally {
       outputs.remove();
     }
   }
 
   private Round.Share fetch(
-      SparkEnv env,
-      BarrierTaskContext context,
-      Round.Engine engine,
-      Peers.Address server,
-      int shuffleId)
+      SparkEnv env, BarrierTaskContext context, Round.Engine engine, Address server, int shuffleId)
       throws IOException, InterruptedException {
-    RoundOutputs.BlockSum sum = new RoundOutputs.BlockSum(comparesEveryByte());
+    RoundOutputs.BlockSum sum = newSum();
     BlockFetcher.BlockReader reader =
         kind == TransferPlan.Kind.CEILING
             ? (blockId, in) -> {}
             : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
-    List<String[]> plan =
+    List<String[]> requests =
         kind == TransferPlan.Kind.LATENCY
-            ? BlockFetcher.FetchPlan.ofReducers(layout, shuffleId)
-            : BlockFetcher.FetchPlan.of(layout, shuffleId);
-    BlockFetcher fetcher =
-        new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader);
-    context.barrier();
-    Meter meter = new Meter(env, cpu);
-    List<Long> requestNs = new ArrayList<>();
-    long blocks = 0;
-    switch (kind) {
-      case THROUGHPUT -> blocks = fetcher.fetch(plan.iterator());
-      case CEILING ->
-          blocks =
-              fetcher.fetch(new BlockFetcher.TimedRequests(plan, CEILING_NS, System::nanoTime));
-      case LATENCY -> {
-        try (BlockFetcher.TimedFetches requests =
-            new BlockFetcher.TimedFetches(engine.client(env), server, reader, System::nanoTime)) {
-          for (String[] request : plan) {
-            requestNs.add(requests.fetch(request));
+            ? BlockFetcher.requestsOfReducers(layout, shuffleId)
+            : BlockFetcher.requests(layout, shuffleId);
+    try (BlockFetcher fetcher =
+        new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader)) {
+      context.barrier();
+      Meter meter = new Meter(env, cpu);
+      List<Long> requestNs = new ArrayList<>();
+      long blocks = 0;
+      switch (kind) {
+        case THROUGHPUT -> blocks = fetcher.fetch(requests.iterator());
+        case CEILING -> blocks = fetcher.fetch(repeated(requests));
+        case LATENCY -> {
+          for (String[] request : requests) {
+            requestNs.add(fetcher.fetchTimed(request, System::nanoTime));
             blocks += request.length;
           }
         }
       }
+      Round.Share share = meter.end(engine, false, new Round.Work(blocks, sum.total(), requestNs));
+      context.barrier();
+      return share;
     }
-    Round.Share share =
-        meter.end(engine, false, new Round.Share.Work(blocks, sum.total(), requestNs));
-    context.barrier();
-    return share;
   }
 
-  /** The two executors of a round, as each of its tasks sees them. */
-  record Peers(Address self, Address server) {
-    /** Id and address of an executor. */
-    record Address(String executorId, String host, int port) {
-      private static final int FIELDS = 3;
-
-      static Address parse(String text) {
-        String[] fields = text.split(" ", FIELDS);
-        return new Address(fields[0], fields[1], Integer.parseInt(fields[2]));
-      }
-
-      /** The text that {@link #parse} reads. */
-      @Override
-      public String toString() {
-        return executorId + " " + host + " " + port;
-      }
-    }
-
-    /** Exchanges the addresses; the executor with the lower id always serves. */
-    static Peers exchange(SparkEnv env, BarrierTaskContext context) {
-      // Both executors must be registered before one looks up the other.
-      Round.Engine.RDMA.client(env);
-      BlockManagerId id = env.blockManager().blockManagerId();
-      Address self = new Address(id.executorId(), id.host(), id.port());
-      List<Address> peers =
-          Stream.of(context.allGather(self.toString())).map(Address::parse).toList();
-      Address server = peers.stream().min(Comparator.comparing(Address::executorId)).orElseThrow();
-      if (peers.stream().map(Address::executorId).distinct().count() != peers.size()) {
-        throw new IllegalStateException("both tasks run in the same executor: " + self);
-      }
-      return new Peers(self, server);
-    }
-
-    /** Whether this executor serves. */
-    boolean isServer() {
-      return self.equals(server);
-    }
+  /** Repeats requests until the time of the ceiling is over, but gives at least one. */
+  private static Iterator<String[]> repeated(List<String[]> requests) {
+    long endNs = System.nanoTime() + CEILING_NS;
+    return IntStream.iterate(0, i -> i == 0 || System.nanoTime() - endNs < 0, i -> i + 1)
+        .mapToObj(i -> requests.get(i % requests.size()))
+        .iterator();
   }
 }

@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
-import com.fasterxml.jackson.annotation.JsonValue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.Environment;
-import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench transfer}: fetches the same blocks by both clients in turn and
@@ -42,8 +36,7 @@ public final class TransferCommand implements Callable<Integer> {
   private static final DataSize CEILING_PINNED = new DataSize(1L << 30);
 
   /** Limit of bytes in flight; a larger block would not fit in one request. */
-  private static final DataSize LARGEST_BLOCK =
-      new DataSize(BlockFetcher.FetchPlan.MAX_BYTES_IN_FLIGHT);
+  private static final DataSize LARGEST_BLOCK = new DataSize(BlockFetcher.MAX_BYTES_IN_FLIGHT);
 
   /** Spark requests at most a fifth of 48 MiB at once. */
   private static final DataSize MAX_REQUEST = new DataSize(8L << 20);
@@ -66,7 +59,7 @@ public final class TransferCommand implements Callable<Integer> {
   private List<DataSize> sizes;
 
   @Option(names = "--verify", split = ",", defaultValue = "off")
-  private List<VerifyMode> verify;
+  private List<TransferPlan.Verify> verify;
 
   @Option(names = "--batch", defaultValue = "1")
   private int batch;
@@ -83,8 +76,6 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--jfr")
   private Path flightRecordings;
 
-  @Spec private CommandSpec spec;
-
   private TransferCommand() {}
 
   public static void main(String[] arguments) {
@@ -99,19 +90,10 @@ public final class TransferCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     check();
     options.check();
-    TransferPlan plan =
-        new TransferPlan(
-            kind(),
-            sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
-            batch,
-            warmUps,
-            rounds,
-            total.bytes(),
-            Meter.CpuScope.PROCESS);
     if (flightRecordings != null) {
       flightRecordings = Files.createDirectories(flightRecordings).toRealPath();
     }
-    return options.command("bench").run(settings -> settings, runs -> measure(runs, plan));
+    return options.command("bench").run(settings -> settings, this::measure);
   }
 
   private TransferPlan.Kind kind() {
@@ -121,52 +103,58 @@ public final class TransferCommand implements Callable<Integer> {
     return ceiling ? TransferPlan.Kind.CEILING : TransferPlan.Kind.THROUGHPUT;
   }
 
+  private TransferPlan plan(TransferPlan.Verify mode) {
+    return new TransferPlan(
+        kind(),
+        ENGINE,
+        mode,
+        sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
+        batch,
+        warmUps,
+        rounds,
+        total.bytes(),
+        Meter.CpuScope.PROCESS);
+  }
+
   private void check() {
     if (latency && ceiling) {
-      throw misuse("--latency and --ceiling measure different things: give one of them");
+      throw options.misuse("--latency and --ceiling measure different things: give one of them");
     }
-    if (ceiling && !verify.equals(List.of(VerifyMode.OFF))) {
-      throw misuse("--verify needs bytes, which no block has with --ceiling: give off");
+    if (ceiling && !verify.equals(List.of(TransferPlan.Verify.OFF))) {
+      throw options.misuse("--verify needs bytes, which no block has with --ceiling: give off");
     }
-    LaunchOptions.Limits limits = new LaunchOptions.Limits(spec);
+    LaunchOptions.Limits limits = options.limits();
     limits.checkRounds(rounds, warmUps);
     limits.check("--batch", batch, 1, MAX_BATCH);
     if (batch > 1 && !latency) {
-      throw misuse("--batch is the number of blocks of a request of --latency: give that too");
+      throw options.misuse(
+          "--batch is the number of blocks of a request of --latency: give that too");
     }
     for (DataSize size : sizes) {
       if (size.bytes() > LARGEST_BLOCK.bytes()) {
-        throw misuse("--sizes has '%s': give sizes of at most %s".formatted(size, LARGEST_BLOCK));
+        throw options.misuse(
+            "--sizes has '%s': give sizes of at most %s".formatted(size, LARGEST_BLOCK));
       }
       if (batch > 1 && batch * size.bytes() > MAX_REQUEST.bytes()) {
-        throw misuse(
+        throw options.misuse(
             "--batch is '%d': give a number whose blocks of %s have at most %s together"
                 .formatted(batch, size, MAX_REQUEST));
       }
     }
   }
 
-  private ParameterException misuse(String sentence) {
-    return new ParameterException(spec.commandLine(), sentence);
-  }
-
-  private void measure(MeasuringRuns runs, TransferPlan plan)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
-    Environment environment = Environment.now();
-    List<TransferReport.Case> cases = new ArrayList<>();
-    for (VerifyMode mode : verify) {
-      TransferReport.Result result =
-          runs.run(
-              plan.kind() + "-verify-" + mode,
-              TransferApplication.class,
-              plan,
-              conf(mode),
-              TransferReport.Result.class);
-      cases.addAll(TransferReport.Case.all(plan, ENGINE, mode, result));
+  private void measure(MeasuringRuns runs)
+      throws LaunchException, IOException, InterruptedException {
+    TransferReport report = new TransferReport(Environment.now(), new ArrayList<>());
+    for (TransferPlan.Verify mode : verify) {
+      String name = kind() + "-verify-" + mode;
+      report
+          .cases()
+          .addAll(List.of(runs.run(name, plan(mode), conf(mode), TransferReport.Case[].class)));
     }
-    options.publish(TransferReport.Table.of(cases), new TransferReport(environment, cases));
+    options.publish(report.table(), report);
     System.out.println(
-        switch (plan.kind()) {
+        switch (kind()) {
           case CEILING ->
               "No byte of RDMA's blocks moved: these are costs of the plug-in, not speeds of a network.";
           case LATENCY ->
@@ -178,7 +166,7 @@ public final class TransferCommand implements Callable<Integer> {
   }
 
   /** Settings of an application that fetches by both clients. */
-  private Map<String, String> conf(VerifyMode mode) {
+  private Map<String, String> conf(TransferPlan.Verify mode) {
     Map<String, String> conf = new HashMap<>(mode.conf());
     // A round that fails ends the benchmark without a retry.
     conf.put("spark.task.maxFailures", "1");
@@ -200,30 +188,5 @@ public final class TransferCommand implements Callable<Integer> {
           "-XX:StartFlightRecording:filename=" + flightRecordings + ",settings=profile");
     }
     return conf;
-  }
-
-  /** Verification of blocks by the plug-in; Spark's own transfer verifies none. */
-  public enum VerifyMode {
-    /** No verification; Spark still writes its checksums. */
-    OFF,
-    /** Against Spark's default checksum. */
-    ADLER32,
-    /** Against CRC32C, which processors compute in hardware. */
-    CRC32C;
-
-    Map<String, String> conf() {
-      return Map.of(
-          "spark.shuffle.rdma.verify",
-          Boolean.toString(this != OFF),
-          "spark.shuffle.checksum.algorithm",
-          (this == OFF ? ADLER32 : this).name());
-    }
-
-    /** The name in options, progress, table and report. */
-    @JsonValue
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
   }
 }

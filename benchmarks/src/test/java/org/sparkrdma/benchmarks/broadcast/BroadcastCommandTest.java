@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
 import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
@@ -56,9 +57,7 @@ class BroadcastCommandTest {
   @Test
   void shouldBeginRoundsWithAnotherModeAndReverseEverySecondOne() {
     List<List<BroadcastPlan.Mode>> orders =
-        IntStream.rangeClosed(1, 6)
-            .mapToObj(round -> BroadcastPlan.Mode.order(MODES, round))
-            .toList();
+        IntStream.rangeClosed(1, 6).mapToObj(round -> BenchmarkPlan.order(MODES, round)).toList();
     assertThat(orders.get(0)).isEqualTo(MODES);
     assertThat(orders.get(1))
         .containsExactly(
@@ -96,7 +95,8 @@ class BroadcastCommandTest {
     }
     BroadcastPlan plan = new BroadcastPlan(false, List.of(SHAPE), MODES, 3, 1);
     String read =
-        BroadcastResult.Table.of(plan, runs)
+        new BroadcastResult(null, plan, runs)
+            .table()
             .lines()
             .filter(row -> row.startsWith("read"))
             .findFirst()

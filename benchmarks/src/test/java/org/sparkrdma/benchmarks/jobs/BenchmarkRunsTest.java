@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.cluster.LaunchException;
 
 /** The driver's side, in an application without executors, which ends at the measured run. */
 @Tag("slow")
@@ -47,7 +48,7 @@ class BenchmarkRunsTest {
   @Test
   void shouldRefuseAWrongAnswerOfAWarmUp() {
     assertThatThrownBy(() -> run(List.of(5L, 6L)))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessage(
             "groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer:"
                 + " rows=6 digest=ab instead of rows=5 digest=ab");
@@ -56,7 +57,7 @@ class BenchmarkRunsTest {
   @Test
   void shouldGoOnAfterWarmUpsWithEqualAnswersAndRefuseToMeasureOnOneExecutor() {
     assertThatThrownBy(() -> run(List.of(5L, 5L)))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("at least two are needed");
   }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.cluster.LaunchException;
 import scala.Tuple2;
 import scala.Tuple3;
 
@@ -23,7 +24,7 @@ class GroupByTest {
   @Test
   void shouldRefuseBlocksThatAreSwappedBetweenReducers() {
     assertThatThrownBy(() -> answer(0, 2, 1))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessage("8 of 12 records were read by the wrong reducer");
   }
 
@@ -37,7 +38,7 @@ class GroupByTest {
   /**
    * @param reducers the reducer that reads the block of each key
    */
-  private static ComputedAnswer.Answer answer(int... reducers) throws BenchmarkException {
+  private static ComputedAnswer.Answer answer(int... reducers) throws LaunchException {
     long[] sums = new long[3];
     for (int key = 0; key < reducers.length; key++) {
       Tuple3<Long, Long, Long> one =

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.cluster.LaunchException;
 
 class PathTotalsTest {
   @Test
@@ -51,7 +52,7 @@ class PathTotalsTest {
     Map<String, Long> counters = Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L);
     assertThatThrownBy(
             () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("read=600 tcp=99 spark=700");
     assertThat(
             MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), false)
@@ -68,7 +69,7 @@ class PathTotalsTest {
         .isEqualTo(707);
     Map<String, Long> many = Map.of("rdma.bytes.read", 708L);
     assertThatThrownBy(() -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("read=708 tcp=0 spark=700");
   }
 
@@ -77,7 +78,7 @@ class PathTotalsTest {
     Map<String, Long> counters = Map.of("tcp.bytes.read", 700L, "fallback.refused", 3L);
     assertThatThrownBy(
             () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
-        .isInstanceOf(BenchmarkException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("no byte was read by RDMA READ")
         .hasMessageContaining("{refused=3}");
   }

@@ -25,14 +25,14 @@ class RoundTest {
 
   private static Round.Share served(Round.Engine engine, long cpuNs) {
     return new Round.Share(
-        engine, true, new Round.Share.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
+        engine, true, new Round.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
   }
 
   private static Round.Share fetched(
       Round.Engine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
     List<Long> times =
         engine == Round.Engine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
-    Round.Share.Work work = new Round.Share.Work(blocks, sum, times);
+    Round.Work work = new Round.Work(blocks, sum, times);
     return new Round.Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
   }
 
@@ -124,18 +124,25 @@ class RoundTest {
   void shouldReportAndPrintTheMedianOfTheRoundsOfEachKind() throws Exception {
     for (TransferPlan.Kind kind : TransferPlan.Kind.values()) {
       TransferPlan plan =
-          new TransferPlan(kind, List.of(4_096), 1, 0, 3, 1 << 20, Meter.CpuScope.PROCESS);
+          new TransferPlan(
+              kind,
+              "soft",
+              TransferPlan.Verify.OFF,
+              List.of(4_096),
+              1,
+              0,
+              3,
+              1 << 20,
+              Meter.CpuScope.PROCESS);
       Map<String, Double> figures = round(SUM, BY_READ).figures(kind);
-      TransferReport.Result result =
-          new TransferReport.Result(List.of(figures, figures, figures), null);
+      TransferReport.Case one =
+          TransferReport.Case.of(plan, 4_096, List.of(figures, figures, figures));
       ObjectMapper json = new ObjectMapper();
-      assertThat(json.readValue(json.writeValueAsString(result), TransferReport.Result.class))
-          .isEqualTo(result);
-      List<TransferReport.Case> cases =
-          TransferReport.Case.all(plan, "soft", TransferCommand.VerifyMode.OFF, result);
-      assertThat(cases).hasSize(1);
-      assertThat(json.valueToTree(cases).at("/0/kind").asText()).isEqualTo(kind.toString());
-      assertThat(TransferReport.Table.of(cases).lines())
+      String text = json.writeValueAsString(one);
+      assertThat(json.readValue(text, TransferReport.Case.class)).isEqualTo(one);
+      assertThat(json.readTree(text).at("/kind").asText()).isEqualTo(kind.toString());
+      assertThat(json.readValue(json.writeValueAsString(plan), TransferPlan.class)).isEqualTo(plan);
+      assertThat(new TransferReport(null, List.of(one)).table().lines())
           .anySatisfy(line -> assertThat(line).contains("4 KiB").contains(".."));
     }
   }

@@ -36,10 +36,10 @@ class TransferCommandTest {
 
   @Test
   void shouldTurnVerificationOffInOneModeOnly() {
-    assertThat(TransferCommand.VerifyMode.OFF.conf())
+    assertThat(TransferPlan.Verify.OFF.conf())
         .containsEntry("spark.shuffle.rdma.verify", "false")
         .containsEntry("spark.shuffle.checksum.algorithm", "ADLER32");
-    assertThat(TransferCommand.VerifyMode.CRC32C.conf())
+    assertThat(TransferPlan.Verify.CRC32C.conf())
         .containsEntry("spark.shuffle.rdma.verify", "true")
         .containsEntry("spark.shuffle.checksum.algorithm", "CRC32C");
   }

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.benchmarks.transfer.TransferApplication;
+import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.scenarios.SparkInternals;
 import scala.Function1;
 import scala.collection.Iterator;
@@ -160,11 +160,11 @@ final class Application implements AutoCloseable {
   }
 
   /** Block transfer compared with Spark's own, over the same wire. */
-  void transfer() throws IOException {
+  void transfer() throws Exception {
     HostControl.put(
         share,
         name + ".cases",
-        TransferApplication.compareMachines(
+        TransferPlan.compareMachines(
             spark, "ibverbs", TRANSFER_BLOCKS, TRANSFER_ROUNDS, TRANSFER_BYTES));
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Tag("slow")
 @Timeout(60)
-class ProcessTreeTest {
+class LiveProcessesTest {
   private static final Duration LONG_GRACE = Duration.ofSeconds(30);
   private static final Duration SHORT_GRACE = Duration.ofMillis(300);
 
@@ -22,7 +22,7 @@ class ProcessTreeTest {
     Process parent = bash("sleep 600 & sleep 600 & echo ready; wait");
     List<ProcessHandle> children = parent.descendants().toList();
 
-    LiveProcesses.ProcessTree.end(List.of(parent.toHandle()), LONG_GRACE);
+    LiveProcesses.end(List.of(parent.toHandle()), LONG_GRACE);
 
     assertThat(children).hasSize(2).noneMatch(ProcessHandle::isAlive);
     assertThat(parent.isAlive()).isFalse();
@@ -32,7 +32,7 @@ class ProcessTreeTest {
   void shouldKillAProcessThatIgnoresTheFirstSignal() throws IOException {
     Process stubborn = bash("trap '' TERM; echo ready; while :; do sleep 600; done");
 
-    LiveProcesses.ProcessTree.end(List.of(stubborn.toHandle()), SHORT_GRACE);
+    LiveProcesses.end(List.of(stubborn.toHandle()), SHORT_GRACE);
 
     assertThat(stubborn.isAlive()).isFalse();
   }

@@ -4,22 +4,20 @@ package org.sparkrdma.cluster;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The cluster cannot start or go on; the message is one sentence for the user. */
-public final class ClusterException extends Exception {
+/** A command cannot go on; the message is one sentence for the user. */
+public final class LaunchException extends Exception {
   private static final long serialVersionUID = 1L;
 
   private final transient Path log;
 
-  ClusterException(String sentence) {
-    this(sentence, null, null);
+  /** Creates an exception without a log. */
+  public LaunchException(String sentence) {
+    this(sentence, null);
   }
 
-  ClusterException(String sentence, Path log) {
-    this(sentence, log, null);
-  }
-
-  ClusterException(String sentence, Path log, Throwable cause) {
-    super(sentence, cause);
+  /** Creates an exception with the log that shows the cause. */
+  public LaunchException(String sentence, Path log) {
+    super(sentence);
     this.log = log;
   }
 
