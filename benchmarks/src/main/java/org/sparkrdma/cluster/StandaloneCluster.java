@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.sparkrdma.cluster.LiveProcesses.ClusterProcess;
 
 /**
  * A running Master and its Workers.
@@ -47,8 +48,8 @@ public final class StandaloneCluster implements AutoCloseable {
   private final SparkLauncherCommand launcher;
   private final LiveProcesses processes = new LiveProcesses();
   private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
-  private final List<LiveProcesses.ClusterProcess> workers = new ArrayList<>();
-  private LiveProcesses.ClusterProcess master;
+  private final List<ClusterProcess> workers = new ArrayList<>();
+  private ClusterProcess master;
 
   private StandaloneCluster(ClusterSettings settings) throws LaunchException, IOException {
     this.settings = settings;
@@ -89,7 +90,7 @@ public final class StandaloneCluster implements AutoCloseable {
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
 
-  private LiveProcesses.ClusterProcess startMaster() throws LaunchException, IOException {
+  private ClusterProcess startMaster() throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--port", Integer.toString(masterPort)));
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
@@ -98,8 +99,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
-  private LiveProcesses.ClusterProcess startWorker(String name)
-      throws LaunchException, IOException {
+  private ClusterProcess startWorker(String name) throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--cores", Integer.toString(settings.cores())));
     arguments.addAll(List.of("--memory", settings.memoryMib() + "m"));
@@ -109,7 +109,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon(name, WORKER, arguments, Map.of());
   }
 
-  private LiveProcesses.ClusterProcess startDaemon(
+  private ClusterProcess startDaemon(
       String name, String mainClass, List<String> arguments, Map<String, String> more)
       throws LaunchException, IOException {
     Map<String, String> variables = new HashMap<>(variables());
@@ -145,7 +145,7 @@ public final class StandaloneCluster implements AutoCloseable {
     if (!master.isAlive()) {
       throw new LaunchException("Spark's Master has ended unexpectedly", master.log());
     }
-    if (!workers.isEmpty() && workers.stream().noneMatch(LiveProcesses.ClusterProcess::isAlive)) {
+    if (!workers.isEmpty() && workers.stream().noneMatch(ClusterProcess::isAlive)) {
       throw new LaunchException("Spark's Workers have ended unexpectedly", workers.get(0).log());
     }
   }
@@ -162,7 +162,7 @@ public final class StandaloneCluster implements AutoCloseable {
       throws LaunchException, IOException, InterruptedException {
     ProcessBuilder builder =
         launcher.prepare(SUBMIT, application.submitArguments(masterUrl()), variables());
-    LiveProcesses.ClusterProcess driver = processes.start(builder, driverLog(application.name()));
+    ClusterProcess driver = processes.start(builder, driverLog(application.name()));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());
       reader.start();
@@ -176,7 +176,7 @@ public final class StandaloneCluster implements AutoCloseable {
     }
   }
 
-  private static void readLines(LiveProcesses.ClusterProcess driver, Consumer<String> onLine) {
+  private static void readLines(ClusterProcess driver, Consumer<String> onLine) {
     try (BufferedReader lines = driver.process().inputReader()) {
       lines.lines().forEach(onLine);
     } catch (IOException | UncheckedIOException e) {

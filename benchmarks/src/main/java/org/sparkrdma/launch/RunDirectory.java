@@ -2,11 +2,12 @@
 package org.sparkrdma.launch;
 
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
 import org.sparkrdma.cluster.LaunchException;
 
 /** The directory of one run, for data, shuffle files and logs. */
@@ -56,25 +57,14 @@ public record RunDirectory(Path path) {
     if (!Files.exists(root)) {
       return;
     }
-    Files.walkFileTree(
-        root,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            Files.deleteIfExists(file);
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path directory, IOException failure)
-              throws IOException {
-            if (failure != null) {
-              throw failure;
-            }
-            Files.deleteIfExists(directory);
-            return FileVisitResult.CONTINUE;
-          }
-        });
+    List<Path> all;
+    try (Stream<Path> found = Files.walk(root)) {
+      all = found.sorted(Comparator.reverseOrder()).toList();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    for (Path path : all) {
+      Files.deleteIfExists(path);
+    }
   }
 }

@@ -3,11 +3,10 @@ package org.sparkrdma.soak;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -18,17 +17,6 @@ import java.util.function.Supplier;
  * <p>Confined to the thread that calls it, which passes the time.
  */
 final class ExecutorFaults {
-  /** Kinds of faults that the report counts. */
-  enum Kind {
-    STOPPED,
-    KILLED;
-
-    /** The name in the report. */
-    String label() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
   private static final double MIN_PAUSE_SECONDS = 15;
   private static final double MAX_PAUSE_SECONDS = 40;
   private static final double MIN_STOP_SECONDS = 1;
@@ -40,7 +28,7 @@ final class ExecutorFaults {
   private final Supplier<List<Long>> executorPids;
   private final Signals signals;
   private final Consumer<String> log;
-  private final Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
+  private final Map<String, Integer> counts = new TreeMap<>();
   private final List<Stop> stops = new ArrayList<>();
   private double nextSeconds;
 
@@ -89,11 +77,11 @@ final class ExecutorFaults {
       return;
     }
     if (kill) {
-      count(Kind.KILLED);
+      counts.merge("killed", 1, Integer::sum);
       log.accept("killed an executor");
       signals.send("KILL", all.get(executors - 1));
     } else {
-      count(Kind.STOPPED);
+      counts.merge("stopped", 1, Integer::sum);
       log.accept("stopped an executor for %.1f s".formatted(stopSeconds));
       signals.send("STOP", all.get(stopIndex));
       stops.add(new Stop(all.get(stopIndex), seconds + stopSeconds));
@@ -108,12 +96,9 @@ final class ExecutorFaults {
     stops.clear();
   }
 
-  Map<Kind, Integer> counts() {
+  /** How often executors were stopped and killed, for the report. */
+  Map<String, Integer> counts() {
     return counts;
-  }
-
-  private void count(Kind kind) {
-    counts.merge(kind, 1, Integer::sum);
   }
 
   private record Stop(long pid, double endSeconds) {}

@@ -3,6 +3,7 @@ package org.sparkrdma.soak;
 
 import java.util.Arrays;
 import java.util.List;
+import org.sparkrdma.soak.Sample.Measure;
 
 /**
  * An executor that lived from the warm-up to the end, with its trends.
@@ -41,7 +42,7 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
     return new LongLivedExecutor(
         own.get(0).executor(),
         own.size(),
-        Arrays.stream(Sample.Measure.values())
+        Arrays.stream(Measure.values())
             .map(
                 measure ->
                     Trend.of(
@@ -60,13 +61,13 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
    * @param last median of the last third
    * @param allowed growth that counts as flat
    */
-  record Trend(Sample.Measure measure, double first, double last, double allowed) {
+  record Trend(Measure measure, double first, double last, double allowed) {
     private static final int PARTS = 3;
 
     /**
      * @param values in the order of time, at least three
      */
-    static Trend of(Sample.Measure measure, List<Double> values) {
+    static Trend of(Measure measure, List<Double> values) {
       int third = values.size() / PARTS;
       double first = median(values.subList(0, third));
       double last = median(values.subList(values.size() - third, values.size()));
@@ -74,7 +75,7 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
           measure,
           first,
           last,
-          Math.max(measure.allowedUnits(), Sample.Measure.ALLOWED_PART * Math.abs(first)));
+          Math.max(measure.allowedUnits(), Measure.ALLOWED_PART * Math.abs(first)));
     }
 
     /** Whether the measure did not grow; true for a measure that is not judged. */

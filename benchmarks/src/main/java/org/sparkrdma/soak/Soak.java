@@ -75,7 +75,7 @@ public final class Soak implements Callable<Integer> {
 
   private void judge(SoakRun run) throws LaunchException, IOException, InterruptedException {
     SoakReport report = run.run();
-    options.publish(SoakReport.SoakTable.of(report), report);
+    options.publish(report.table(), report);
     Optional<String> objection = report.objection();
     if (objection.isPresent()) {
       throw new LaunchException(objection.get());

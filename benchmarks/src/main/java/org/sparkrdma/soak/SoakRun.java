@@ -33,25 +33,26 @@ record SoakRun(
   /** The plug-in on the loopback engine, with limits that are reached within minutes. */
   private static final Map<String, String> PLUGIN =
       Map.of(
-          "spark.shuffle.manager",
-          "org.sparkrdma.shuffle.RdmaShuffleManager",
-          "spark.shuffle.rdma.mode",
-          "required",
-          "spark.shuffle.rdma.engine",
-          "soft",
-          "spark.shuffle.rdma.pinned.max",
-          "96m",
-          "spark.shuffle.rdma.connect.timeout",
-          "2s",
-          "spark.shuffle.rdma.request.timeout",
-          "4s",
-          "spark.shuffle.rdma.idle.timeout",
-          "10s",
-          "spark.shuffle.rdma.quarantine.max",
-          "4s");
+          "spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager",
+          "spark.shuffle.rdma.mode", "required",
+          "spark.shuffle.rdma.engine", "soft",
+          "spark.shuffle.rdma.pinned.max", "96m",
+          "spark.shuffle.rdma.connect.timeout", "2s",
+          "spark.shuffle.rdma.request.timeout", "4s",
+          "spark.shuffle.rdma.idle.timeout", "10s",
+          "spark.shuffle.rdma.quarantine.max", "4s");
+
+  private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
+  private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
+
+  /** Probability of each fault for one operation; READs are far more frequent than connections. */
+  private static final String FAULTS =
+      "read-error%0.0005,flip-bit%0.0005,hang%0.0002,delay%0.002:50ms,drop-connection%0.0003"
+          + ",send-error%0.0005,send-hang%0.0002,refuse-connect%0.05,hang-connect%0.03"
+          + ",register-error%0.01,seed=";
 
   SoakReport run() throws LaunchException, IOException, InterruptedException {
-    Map<String, String> randomSettings = RandomSettings.of(seed, !vanilla);
+    Map<String, String> randomSettings = randomSettings(seed, !vanilla);
     ExecutorFaults faults =
         new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
     ExecutorMonitor monitor =
@@ -70,18 +71,15 @@ record SoakRun(
     } finally {
       monitor.end();
     }
-    Map<String, Integer> counts = new TreeMap<>();
-    faults.counts().forEach((kind, count) -> counts.put(kind.label(), count));
-    List<LongLivedExecutor> executors = LongLivedExecutor.of(monitor.samples(), seconds);
     return new SoakReport(
         seed,
         seconds,
         vanilla,
         growthJudged,
         randomSettings,
-        counts,
+        faults.counts(),
         result,
-        executors,
+        LongLivedExecutor.of(monitor.samples(), seconds),
         monitor.samples());
   }
 
@@ -113,40 +111,25 @@ record SoakRun(
     return conf;
   }
 
-  /** The settings that depend on the seed: codec, checksum algorithm, injected faults. */
-  static final class RandomSettings {
-    private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
-    private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
-
-    /**
-     * Probability of each fault for one operation; READs are far more frequent than connections.
-     */
-    private static final String FAULTS =
-        "read-error%0.0005,flip-bit%0.0005,hang%0.0002,delay%0.002:50ms,drop-connection%0.0003"
-            + ",send-error%0.0005,send-hang%0.0002,refuse-connect%0.05,hang-connect%0.03"
-            + ",register-error%0.01,seed=";
-
-    private RandomSettings() {}
-
-    /**
-     * @param faults whether the plug-in's engine injects faults
-     */
-    static Map<String, String> of(long seed, boolean faults) {
-      SplittableRandom random = new SplittableRandom(seed);
-      Map<String, String> randomSettings = new TreeMap<>();
-      String codec = CODECS.get(random.nextInt(CODECS.size()));
-      if (codec.equals("none")) {
-        randomSettings.put("spark.shuffle.compress", "false");
-      } else {
-        randomSettings.put("spark.io.compression.codec", codec);
-      }
-      randomSettings.put(
-          "spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
-      if (faults) {
-        randomSettings.put(
-            "spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
-      }
-      return randomSettings;
+  /**
+   * The settings that depend on the seed: codec, checksum algorithm, injected faults.
+   *
+   * @param faults whether the plug-in's engine injects faults
+   */
+  static Map<String, String> randomSettings(long seed, boolean faults) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Map<String, String> settings = new TreeMap<>();
+    String codec = CODECS.get(random.nextInt(CODECS.size()));
+    if (codec.equals("none")) {
+      settings.put("spark.shuffle.compress", "false");
+    } else {
+      settings.put("spark.io.compression.codec", codec);
     }
+    settings.put(
+        "spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
+    if (faults) {
+      settings.put("spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
+    }
+    return settings;
   }
 }

@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.soak.Sample.Measure;
 
 class LongLivedExecutorTest {
   private static final int SECONDS = 1_000;
@@ -51,7 +52,7 @@ class LongLivedExecutorTest {
     SoakReport report = report(all, null);
     assertThat(report.flat()).isFalse();
     assertThat(report.objection()).hasValueSatisfying(why -> assertThat(why).contains("not flat"));
-    assertThat(SoakReport.SoakTable.of(report)).contains("GROWS");
+    assertThat(report.table()).contains("GROWS");
   }
 
   @Test
@@ -59,12 +60,12 @@ class LongLivedExecutorTest {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {
       Sample sample = sample(second, "1", 100);
-      sample.values().put(Sample.Measure.STORAGE_THREADS, second / 10.0);
+      sample.values().put(Measure.STORAGE_THREADS, second / 10.0);
       all.add(sample);
     }
     SoakReport report = report(all, null);
     assertThat(report.objection()).isEmpty();
-    assertThat(SoakReport.SoakTable.of(report)).contains("not judged").doesNotContain("GROWS");
+    assertThat(report.table()).contains("not judged").doesNotContain("GROWS");
   }
 
   @Test
@@ -89,8 +90,8 @@ class LongLivedExecutorTest {
   }
 
   private static Sample sample(double seconds, String executor, double value) {
-    Map<Sample.Measure, Double> values = new EnumMap<>(Sample.Measure.class);
-    for (Sample.Measure measure : Sample.Measure.values()) {
+    Map<Measure, Double> values = new EnumMap<>(Measure.class);
+    for (Measure measure : Measure.values()) {
       values.put(measure, value);
     }
     return new Sample(seconds, executor, 1, values);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.soak.Sample.Measure;
 
 class SampleTest {
   @TempDir private Path process;
@@ -34,11 +35,11 @@ class SampleTest {
                 "4",
                 17,
                 Map.of(
-                    Sample.Measure.NATIVE_MIB, 384.0,
-                    Sample.Measure.DESCRIPTORS, 2.0,
-                    Sample.Measure.THREADS, 2.0,
-                    Sample.Measure.STORAGE_THREADS, 1.0,
-                    Sample.Measure.MAPPINGS, 3.0)));
+                    Measure.NATIVE_MIB, 384.0,
+                    Measure.DESCRIPTORS, 2.0,
+                    Measure.THREADS, 2.0,
+                    Measure.STORAGE_THREADS, 1.0,
+                    Measure.MAPPINGS, 3.0)));
   }
 
   @Test

@@ -40,10 +40,10 @@ class SoakJobTest {
     try (JavaSparkContext spark = start()) {
       assertThat(SoakJob.JOIN.run(spark, 5)).isEmpty();
       assertThat(
-              SoakJob.KnownData.compare(
+              SoakJob.compare(
                   spark.parallelize(List.of(new Tuple2<>(3L, 0L), new Tuple2<>(4L, 1L))), 7))
           .contains("right=7 wrong=1 expected=7");
-      assertThat(SoakJob.KnownData.compare(spark.parallelize(List.of(new Tuple2<>(3L, 0L))), 4))
+      assertThat(SoakJob.compare(spark.parallelize(List.of(new Tuple2<>(3L, 0L))), 4))
           .contains("right=3 wrong=0 expected=4");
     }
   }

@@ -28,16 +28,16 @@ class SoakTest {
 
   @Test
   void shouldDrawTheSameSettingsFromTheSameSeed() {
-    assertThat(SoakRun.RandomSettings.of(7, true))
-        .isEqualTo(SoakRun.RandomSettings.of(7, true))
-        .isNotEqualTo(SoakRun.RandomSettings.of(8, true));
+    assertThat(SoakRun.randomSettings(7, true))
+        .isEqualTo(SoakRun.randomSettings(7, true))
+        .isNotEqualTo(SoakRun.randomSettings(8, true));
   }
 
   @Test
   void shouldDrawSparksOwnSettingsForVanillaAsForThePlugIn() {
-    Map<String, String> vanilla = SoakRun.RandomSettings.of(7, false);
+    Map<String, String> vanilla = SoakRun.randomSettings(7, false);
 
     assertThat(vanilla.keySet()).isNotEmpty().noneMatch(key -> key.contains("rdma"));
-    assertThat(SoakRun.RandomSettings.of(7, true)).containsAllEntriesOf(vanilla);
+    assertThat(SoakRun.randomSettings(7, true)).containsAllEntriesOf(vanilla);
   }
 }

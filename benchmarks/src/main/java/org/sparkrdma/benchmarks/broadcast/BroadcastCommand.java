@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
+import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Shape;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
@@ -24,10 +26,8 @@ public final class BroadcastCommand implements Callable<Integer> {
   /** Sixteen pieces of Torrent. */
   private static final DataSize THRESHOLD = new DataSize(64L << 20);
 
-  private static final List<BroadcastPlan.Mode> BELOW =
-      List.of(BroadcastPlan.Mode.OFF, BroadcastPlan.Mode.READ);
-  private static final List<BroadcastPlan.Mode> ABOVE =
-      List.of(BroadcastPlan.Mode.TORRENT, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.READ);
+  private static final List<Mode> BELOW = List.of(Mode.OFF, Mode.READ);
+  private static final List<Mode> ABOVE = List.of(Mode.TORRENT, Mode.TCP, Mode.READ);
 
   @Mixin private ClusterOptions options;
 
@@ -40,7 +40,7 @@ public final class BroadcastCommand implements Callable<Integer> {
   private boolean below;
 
   @Option(names = "--modes", split = ",")
-  private List<BroadcastPlan.Mode> modes = new ArrayList<>();
+  private List<Mode> modes = new ArrayList<>();
 
   @Option(names = "--rounds", defaultValue = "5")
   private int rounds;
@@ -64,8 +64,7 @@ public final class BroadcastCommand implements Callable<Integer> {
     options.check();
     int heapMib =
         plan.shapes().stream().mapToInt(shape -> shape.heapMib(plan.join())).max().orElseThrow();
-    int workers =
-        plan.shapes().stream().mapToInt(BroadcastPlan.Shape::executors).max().orElseThrow();
+    int workers = plan.shapes().stream().mapToInt(Shape::executors).max().orElseThrow();
     return options
         .command("bench")
         .run(
@@ -84,21 +83,21 @@ public final class BroadcastCommand implements Callable<Integer> {
       throw options.misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
     }
     if (join != null) {
-      shapes.add(join + "x" + BroadcastPlan.Shape.MIN_EXECUTORS);
+      shapes.add(join + "x" + Shape.MIN_EXECUTORS);
     } else if (shapes.isEmpty()) {
       shapes.addAll(below ? List.of("32mx2") : List.of("100mx4", "500mx2"));
     }
     if (modes.isEmpty()) {
       modes.addAll(below ? BELOW : ABOVE);
     }
-    List<BroadcastPlan.Shape> wanted = shapes.stream().distinct().map(this::shape).toList();
+    List<Shape> wanted = shapes.stream().distinct().map(this::shape).toList();
     return new BroadcastPlan(
         join != null, wanted, modes.stream().distinct().toList(), rounds, warmUps);
   }
 
-  private BroadcastPlan.Shape shape(String text) {
+  private Shape shape(String text) {
     try {
-      BroadcastPlan.Shape shape = BroadcastPlan.Shape.parse(text);
+      Shape shape = Shape.parse(text);
       if (shape.bytes() < THRESHOLD.bytes() == below) {
         return shape;
       }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
@@ -30,15 +31,14 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
    *     both} and {@code value} in seconds, {@code egress} and {@code read} as multiples of the
    *     bytes; of a join there is neither {@code broadcast} nor {@code value}
    */
-  record Run(
-      BroadcastPlan.Shape shape, BroadcastPlan.Mode mode, int round, Map<String, Double> figures) {}
+  record Run(BroadcastPlan.Shape shape, Mode mode, int round, Map<String, Double> figures) {}
 
   /** The runs as plain text: a table for each shape. */
   String table() {
     List<String> columns =
         new ArrayList<>(List.of("broadcast", "value", "job", "both", "egress", "read"));
-    for (BroadcastPlan.Mode base : plan.modes()) {
-      if (base == plan.modes().get(0) || base == BroadcastPlan.Mode.TCP) {
+    for (Mode base : plan.modes()) {
+      if (base == plan.modes().get(0) || base == Mode.TCP) {
         columns.addAll(List.of("job / " + base, "both / " + base));
       }
     }
@@ -48,7 +48,7 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
       List<List<String>> rows = new ArrayList<>();
       rows.add(new ArrayList<>(List.of((plan.join() ? "join " : "value ") + shape)));
       rows.get(0).addAll(columns);
-      for (BroadcastPlan.Mode mode : plan.modes()) {
+      for (Mode mode : plan.modes()) {
         List<String> row = new ArrayList<>(List.of(mode.toString()));
         columns.forEach(column -> row.add(cell(column, own, mode)));
         rows.add(row);
@@ -61,7 +61,7 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
   /**
    * @param column a figure, or its ratio to that of a mode of the same round
    */
-  private static String cell(String column, List<Run> runs, BroadcastPlan.Mode mode) {
+  private static String cell(String column, List<Run> runs, Mode mode) {
     String[] parts = column.split(" / ", 2);
     List<Double> values =
         runs.stream()

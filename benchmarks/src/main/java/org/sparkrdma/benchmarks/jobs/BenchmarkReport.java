@@ -158,7 +158,7 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
     }
 
     /** The metric's value of one run. */
-    double of(BenchmarkReport.RunResult result) {
+    double of(RunResult result) {
       return switch (this) {
         case WALL -> result.seconds();
         case FETCH_WAIT -> result.fetchWaitSeconds();

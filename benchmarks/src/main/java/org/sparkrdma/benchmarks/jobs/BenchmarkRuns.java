@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.benchmarks.tera.TaskProgress;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
@@ -77,12 +78,17 @@ final class BenchmarkRuns {
       Workload workload = workloads.apply(shape);
       firstAnswer = null;
       prepare(workload, shape);
-      List<BenchmarkReport.RunResult> results = new ArrayList<>();
+      List<RunResult> results = new ArrayList<>();
       for (int round = 1; round <= plan.rounds(); round++) {
         for (ShuffleMode mode : BenchmarkPlan.order(plan.modes(), round)) {
-          BenchmarkReport.RunResult result = measure(workload, shape, mode, round);
+          RunResult result = measure(workload, shape, mode, round);
           results.add(result);
-          requireSameExecutors(results.get(0), result, shape);
+          int expected = results.get(0).executors();
+          if (result.executors() != expected) {
+            throw new LaunchException(
+                "%s %s, round %d, %s: %d executors instead of %d: results cannot be compared"
+                    .formatted(plan.job(), shape, round, mode, result.executors(), expected));
+          }
         }
       }
       cases.add(BenchmarkReport.CaseReport.of(shape, plan.modes(), results));
@@ -114,8 +120,8 @@ final class BenchmarkRuns {
     }
   }
 
-  private BenchmarkReport.RunResult measure(
-      Workload workload, String shape, ShuffleMode mode, int round) throws Exception {
+  private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
+      throws Exception {
     String run = "%s, round %d, %s".formatted(shape, round, mode);
     String warmUp = run + ", warm-up";
     progress.accept(new ProgressLog.Line(run + ", start", runsDone, plan.runs(), "runs"));
@@ -165,22 +171,6 @@ final class BenchmarkRuns {
     if (difference.isPresent()) {
       throw new LaunchException(
           "%s %s: wrong answer: %s".formatted(plan.job(), run, difference.get()));
-    }
-  }
-
-  private void requireSameExecutors(
-      BenchmarkReport.RunResult first, BenchmarkReport.RunResult result, String shape)
-      throws LaunchException {
-    if (result.executors() != first.executors()) {
-      throw new LaunchException(
-          "%s %s, round %d, %s: %d executors instead of %d: results cannot be compared"
-              .formatted(
-                  plan.job(),
-                  shape,
-                  result.round(),
-                  result.mode(),
-                  result.executors(),
-                  first.executors()));
     }
   }
 

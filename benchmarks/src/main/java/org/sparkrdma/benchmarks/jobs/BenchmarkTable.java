@@ -5,9 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.Metric;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
@@ -28,7 +33,7 @@ public final class BenchmarkTable {
   public static String of(BenchmarkReport report) {
     StringBuilder text = new StringBuilder();
     int rounds = report.plan().rounds();
-    for (BenchmarkReport.CaseReport each : report.cases()) {
+    for (CaseReport each : report.cases()) {
       text.append(
           "%s %s: median (quartiles) of %d round%s%n"
               .formatted(report.plan().job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
@@ -38,8 +43,10 @@ public final class BenchmarkTable {
       if (each.summaries().size() > 1 && rounds >= MIN_ROUNDS_FOR_RATIOS) {
         text.append(TextTable.of(ratios(each), column -> column == 0)).append('\n');
       }
-      if (QueryTable.isFor(each)) {
-        text.append(TextTable.of(QueryTable.rows(each), column -> column == 0)).append('\n');
+      Set<String> queries =
+          each.runs().isEmpty() ? Set.of() : each.runs().get(0).querySeconds().keySet();
+      if (queries.size() > 1) {
+        text.append(TextTable.of(queries(each, queries), column -> column == 0)).append('\n');
       }
     }
     if (rounds > 1) {
@@ -59,14 +66,11 @@ public final class BenchmarkTable {
    * The shuffles with median and quartiles of each metric, the headings first; of one round the
    * time only.
    */
-  static List<List<String>> values(BenchmarkReport.CaseReport report, int rounds) {
-    List<BenchmarkReport.Metric> metrics =
-        rounds == 1
-            ? List.of(BenchmarkReport.Metric.WALL)
-            : List.of(BenchmarkReport.Metric.values());
+  static List<List<String>> values(CaseReport report, int rounds) {
+    List<Metric> metrics = rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values());
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("shuffle"));
-    for (BenchmarkReport.Metric metric : metrics) {
+    for (Metric metric : metrics) {
       headings.add(metric.heading());
     }
     headings.addAll(List.of("by READ", "by TCP"));
@@ -80,13 +84,10 @@ public final class BenchmarkTable {
   }
 
   private static List<String> values(
-      BenchmarkReport.CaseReport report,
-      BenchmarkReport.CaseReport.Summary summary,
-      List<BenchmarkReport.Metric> metrics,
-      int rounds) {
-    List<BenchmarkReport.RunResult> runs = report.runs(summary.mode());
+      CaseReport report, CaseReport.Summary summary, List<Metric> metrics, int rounds) {
+    List<RunResult> runs = report.runs(summary.mode());
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
-    for (BenchmarkReport.Metric metric : metrics) {
+    for (Metric metric : metrics) {
       row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
     }
     row.add(bytes(runs, run -> run.bytes().read()));
@@ -96,34 +97,31 @@ public final class BenchmarkTable {
       long blocks = median(runs, run -> run.blocks().read() + run.blocks().tcp());
       row.add(String.format(Locale.ROOT, "%,d", blocks));
     }
-    row.add(counts(sum(runs)));
+    row.add(fallbacks(runs));
     return row;
   }
 
-  private static String bytes(
-      List<BenchmarkReport.RunResult> runs, ToLongFunction<BenchmarkReport.RunResult> value) {
+  private static String bytes(List<RunResult> runs, ToLongFunction<RunResult> value) {
     return new DataSize(median(runs, value)).toString();
   }
 
-  private static long median(
-      List<BenchmarkReport.RunResult> runs, ToLongFunction<BenchmarkReport.RunResult> value) {
+  private static long median(List<RunResult> runs, ToLongFunction<RunResult> value) {
     return runs.stream().mapToLong(value).sorted().toArray()[runs.size() / 2];
   }
 
   /** The ratios to the first shuffle, the headings first. */
-  static List<List<String>> ratios(BenchmarkReport.CaseReport report) {
+  static List<List<String>> ratios(CaseReport report) {
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("ratio"));
-    for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
+    for (Metric metric : Metric.values()) {
       headings.add(metric.toString());
     }
     rows.add(headings);
-    BenchmarkReport.CaseReport.Summary first = report.summaries().get(0);
-    for (BenchmarkReport.CaseReport.Summary summary :
-        report.summaries().subList(1, report.summaries().size())) {
+    CaseReport.Summary first = report.summaries().get(0);
+    for (CaseReport.Summary summary : report.summaries().subList(1, report.summaries().size())) {
       int rounds = report.runs(summary.mode()).size();
       List<String> row = new ArrayList<>(List.of(summary.mode() + " / " + first.mode()));
-      for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
+      for (Metric metric : Metric.values()) {
         Quartiles ratio = summary.ratios().get(metric);
         row.add(ratio == null ? "-" : format(ratio, RATIO_DECIMALS, rounds));
       }
@@ -137,74 +135,39 @@ public final class BenchmarkTable {
     return rounds == 1 ? quartiles.formatMedian(decimals) : quartiles.format(decimals);
   }
 
-  private static Map<String, Long> sum(List<BenchmarkReport.RunResult> runs) {
+  private static String fallbacks(List<RunResult> runs) {
     Map<String, Long> sums = new TreeMap<>();
     runs.forEach(run -> run.fallbacks().forEach((name, n) -> sums.merge(name, n, Long::sum)));
-    return sums;
-  }
-
-  private static String counts(Map<String, Long> byReason) {
-    return byReason.isEmpty()
+    return sums.isEmpty()
         ? "none"
-        : new TreeMap<>(byReason)
-            .entrySet().stream()
-                .map(entry -> "%d blocks (%s)".formatted(entry.getValue(), entry.getKey()))
-                .collect(Collectors.joining(", "));
+        : sums.entrySet().stream()
+            .map(entry -> "%d blocks (%s)".formatted(entry.getValue(), entry.getKey()))
+            .collect(Collectors.joining(", "));
   }
 
-  /** The queries of a job under each shuffle. Stateless. */
-  static final class QueryTable {
-    private QueryTable() {}
-
-    /** Whether the job consists of several queries whose times were measured. */
-    static boolean isFor(BenchmarkReport.CaseReport report) {
-      return names(report).size() > 1;
-    }
-
-    /** Wall time of each query, then its ratio to the first shuffle; the headings first. */
-    static List<List<String>> rows(BenchmarkReport.CaseReport report) {
-      List<ShuffleMode> modes = modes(report);
-      int rounds = report.runs(modes.get(0)).size();
-      List<List<String>> rows = new ArrayList<>();
-      List<String> headings = new ArrayList<>(List.of("query"));
-      modes.forEach(mode -> headings.add(mode + " s"));
-      others(report).forEach(mode -> headings.add(mode + " / " + modes.get(0)));
-      rows.add(headings);
-      for (String query : names(report)) {
-        List<String> row = new ArrayList<>(List.of(query));
-        for (ShuffleMode mode : modes) {
-          Quartiles seconds =
-              Quartiles.of(report.runs(mode), run -> run.querySeconds().getOrDefault(query, 0.0));
-          row.add(BenchmarkTable.format(seconds, 2, rounds));
-        }
-        for (ShuffleMode mode : others(report)) {
-          row.add(BenchmarkTable.format(ratio(report, mode, query), 2, rounds));
-        }
-        rows.add(row);
+  /** Wall time of each query, then its ratio to the first shuffle; the headings first. */
+  private static List<List<String>> queries(CaseReport report, Set<String> queries) {
+    List<ShuffleMode> modes = report.summaries().stream().map(CaseReport.Summary::mode).toList();
+    List<ShuffleMode> others = modes.subList(1, modes.size());
+    int rounds = report.runs(modes.get(0)).size();
+    List<List<String>> rows = new ArrayList<>();
+    List<String> headings = new ArrayList<>(List.of("query"));
+    modes.forEach(mode -> headings.add(mode + " s"));
+    others.forEach(mode -> headings.add(mode + " / " + modes.get(0)));
+    rows.add(headings);
+    for (String query : queries) {
+      ToDoubleFunction<RunResult> seconds =
+          run -> run.querySeconds().getOrDefault(query, Double.NaN);
+      List<String> row = new ArrayList<>(List.of(query));
+      for (ShuffleMode mode : modes) {
+        row.add(format(Quartiles.of(report.runs(mode), seconds), 2, rounds));
       }
-      return rows;
+      for (ShuffleMode mode : others) {
+        List<Double> ratios = report.ratios(mode, seconds);
+        row.add(format(Quartiles.of(ratios, Double::doubleValue), 2, rounds));
+      }
+      rows.add(row);
     }
-
-    /** The ratios of the rounds, to the first shuffle in the same round. */
-    private static Quartiles ratio(
-        BenchmarkReport.CaseReport report, ShuffleMode mode, String query) {
-      return Quartiles.of(
-          report.ratios(mode, run -> run.querySeconds().getOrDefault(query, Double.NaN)),
-          Double::doubleValue);
-    }
-
-    private static List<String> names(BenchmarkReport.CaseReport report) {
-      return report.runs().isEmpty()
-          ? List.of()
-          : List.copyOf(report.runs().get(0).querySeconds().keySet());
-    }
-
-    private static List<ShuffleMode> modes(BenchmarkReport.CaseReport report) {
-      return report.summaries().stream().map(BenchmarkReport.CaseReport.Summary::mode).toList();
-    }
-
-    private static List<ShuffleMode> others(BenchmarkReport.CaseReport report) {
-      return modes(report).subList(1, modes(report).size());
-    }
+    return rows;
   }
 }

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 import scala.Tuple2;
@@ -66,17 +67,16 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   /** Generates all records again, without a shuffle, and compares. */
-  private ComputedAnswer.Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
+  private Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
       throws LaunchException {
-    ComputedAnswer.Answer answer = answer(found);
+    Answer answer = answer(found);
     NoiseBlocks noise = blocks;
     long sum =
         spark
             .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
             .map(noise::sumOfMap)
             .fold(0L, Long::sum);
-    ComputedAnswer.Answer expected =
-        ComputedAnswer.Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
+    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
     Optional<String> difference = answer.difference(expected);
     if (difference.isPresent()) {
       throw new LaunchException("records were lost or changed: " + difference.get());
@@ -85,12 +85,12 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   /** The answer of the sums of {@link #summarize}. */
-  static ComputedAnswer.Answer answer(Tuple3<Long, Long, Long> found) throws LaunchException {
+  static Answer answer(Tuple3<Long, Long, Long> found) throws LaunchException {
     if (found._3() != 0) {
       throw new LaunchException(
           "%d of %d records were read by the wrong reducer".formatted(found._3(), found._1()));
     }
-    return ComputedAnswer.Answer.of(found._1(), found._2());
+    return Answer.of(found._1(), found._2());
   }
 
   /**

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.launch.DataSize;
 
 /**
@@ -71,11 +72,10 @@ public record MeasuredRatio(
       throw new IOException("the report has neither ratios of a job nor of transferred blocks");
     }
     List<MeasuredRatio> ratios = new ArrayList<>();
-    for (BenchmarkReport.CaseReport one : report.cases()) {
+    for (CaseReport one : report.cases()) {
       String shape = report.plan().job() + " " + one.shape();
-      List<BenchmarkReport.CaseReport.Summary> others =
-          one.summaries().subList(1, one.summaries().size());
-      for (BenchmarkReport.CaseReport.Summary summary : others) {
+      List<CaseReport.Summary> others = one.summaries().subList(1, one.summaries().size());
+      for (CaseReport.Summary summary : others) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
         for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
           one.ratios(summary.mode(), metric::of)

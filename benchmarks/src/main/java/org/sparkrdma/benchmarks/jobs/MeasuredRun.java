@@ -9,6 +9,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.cluster.LaunchException;
 
@@ -30,7 +31,7 @@ final class MeasuredRun {
    *
    * @param answer with its rows, which the result does not keep
    */
-  record Measured(BenchmarkReport.RunResult result, ComputedAnswer answer) {}
+  record Measured(RunResult result, ComputedAnswer answer) {}
 
   Measured run(Workload workload, String data, ShuffleMode mode, int round, String description)
       throws Exception {
@@ -55,8 +56,8 @@ final class MeasuredRun {
     boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks.sum() == 0;
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
     ComputedAnswer answer = pending.call();
-    BenchmarkReport.RunResult result =
-        new BenchmarkReport.RunResult(
+    RunResult result =
+        new RunResult(
             mode,
             round,
             before.size(),
@@ -149,10 +150,7 @@ final class MeasuredRun {
    *
    * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
    */
-  record PathTotals(
-      BenchmarkReport.RunResult.ByPath bytes,
-      BenchmarkReport.RunResult.ByPath blocks,
-      Map<String, Long> fallbacks) {
+  record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
     private static final String FALLBACK_PREFIX = "fallback.";
 
     /**
@@ -195,9 +193,9 @@ final class MeasuredRun {
                 .formatted(mode, read, tcp, spark.remoteBytes.sum()));
       }
       return new PathTotals(
-          new BenchmarkReport.RunResult.ByPath(
+          new RunResult.ByPath(
               read, plugInRead ? tcp : spark.remoteBytes.sum(), spark.localBytes.sum()),
-          new BenchmarkReport.RunResult.ByPath(
+          new RunResult.ByPath(
               counters.getOrDefault("rdma.blocks.read", 0L),
               plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks.sum(),
               spark.localBlocks.sum()),

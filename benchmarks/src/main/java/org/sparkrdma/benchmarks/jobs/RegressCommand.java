@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.sparkrdma.benchmarks.jobs.GitRepository.Commit;
 import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
@@ -88,8 +89,8 @@ public final class RegressCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException, LaunchException {
     GitRepository repository = new GitRepository(options.installation().project());
-    GitRepository.Commit baseCommit = commit(repository, base);
-    GitRepository.Commit headCommit = commit(repository, head);
+    Commit baseCommit = commit(repository, base);
+    Commit headCommit = commit(repository, head);
     check();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
@@ -108,7 +109,7 @@ public final class RegressCommand implements Callable<Integer> {
     }
   }
 
-  private GitRepository.Commit commit(GitRepository repository, String name)
+  private Commit commit(GitRepository repository, String name)
       throws IOException, InterruptedException, LaunchException {
     return repository
         .commit(name)
@@ -179,12 +180,11 @@ public final class RegressCommand implements Callable<Integer> {
   }
 
   /** Builds both commits and runs the pairs. Each pair begins with the other commit. */
-  private RegressReport measure(
-      WorktreeBenchmark benchmark, GitRepository.Commit baseCommit, GitRepository.Commit headCommit)
+  private RegressReport measure(WorktreeBenchmark benchmark, Commit baseCommit, Commit headCommit)
       throws LaunchException, IOException, InterruptedException {
     Environment environment = Environment.now();
     ProgressLog progress = options.progress();
-    for (GitRepository.Commit commit : List.of(baseCommit, headCommit)) {
+    for (Commit commit : List.of(baseCommit, headCommit)) {
       progress.log("building " + commit);
       benchmark.build(commit);
     }
@@ -193,7 +193,7 @@ public final class RegressCommand implements Callable<Integer> {
     for (int pair = 1; pair <= pairs; pair++) {
       boolean baseFirst = pair % 2 == 1;
       for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
-        GitRepository.Commit commit = isBase ? baseCommit : headCommit;
+        Commit commit = isBase ? baseCommit : headCommit;
         progress.log("pair %d of %d: %s".formatted(pair, pairs, commit));
         (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
       }
@@ -233,10 +233,7 @@ public final class RegressCommand implements Callable<Integer> {
    * @param changes one for each ratio
    */
   private record RegressReport(
-      Environment environment,
-      GitRepository.Commit base,
-      GitRepository.Commit head,
-      List<RatioChange> changes) {
+      Environment environment, Commit base, Commit head, List<RatioChange> changes) {
     /** Number of ratios that are worse. */
     long worse() {
       return changes.stream()

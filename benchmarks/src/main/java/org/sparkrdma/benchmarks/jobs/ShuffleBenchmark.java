@@ -19,9 +19,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Options are those of ./bench JOB --help. docs/benchmarks.md has the command.")
 public final class ShuffleBenchmark implements Callable<Integer> {
-  private static final String DEPLOY_MODE = "spark.submit.deployMode";
-  private static final String CLUSTER_MODE = "cluster";
-
   @Mixin private BenchmarkPlan.Options job;
 
   @Option(names = "--data", paramLabel = "URI")
@@ -48,7 +45,7 @@ public final class ShuffleBenchmark implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     BenchmarkPlan plan = job.plan(data);
-    if (CLUSTER_MODE.equals(System.getProperty(DEPLOY_MODE))) {
+    if ("cluster".equals(System.getProperty("spark.submit.deployMode"))) {
       throw new ParameterException(
           spec.commandLine(),
           "--deploy-mode is cluster; this class starts several applications: use client");

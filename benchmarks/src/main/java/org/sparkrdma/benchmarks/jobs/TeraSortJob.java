@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
 import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
 import org.sparkrdma.benchmarks.tera.TeraValidate;
@@ -52,10 +53,9 @@ public record TeraSortJob(DataSize size) implements Workload {
         throw new LaunchException("the output is not sorted: " + summary.disorder().get());
       }
       TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
-      ComputedAnswer.Answer answer =
-          new ComputedAnswer.Answer(summary.records(), summary.checksum());
+      Answer answer = new Answer(summary.records(), summary.checksum());
       Optional<String> difference =
-          answer.difference(new ComputedAnswer.Answer(expected.records(), expected.checksum()));
+          answer.difference(new Answer(expected.records(), expected.checksum()));
       if (difference.isPresent()) {
         throw new LaunchException("records were lost or changed: " + difference.get());
       }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.GitRepository.Commit;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.RunDirectory;
@@ -50,8 +51,7 @@ final class WorktreeBenchmark implements AutoCloseable {
   }
 
   /** Builds the commit; once if it is both. */
-  void build(GitRepository.Commit commit)
-      throws LaunchException, IOException, InterruptedException {
+  void build(Commit commit) throws LaunchException, IOException, InterruptedException {
     if (worktrees.containsKey(commit.hash())) {
       return;
     }
@@ -62,8 +62,7 @@ final class WorktreeBenchmark implements AutoCloseable {
   }
 
   /** Runs the benchmark once and returns its ratios. */
-  List<MeasuredRatio> run(GitRepository.Commit commit)
-      throws LaunchException, IOException, InterruptedException {
+  List<MeasuredRatio> run(Commit commit) throws LaunchException, IOException, InterruptedException {
     Path worktree = worktrees.get(commit.hash());
     Path report = directory.resolve("report-%d.json".formatted(++runs));
     List<String> command = new ArrayList<>(List.of("./bench"));
@@ -78,8 +77,7 @@ final class WorktreeBenchmark implements AutoCloseable {
    * The options as the commit's own script knows them: latency was a command of its own once, and
    * still older commits do not measure it.
    */
-  private List<String> options(GitRepository.Commit commit, Path worktree)
-      throws LaunchException, IOException {
+  private List<String> options(Commit commit, Path worktree) throws LaunchException, IOException {
     if (!options.get(0).equals(RegressCommand.LATENCY)) {
       return options;
     }

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Layout;
 
 /**
  * Fetches blocks like Spark's fetcher: it keeps as many requests in flight as the limit allows, and
@@ -64,7 +65,7 @@ final class BlockFetcher implements AutoCloseable {
    * other, each with its block of every map output. A request has a fifth of the bytes that may be
    * in flight.
    */
-  static List<String[]> requests(TransferPlan.Layout layout, int shuffleId) {
+  static List<String[]> requests(Layout layout, int shuffleId) {
     long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
     int perRequest = Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
     List<String> all = requestsOfReducers(layout, shuffleId).stream().flatMap(Stream::of).toList();
@@ -77,12 +78,12 @@ final class BlockFetcher implements AutoCloseable {
   }
 
   /** One request for each reducer, with its block of every map output. */
-  static List<String[]> requestsOfReducers(TransferPlan.Layout layout, int shuffleId) {
+  static List<String[]> requestsOfReducers(Layout layout, int shuffleId) {
     return IntStream.range(0, layout.reducers())
         .mapToObj(
             reducer ->
                 IntStream.range(0, layout.maps())
-                    .mapToObj(map -> TransferPlan.Layout.blockId(shuffleId, map, reducer))
+                    .mapToObj(map -> Layout.blockId(shuffleId, map, reducer))
                     .toArray(String[]::new))
         .toList();
   }

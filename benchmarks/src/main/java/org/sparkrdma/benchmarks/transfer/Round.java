@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /**
@@ -50,16 +51,16 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
    * The reason why the round is invalid, in one sentence: the bytes read differ from those written,
    * not all bytes of the plug-in's client used RDMA READ, or some of Spark's own did.
    */
-  Optional<String> objection(TransferPlan.Kind kind) {
+  Optional<String> objection(Kind kind) {
     return Arrays.stream(Engine.values())
         .flatMap(engine -> objection(kind, engine).stream())
         .findFirst();
   }
 
-  private Optional<String> objection(TransferPlan.Kind kind, Engine engine) {
+  private Optional<String> objection(Kind kind, Engine engine) {
     Share client = client(engine);
     Share server = server(engine);
-    if (kind != TransferPlan.Kind.CEILING) {
+    if (kind != Kind.CEILING) {
       if (client.work().blocks() != blocks) {
         return Optional.of(
             "%d blocks instead of %d: engine=%s".formatted(client.work().blocks(), blocks, engine));
@@ -81,7 +82,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   }
 
   /** The figures of this round by their names, which are those of the report. */
-  Map<String, Double> figures(TransferPlan.Kind kind) {
+  Map<String, Double> figures(Kind kind) {
     return switch (kind) {
       case THROUGHPUT -> throughput();
       case LATENCY -> latency();

@@ -7,15 +7,15 @@ import java.io.OutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.zip.Adler32;
-import java.util.zip.CRC32;
-import java.util.zip.CRC32C;
+import java.util.Arrays;
 import java.util.zip.Checksum;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.network.shuffle.checksum.ShuffleChecksumHelper;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Layout;
 
 /**
  * Map outputs of one shuffle (data, index and checksums), written by Spark's own writer for this
@@ -30,14 +30,14 @@ final class RoundOutputs {
   private final LocalDiskShuffleExecutorComponents writers;
   private final String algorithm;
   private final int shuffleId;
-  private final TransferPlan.Layout layout;
+  private final Layout layout;
 
   /**
    * Nothing is written yet.
    *
    * @param env of this executor
    */
-  RoundOutputs(SparkEnv env, int shuffleId, TransferPlan.Layout layout) {
+  RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
     this.manager = env.shuffleManager();
     this.resolver = (IndexShuffleBlockResolver) manager.shuffleBlockResolver();
     this.writers = new LocalDiskShuffleExecutorComponents(env.conf(), env.blockManager(), resolver);
@@ -53,24 +53,23 @@ final class RoundOutputs {
     for (int map = 0; map < layout.maps(); map++) {
       ShuffleMapOutputWriter writer =
           writers.createMapOutputWriter(shuffleId, map, layout.reducers());
-      long[] checksums = new long[layout.reducers()];
+      Checksum[] checksums =
+          ShuffleChecksumHelper.createPartitionChecksums(layout.reducers(), algorithm);
       for (int reducer = 0; reducer < layout.reducers(); reducer++) {
-        Checksum checksum = newChecksum(algorithm);
         try (OutputStream out = writer.getPartitionWriter(reducer).openStream()) {
           int leftBytes = layout.blockBytes();
           while (leftBytes > 0) {
             int lengthBytes = Math.min(leftBytes, chunk.length);
             state = fill(chunk, lengthBytes, state);
             out.write(chunk, 0, lengthBytes);
-            checksum.update(chunk, 0, lengthBytes);
+            checksums[reducer].update(chunk, 0, lengthBytes);
             sum.add(chunk, lengthBytes);
             leftBytes -= lengthBytes;
           }
         }
-        checksums[reducer] = checksum.getValue();
-        sum.endBlock(TransferPlan.Layout.blockId(shuffleId, map, reducer));
+        sum.endBlock(Layout.blockId(shuffleId, map, reducer));
       }
-      writer.commitAllPartitions(checksums);
+      writer.commitAllPartitions(Arrays.stream(checksums).mapToLong(Checksum::getValue).toArray());
     }
   }
 
@@ -87,15 +86,6 @@ final class RoundOutputs {
       LONGS.set(chunk, i, mixed ^ (mixed >>> 31));
     }
     return next;
-  }
-
-  private static Checksum newChecksum(String algorithm) {
-    return switch (algorithm) {
-      case "ADLER32" -> new Adler32();
-      case "CRC32" -> new CRC32();
-      case "CRC32C" -> new CRC32C();
-      default -> throw new IllegalArgumentException("no such checksum: " + algorithm);
-    };
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */
@@ -117,8 +107,6 @@ final class RoundOutputs {
     /** Length of a chunk of a block; only the last chunk may be shorter. */
     static final int CHUNK_BYTES = 64 << 10;
 
-    private static final VarHandle LONGS =
-        MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long FACTOR = 0x9E3779B97F4A7C15L;
     private static final int SPARSE_BYTES = 64;
 

@@ -13,6 +13,10 @@ import java.util.stream.Stream;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.storage.BlockManagerId;
+import org.sparkrdma.benchmarks.transfer.Round.Engine;
+import org.sparkrdma.benchmarks.transfer.Round.Share;
+import org.sparkrdma.benchmarks.transfer.RoundOutputs.BlockSum;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 
 /**
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
@@ -26,11 +30,7 @@ import org.apache.spark.storage.BlockManagerId;
  * @param cpu scope of the CPU time that each task measures
  */
 record RoundTask(
-    TransferPlan.Kind kind,
-    TransferPlan.Layout layout,
-    int round,
-    boolean warmUp,
-    Meter.CpuScope cpu)
+    Kind kind, TransferPlan.Layout layout, int round, boolean warmUp, Meter.CpuScope cpu)
     implements Serializable {
   private static final long SEED = 20_261_120;
 
@@ -54,11 +54,11 @@ record RoundTask(
   }
 
   /** Runs the round; returns this task's measurements of each engine. */
-  List<Round.Share> run() throws IOException, InterruptedException {
+  List<Share> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
     // Both executors must be registered before one looks up the other.
-    Round.Engine.RDMA.client(env);
+    Engine.RDMA.client(env);
     BlockManagerId id = env.blockManager().blockManagerId();
     Address self = new Address(id.executorId(), id.host(), id.port());
     List<Address> both =
@@ -70,9 +70,9 @@ record RoundTask(
       throw new IllegalStateException("both tasks run in the same executor: " + self);
     }
     Address server = both.get(0);
-    List<Round.Share> shares = new ArrayList<>();
-    for (Round.Engine engine : Round.Engine.order(round)) {
-      int shuffleId = round * Round.Engine.values().length + engine.ordinal();
+    List<Share> shares = new ArrayList<>();
+    for (Engine engine : Engine.order(round)) {
+      int shuffleId = round * Engine.values().length + engine.ordinal();
       shares.add(
           self.equals(server)
               ? serve(env, context, engine, shuffleId)
@@ -82,16 +82,15 @@ record RoundTask(
   }
 
   /** Requests of one at a time are few, so every byte of their blocks is compared. */
-  private RoundOutputs.BlockSum newSum() {
-    return new RoundOutputs.BlockSum(warmUp || kind == TransferPlan.Kind.LATENCY);
+  private BlockSum newSum() {
+    return new BlockSum(warmUp || kind == Kind.LATENCY);
   }
 
-  private Round.Share serve(
-      SparkEnv env, BarrierTaskContext context, Round.Engine engine, int shuffleId)
+  private Share serve(SparkEnv env, BarrierTaskContext context, Engine engine, int shuffleId)
       throws IOException {
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
     try {
-      RoundOutputs.BlockSum sum = newSum();
+      BlockSum sum = newSum();
       outputs.write(SEED + shuffleId, sum);
       // Before the other task begins: a barrier ends up to a second late here.
       Meter meter = new Meter(env, cpu);
@@ -104,16 +103,16 @@ record RoundTask(
     }
   }
 
-  private Round.Share fetch(
-      SparkEnv env, BarrierTaskContext context, Round.Engine engine, Address server, int shuffleId)
+  private Share fetch(
+      SparkEnv env, BarrierTaskContext context, Engine engine, Address server, int shuffleId)
       throws IOException, InterruptedException {
-    RoundOutputs.BlockSum sum = newSum();
+    BlockSum sum = newSum();
     BlockFetcher.BlockReader reader =
-        kind == TransferPlan.Kind.CEILING
+        kind == Kind.CEILING
             ? (blockId, in) -> {}
             : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
     List<String[]> requests =
-        kind == TransferPlan.Kind.LATENCY
+        kind == Kind.LATENCY
             ? BlockFetcher.requestsOfReducers(layout, shuffleId)
             : BlockFetcher.requests(layout, shuffleId);
     try (BlockFetcher fetcher =
@@ -132,7 +131,7 @@ record RoundTask(
           }
         }
       }
-      Round.Share share = meter.end(engine, false, new Round.Work(blocks, sum.total(), requestNs));
+      Share share = meter.end(engine, false, new Round.Work(blocks, sum.total(), requestNs));
       context.barrier();
       return share;
     }

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.jobs.Environment;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Verify;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
@@ -59,7 +61,7 @@ public final class TransferCommand implements Callable<Integer> {
   private List<DataSize> sizes;
 
   @Option(names = "--verify", split = ",", defaultValue = "off")
-  private List<TransferPlan.Verify> verify;
+  private List<Verify> verify;
 
   @Option(names = "--batch", defaultValue = "1")
   private int batch;
@@ -96,14 +98,14 @@ public final class TransferCommand implements Callable<Integer> {
     return options.command("bench").run(settings -> settings, this::measure);
   }
 
-  private TransferPlan.Kind kind() {
+  private Kind kind() {
     if (latency) {
-      return TransferPlan.Kind.LATENCY;
+      return Kind.LATENCY;
     }
-    return ceiling ? TransferPlan.Kind.CEILING : TransferPlan.Kind.THROUGHPUT;
+    return ceiling ? Kind.CEILING : Kind.THROUGHPUT;
   }
 
-  private TransferPlan plan(TransferPlan.Verify mode) {
+  private TransferPlan plan(Verify mode) {
     return new TransferPlan(
         kind(),
         ENGINE,
@@ -120,7 +122,7 @@ public final class TransferCommand implements Callable<Integer> {
     if (latency && ceiling) {
       throw options.misuse("--latency and --ceiling measure different things: give one of them");
     }
-    if (ceiling && !verify.equals(List.of(TransferPlan.Verify.OFF))) {
+    if (ceiling && !verify.equals(List.of(Verify.OFF))) {
       throw options.misuse("--verify needs bytes, which no block has with --ceiling: give off");
     }
     LaunchOptions.Limits limits = options.limits();
@@ -146,7 +148,7 @@ public final class TransferCommand implements Callable<Integer> {
   private void measure(MeasuringRuns runs)
       throws LaunchException, IOException, InterruptedException {
     TransferReport report = new TransferReport(Environment.now(), new ArrayList<>());
-    for (TransferPlan.Verify mode : verify) {
+    for (Verify mode : verify) {
       String name = kind() + "-verify-" + mode;
       report
           .cases()
@@ -166,7 +168,7 @@ public final class TransferCommand implements Callable<Integer> {
   }
 
   /** Settings of an application that fetches by both clients. */
-  private Map<String, String> conf(TransferPlan.Verify mode) {
+  private Map<String, String> conf(Verify mode) {
     Map<String, String> conf = new HashMap<>(mode.conf());
     // A round that fails ends the benchmark without a retry.
     conf.put("spark.task.maxFailures", "1");

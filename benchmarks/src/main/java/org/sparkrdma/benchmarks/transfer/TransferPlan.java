@@ -14,6 +14,7 @@ import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.storage.ShuffleBlockId;
+import org.sparkrdma.benchmarks.transfer.Round.Share;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.MeasuredApplication;
@@ -184,21 +185,20 @@ public record TransferPlan(
   }
 
   /** A barrier job of two tasks, one in each executor. Returns the results of both. */
-  private static List<Round.Share> run(JavaSparkContext spark, RoundTask task) {
+  private static List<Share> run(JavaSparkContext spark, RoundTask task) {
     return spark
         .parallelize(List.of(0, 1), EXECUTORS)
         .rdd()
         .barrier()
         .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<Round.Share>> & Serializable)
-                ignored -> shares(task),
+            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
             false,
-            ClassTag$.MODULE$.<Round.Share>apply(Round.Share.class))
+            ClassTag$.MODULE$.<Share>apply(Share.class))
         .toJavaRDD()
         .collect();
   }
 
-  private static Iterator<Round.Share> shares(RoundTask task) {
+  private static Iterator<Share> shares(RoundTask task) {
     try {
       return CollectionConverters.asScala(task.run().iterator());
     } catch (IOException e) {

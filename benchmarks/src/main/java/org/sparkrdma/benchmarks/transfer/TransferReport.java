@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.Environment;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
@@ -46,7 +47,7 @@ record TransferReport(Environment environment, List<Case> cases) {
    * @param figures median and quartiles of the rounds, by the names of {@link Round#figures}
    */
   record Case(
-      TransferPlan.Kind kind,
+      Kind kind,
       String engine,
       int blockBytes,
       TransferPlan.Verify verify,
@@ -86,14 +87,14 @@ record TransferReport(Environment environment, List<Case> cases) {
 
   /** The cases, at least one, as plain text. */
   String table() {
-    TransferPlan.Kind kind = cases.get(0).kind();
+    Kind kind = cases.get(0).kind();
     List<Column> columns =
         switch (kind) {
           case THROUGHPUT -> THROUGHPUT;
           case LATENCY -> LATENCY;
           case CEILING -> CEILING;
         };
-    boolean isLatency = kind == TransferPlan.Kind.LATENCY;
+    boolean isLatency = kind == Kind.LATENCY;
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("block", isLatency ? "batch" : "verify"));
     columns.forEach(column -> headings.add(column.heading()));
@@ -107,7 +108,7 @@ record TransferReport(Environment environment, List<Case> cases) {
     return explanation(kind) + TextTable.of(rows, column -> column == 1);
   }
 
-  private static String explanation(TransferPlan.Kind kind) {
+  private static String explanation(Kind kind) {
     return "ratios are RDMA / netty; medians of the rounds, with quartiles where there are brackets;\n"
         + switch (kind) {
           case THROUGHPUT -> "s/GB is CPU time\n";

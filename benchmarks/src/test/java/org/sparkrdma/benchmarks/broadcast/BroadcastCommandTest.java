@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
 import org.sparkrdma.launch.Refusal;
 import org.sparkrdma.launch.ScriptHelp;
 
 class BroadcastCommandTest {
   private static final BroadcastPlan.Shape SHAPE = BroadcastPlan.Shape.parse("100mx4");
-  private static final List<BroadcastPlan.Mode> MODES =
-      List.of(BroadcastPlan.Mode.TORRENT, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.READ);
+  private static final List<Mode> MODES = List.of(Mode.TORRENT, Mode.TCP, Mode.READ);
 
   @TempDir private Path directory;
 
@@ -56,35 +56,28 @@ class BroadcastCommandTest {
 
   @Test
   void shouldBeginRoundsWithAnotherModeAndReverseEverySecondOne() {
-    List<List<BroadcastPlan.Mode>> orders =
+    List<List<Mode>> orders =
         IntStream.rangeClosed(1, 6).mapToObj(round -> BenchmarkPlan.order(MODES, round)).toList();
     assertThat(orders.get(0)).isEqualTo(MODES);
-    assertThat(orders.get(1))
-        .containsExactly(
-            BroadcastPlan.Mode.READ, BroadcastPlan.Mode.TCP, BroadcastPlan.Mode.TORRENT);
+    assertThat(orders.get(1)).containsExactly(Mode.READ, Mode.TCP, Mode.TORRENT);
     assertThat(orders.stream().map(order -> order.get(0)))
         .containsExactlyInAnyOrder(
-            BroadcastPlan.Mode.TORRENT,
-            BroadcastPlan.Mode.TORRENT,
-            BroadcastPlan.Mode.TCP,
-            BroadcastPlan.Mode.TCP,
-            BroadcastPlan.Mode.READ,
-            BroadcastPlan.Mode.READ);
+            Mode.TORRENT, Mode.TORRENT, Mode.TCP, Mode.TCP, Mode.READ, Mode.READ);
   }
 
   @Test
   void shouldChangeTheBroadcastSettingsOfTheTwoPipelinesOnly() {
     String prefix = "spark.shuffle.rdma.broadcast.";
-    assertThat(BroadcastPlan.Mode.TCP.conf()).containsEntry(prefix + "mode", "tcp");
-    assertThat(BroadcastPlan.Mode.READ.conf()).containsEntry(prefix + "mode", "auto");
-    assertThat(BroadcastPlan.Mode.OFF.conf()).doesNotContainKey(prefix + "mode");
-    assertThat(BroadcastPlan.Mode.TORRENT.conf()).containsOnlyKeys("spark.shuffle.manager");
+    assertThat(Mode.TCP.conf()).containsEntry(prefix + "mode", "tcp");
+    assertThat(Mode.READ.conf()).containsEntry(prefix + "mode", "auto");
+    assertThat(Mode.OFF.conf()).doesNotContainKey(prefix + "mode");
+    assertThat(Mode.TORRENT.conf()).containsOnlyKeys("spark.shuffle.manager");
   }
 
   @Test
   void shouldPrintMedianRangeAndRatiosOfTheSameRound() {
     List<BroadcastResult.Run> runs = new ArrayList<>();
-    for (BroadcastPlan.Mode mode : MODES) {
+    for (Mode mode : MODES) {
       runs.add(
           new BroadcastResult.Run(SHAPE, mode, BroadcastPlan.EGRESS_ROUND, Map.of("egress", 1.5)));
       for (int round = 1; round <= 3; round++) {

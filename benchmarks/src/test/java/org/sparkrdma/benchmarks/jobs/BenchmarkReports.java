@@ -4,20 +4,22 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 
 /** Reports for tests. Stateless. */
 public final class BenchmarkReports {
   private BenchmarkReports() {}
 
-  public static BenchmarkReport of(int rounds, BenchmarkReport.CaseReport... cases) {
+  public static BenchmarkReport of(int rounds, CaseReport... cases) {
     return withWarmUps(5, rounds, cases);
   }
 
-  static BenchmarkReport withWarmUps(int warmUps, int rounds, BenchmarkReport.CaseReport... cases) {
+  static BenchmarkReport withWarmUps(int warmUps, int rounds, CaseReport... cases) {
     return new BenchmarkReport(
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
-            Arrays.stream(cases).map(BenchmarkReport.CaseReport::shape).toList(),
+            Arrays.stream(cases).map(CaseReport::shape).toList(),
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
             warmUps,
@@ -26,7 +28,7 @@ public final class BenchmarkReports {
         List.of(cases));
   }
 
-  public static BenchmarkReport.RunResult run(
+  public static RunResult run(
       ShuffleMode mode,
       int round,
       double seconds,
@@ -38,14 +40,14 @@ public final class BenchmarkReports {
   /**
    * @param readBytes by RDMA READ
    */
-  static BenchmarkReport.RunResult run(
+  static RunResult run(
       ShuffleMode mode,
       int round,
       double seconds,
       double fetchWaitSeconds,
       Map<String, Long> fallbacks,
       long readBytes) {
-    return new BenchmarkReport.RunResult(
+    return new RunResult(
         mode,
         round,
         2,
@@ -54,8 +56,8 @@ public final class BenchmarkReports {
         3.5,
         0.25,
         500L << 20,
-        new BenchmarkReport.RunResult.ByPath(readBytes, 0, 1 << 20),
-        new BenchmarkReport.RunResult.ByPath(256, 0, 256),
+        new RunResult.ByPath(readBytes, 0, 1 << 20),
+        new RunResult.ByPath(256, 0, 256),
         fallbacks,
         new ComputedAnswer.Answer(16, "ab"),
         Map.of());

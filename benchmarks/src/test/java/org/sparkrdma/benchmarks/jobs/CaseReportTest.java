@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.Metric;
 import org.sparkrdma.launch.Quartiles;
 
 class CaseReportTest {
@@ -14,8 +16,8 @@ class CaseReportTest {
 
   @Test
   void shouldCompareRunsOfTheSameRound() {
-    BenchmarkReport.CaseReport report =
-        BenchmarkReport.CaseReport.of(
+    CaseReport report =
+        CaseReport.of(
             "2x2x4k",
             MODES,
             List.of(
@@ -24,25 +26,22 @@ class CaseReportTest {
                 run(ShuffleMode.RDMA, 2, 30, 2),
                 run(ShuffleMode.VANILLA, 2, 20, 4)));
 
-    BenchmarkReport.CaseReport.Summary rdma = report.summaries().get(1);
-    assertThat(rdma.values().get(BenchmarkReport.Metric.WALL))
-        .isEqualTo(new Quartiles(17.5, 11.25, 23.75));
-    assertThat(rdma.ratios().get(BenchmarkReport.Metric.WALL))
-        .isEqualTo(new Quartiles(1.0, 0.75, 1.25));
-    assertThat(rdma.ratios().get(BenchmarkReport.Metric.FETCH_WAIT).median()).isEqualTo(0.375);
+    CaseReport.Summary rdma = report.summaries().get(1);
+    assertThat(rdma.values().get(Metric.WALL)).isEqualTo(new Quartiles(17.5, 11.25, 23.75));
+    assertThat(rdma.ratios().get(Metric.WALL)).isEqualTo(new Quartiles(1.0, 0.75, 1.25));
+    assertThat(rdma.ratios().get(Metric.FETCH_WAIT).median()).isEqualTo(0.375);
     assertThat(report.summaries().get(0).ratios()).isEmpty();
   }
 
   @Test
   void shouldGiveNoRatioToNothing() {
-    BenchmarkReport.CaseReport report =
-        BenchmarkReport.CaseReport.of(
+    CaseReport report =
+        CaseReport.of(
             "2x2x4k",
             MODES,
             List.of(run(ShuffleMode.VANILLA, 1, 10, 0), run(ShuffleMode.RDMA, 1, 5, 1)));
 
-    assertThat(report.summaries().get(1).ratios())
-        .doesNotContainKey(BenchmarkReport.Metric.FETCH_WAIT);
+    assertThat(report.summaries().get(1).ratios()).doesNotContainKey(Metric.FETCH_WAIT);
   }
 
   @Test
@@ -50,7 +49,7 @@ class CaseReportTest {
     BenchmarkReport report =
         BenchmarkReports.of(
             1,
-            BenchmarkReport.CaseReport.of(
+            CaseReport.of(
                 "2x2x4k",
                 MODES,
                 List.of(run(ShuffleMode.VANILLA, 1, 10, 2), run(ShuffleMode.RDMA, 1, 5, 1))));

@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
 import org.sparkrdma.launch.ScriptHelp;
 
 @Timeout(60)
@@ -25,17 +26,17 @@ class ComparisonTest {
     RatioChange few = change(new double[] {10, 5, 10, 5}, new double[] {10, 9, 10, 8});
     assertThat(few.shape()).isEqualTo("groupby 2x2x4k");
     assertThat(few.ratio()).isEqualTo("rdma / vanilla");
-    assertThat(few.verdict()).isEqualTo(RatioChange.Verdict.TOO_FEW_ROUNDS);
+    assertThat(few.verdict()).isEqualTo(Verdict.TOO_FEW_ROUNDS);
     assertThat(RatioChange.table(List.of(few)))
         .containsPattern(
             "wall +0.50 \\(0.50..0.50\\) +0.85 \\(0.83..0.88\\) +1.70 +too few rounds");
     double[] fast = {10, 5, 10, 5.2, 10, 5.1, 10, 5.3, 10, 5.4};
     double[] slow = {10, 9, 10, 8, 10, 8.5, 10, 7, 10, 7.5};
     double[] mixed = {10, 9, 10, 8, 10, 5.25, 10, 7, 10, 7.5};
-    assertThat(change(fast, slow).verdict()).isEqualTo(RatioChange.Verdict.WORSE);
-    assertThat(change(slow, fast).verdict()).isEqualTo(RatioChange.Verdict.BETTER);
+    assertThat(change(fast, slow).verdict()).isEqualTo(Verdict.WORSE);
+    assertThat(change(slow, fast).verdict()).isEqualTo(Verdict.BETTER);
     // The quartiles are apart.
-    assertThat(change(fast, mixed).verdict()).isEqualTo(RatioChange.Verdict.WITHIN_SPREAD);
+    assertThat(change(fast, mixed).verdict()).isEqualTo(Verdict.WITHIN_SPREAD);
   }
 
   private static RatioChange change(double[] base, double[] head) throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
 
 class ComputedAnswerTest {
   private static final List<String> ROWS = List.of("3|a,1", "3|b,2", "3|c,3", "4|d,4");
@@ -18,7 +19,7 @@ class ComputedAnswerTest {
 
   @Test
   void shouldCompareRowsWhoseDigestsAreEqual() {
-    ComputedAnswer.Answer same = new ComputedAnswer.Answer(2, "ab");
+    Answer same = new Answer(2, "ab");
     assertThat(
             new ComputedAnswer(same, List.of("1,a", "2,b"))
                 .difference(new ComputedAnswer(same, List.of("1,a", "2,c"))))
@@ -30,8 +31,7 @@ class ComputedAnswerTest {
     assertThat(ComputedAnswer.ofRows(ROWS).difference(ComputedAnswer.ofRows(List.copyOf(ROWS))))
         .isEmpty();
     assertThat(
-            ComputedAnswer.of(new ComputedAnswer.Answer(1, "a"))
-                .difference(ComputedAnswer.of(new ComputedAnswer.Answer(1, "b"))))
+            ComputedAnswer.of(new Answer(1, "a")).difference(ComputedAnswer.of(new Answer(1, "b"))))
         .hasValue("rows=1 digest=a instead of rows=1 digest=b");
   }
 

@@ -8,17 +8,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
+import org.sparkrdma.benchmarks.jobs.GroupBy.NoiseBlocks;
 import org.sparkrdma.cluster.LaunchException;
 import scala.Tuple2;
 import scala.Tuple3;
 
 class GroupByTest {
-  private static final GroupBy.NoiseBlocks BLOCKS = new GroupBy.NoiseBlocks(1, 3, 1000, 300, 5);
+  private static final NoiseBlocks BLOCKS = new NoiseBlocks(1, 3, 1000, 300, 5);
 
   @Test
   void shouldAcceptEveryBlockAtItsReducer() throws Exception {
-    ComputedAnswer.Answer answer = answer(0, 1, 2);
-    assertThat(answer).isEqualTo(ComputedAnswer.Answer.of(3 * 4, BLOCKS.sumOfMap(0)));
+    Answer answer = answer(0, 1, 2);
+    assertThat(answer).isEqualTo(Answer.of(3 * 4, BLOCKS.sumOfMap(0)));
   }
 
   @Test
@@ -31,14 +33,13 @@ class GroupByTest {
   @Test
   void shouldHaveTheKeyInTheChecksumOfARecord() {
     byte[] record = {1, 2, 3};
-    assertThat(GroupBy.NoiseBlocks.checksum(1, record))
-        .isNotEqualTo(GroupBy.NoiseBlocks.checksum(2, record));
+    assertThat(NoiseBlocks.checksum(1, record)).isNotEqualTo(NoiseBlocks.checksum(2, record));
   }
 
   /**
    * @param reducers the reducer that reads the block of each key
    */
-  private static ComputedAnswer.Answer answer(int... reducers) throws LaunchException {
+  private static Answer answer(int... reducers) throws LaunchException {
     long[] sums = new long[3];
     for (int key = 0; key < reducers.length; key++) {
       Tuple3<Long, Long, Long> one =

@@ -7,31 +7,33 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
+import org.sparkrdma.benchmarks.jobs.MeasuredRun.PathTotals;
+import org.sparkrdma.benchmarks.jobs.MeasuredRun.ShuffleReadTotals;
 import org.sparkrdma.cluster.LaunchException;
 
 class PathTotalsTest {
   @Test
   void shouldTakeSparksCountAsTcpWithoutThePlugIn() throws Exception {
-    MeasuredRun.PathTotals totals =
-        MeasuredRun.PathTotals.of(ShuffleMode.VANILLA, Map.of(), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 700, 50));
-    assertThat(totals.blocks()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 7, 5));
+    PathTotals totals = PathTotals.of(ShuffleMode.VANILLA, Map.of(), spark(700, 7), true);
+    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
+    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(0, 7, 5));
     assertThat(totals.fallbacks()).isEmpty();
   }
 
   @Test
   void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws Exception {
-    MeasuredRun.PathTotals totals =
-        MeasuredRun.PathTotals.of(
+    PathTotals totals =
+        PathTotals.of(
             ShuffleMode.FALLBACK, Map.of("fallback.unavailable", 8L), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(0, 700, 50));
+    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
     assertThat(totals.fallbacks()).containsExactly(Map.entry("unavailable", 8L));
   }
 
   @Test
   void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws Exception {
-    MeasuredRun.PathTotals totals =
-        MeasuredRun.PathTotals.of(
+    PathTotals totals =
+        PathTotals.of(
             ShuffleMode.RDMA,
             Map.of(
                 "rdma.bytes.read", 600L,
@@ -42,22 +44,18 @@ class PathTotalsTest {
                 "fallback.timeout", 0L),
             spark(700, 7),
             true);
-    assertThat(totals.bytes()).isEqualTo(new BenchmarkReport.RunResult.ByPath(600, 100, 50));
-    assertThat(totals.blocks()).isEqualTo(new BenchmarkReport.RunResult.ByPath(6, 1, 5));
+    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(600, 100, 50));
+    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(6, 1, 5));
     assertThat(totals.fallbacks()).containsExactly(Map.entry("pool", 2L));
   }
 
   @Test
   void shouldRefuseCountsThatDoNotAddUpToSparks() throws Exception {
     Map<String, Long> counters = Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L);
-    assertThatThrownBy(
-            () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
+    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
         .isInstanceOf(LaunchException.class)
         .hasMessageContaining("read=600 tcp=99 spark=700");
-    assertThat(
-            MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), false)
-                .bytes()
-                .read())
+    assertThat(PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), false).bytes().read())
         .isEqualTo(600);
   }
 
@@ -65,10 +63,10 @@ class PathTotalsTest {
   @Test
   void shouldAllowAFewFetchedBytesThatNoTaskHasTaken() throws Exception {
     Map<String, Long> few = Map.of("rdma.bytes.read", 707L);
-    assertThat(MeasuredRun.PathTotals.of(ShuffleMode.RDMA, few, spark(700, 7), true).bytes().read())
+    assertThat(PathTotals.of(ShuffleMode.RDMA, few, spark(700, 7), true).bytes().read())
         .isEqualTo(707);
     Map<String, Long> many = Map.of("rdma.bytes.read", 708L);
-    assertThatThrownBy(() -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
+    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, many, spark(700, 7), true))
         .isInstanceOf(LaunchException.class)
         .hasMessageContaining("read=708 tcp=0 spark=700");
   }
@@ -76,20 +74,19 @@ class PathTotalsTest {
   @Test
   void shouldRefuseAnRdmaRunThatSilentlyUsedTcp() {
     Map<String, Long> counters = Map.of("tcp.bytes.read", 700L, "fallback.refused", 3L);
-    assertThatThrownBy(
-            () -> MeasuredRun.PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
+    assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))
         .isInstanceOf(LaunchException.class)
         .hasMessageContaining("no byte was read by RDMA READ")
         .hasMessageContaining("{refused=3}");
   }
 
-  private static MeasuredRun.ShuffleReadTotals spark(long remoteBytes, long remoteBlocks) {
+  private static ShuffleReadTotals spark(long remoteBytes, long remoteBlocks) {
     TaskMetrics metrics = new TaskMetrics();
     metrics.shuffleReadMetrics().incRemoteBytesRead(remoteBytes);
     metrics.shuffleReadMetrics().incRemoteBlocksFetched(remoteBlocks);
     metrics.shuffleReadMetrics().incLocalBytesRead(50);
     metrics.shuffleReadMetrics().incLocalBlocksFetched(5);
-    MeasuredRun.ShuffleReadTotals totals = new MeasuredRun.ShuffleReadTotals();
+    ShuffleReadTotals totals = new ShuffleReadTotals();
     totals.add(metrics.shuffleReadMetrics());
     return totals;
   }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.benchmarks.jobs.RatioChange.RankSum;
+import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
 
 @Timeout(60)
 class RankSumTest {
@@ -22,15 +24,13 @@ class RankSumTest {
 
   @Test
   void shouldCountTheOrdersThatAreAtLeastAsFarApart() {
-    RatioChange.RankSum apart =
-        RatioChange.RankSum.of(List.of(1., 2., 3., 4., 5.), List.of(6., 7., 8., 9., 10.));
+    RankSum apart = RankSum.of(List.of(1., 2., 3., 4., 5.), List.of(6., 7., 8., 9., 10.));
     assertThat(apart.chance()).isCloseTo(2 / 252.0, EXACT);
     assertThat(apart.secondIsHigher()).isTrue();
-    assertThat(apart.chance()).isEqualTo(RatioChange.RankSum.smallestChance(5, 5));
+    assertThat(apart.chance()).isEqualTo(RankSum.smallestChance(5, 5));
 
     // Two of the 20 pairs are in the other order: 4 of the 126 orders, and as many mirrored.
-    RatioChange.RankSum mixed =
-        RatioChange.RankSum.of(List.of(4., 7., 8., 9.), List.of(1., 2., 3., 5., 6.));
+    RankSum mixed = RankSum.of(List.of(4., 7., 8., 9.), List.of(1., 2., 3., 5., 6.));
     assertThat(mixed.chance()).isCloseTo(8 / 126.0, EXACT);
     assertThat(mixed.secondIsHigher()).isFalse();
   }
@@ -38,25 +38,18 @@ class RankSumTest {
   /** All choices of two from 1, 1, 1 and 2 have the mean rank or are as far from it. */
   @Test
   void shouldShareTheRanksOfEqualValues() {
-    assertThat(RatioChange.RankSum.of(List.of(1., 1.), List.of(1., 2.)).chance())
-        .isCloseTo(1, EXACT);
-    assertThat(RatioChange.RankSum.of(List.of(3., 3.), List.of(3., 3., 3.)).chance())
-        .isCloseTo(1, EXACT);
+    assertThat(RankSum.of(List.of(1., 1.), List.of(1., 2.)).chance()).isCloseTo(1, EXACT);
+    assertThat(RankSum.of(List.of(3., 3.), List.of(3., 3., 3.)).chance()).isCloseTo(1, EXACT);
     // One of the six choices of two from 1, 1, 2 and 2, and its mirror image.
-    assertThat(RatioChange.RankSum.of(List.of(1., 1.), List.of(2., 2.)).chance())
-        .isCloseTo(2 / 6.0, EXACT);
+    assertThat(RankSum.of(List.of(1., 1.), List.of(2., 2.)).chance()).isCloseTo(2 / 6.0, EXACT);
   }
 
   @Test
   void shouldNotJudgeFewRounds() {
-    assertThat(RatioChange.Verdict.of(rounds(3, 1), rounds(3, 9), true))
-        .isEqualTo(RatioChange.Verdict.TOO_FEW_ROUNDS);
-    assertThat(RatioChange.Verdict.of(rounds(1, 1), rounds(40, 9), true))
-        .isEqualTo(RatioChange.Verdict.TOO_FEW_ROUNDS);
-    assertThat(RatioChange.Verdict.of(rounds(5, 1), rounds(5, 9), true))
-        .isEqualTo(RatioChange.Verdict.WORSE);
-    assertThat(RatioChange.Verdict.of(rounds(3, 9), rounds(9, 1), true))
-        .isEqualTo(RatioChange.Verdict.BETTER);
+    assertThat(Verdict.of(rounds(3, 1), rounds(3, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(Verdict.of(rounds(1, 1), rounds(40, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
+    assertThat(Verdict.of(rounds(5, 1), rounds(5, 9), true)).isEqualTo(Verdict.WORSE);
+    assertThat(Verdict.of(rounds(3, 9), rounds(9, 1), true)).isEqualTo(Verdict.BETTER);
   }
 
   @ParameterizedTest
@@ -74,10 +67,8 @@ class RankSumTest {
   private long changed(int rounds, double factor) {
     long changed = 0;
     for (int i = 0; i < TRIALS; i++) {
-      RatioChange.Verdict verdict =
-          RatioChange.Verdict.of(rounds(rounds, 1), rounds(rounds, factor), true);
-      changed +=
-          verdict == RatioChange.Verdict.WORSE || verdict == RatioChange.Verdict.BETTER ? 1 : 0;
+      Verdict verdict = Verdict.of(rounds(rounds, 1), rounds(rounds, factor), true);
+      changed += verdict == Verdict.WORSE || verdict == Verdict.BETTER ? 1 : 0;
     }
     return changed;
   }

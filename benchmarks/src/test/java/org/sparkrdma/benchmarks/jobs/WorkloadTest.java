@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
 
 @Tag("slow")
 @Timeout(400)
@@ -42,7 +43,7 @@ class WorkloadTest {
 
   @Test
   void shouldGiveAnswersThatDoNotDependOnTheNumberOfPartitions() throws Exception {
-    ComputedAnswer.Answer ranks = answer(ShuffleJob.PAGERANK, "500x3x2x3");
+    Answer ranks = answer(ShuffleJob.PAGERANK, "500x3x2x3");
     assertThat(ranks.rows()).isBetween(100L, 500L);
     assertThat(answer(ShuffleJob.PAGERANK, "500x3x2x5")).isEqualTo(ranks);
     assertThat(answer(ShuffleJob.PAGERANK, "500x3x3x3")).isNotEqualTo(ranks);
@@ -56,7 +57,7 @@ class WorkloadTest {
     spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
     String data = "file:" + directory;
     sort.prepare(spark, data);
-    ComputedAnswer.Answer first = sort.run(spark, data).call().summary();
+    Answer first = sort.run(spark, data).call().summary();
     assertThat(first.rows()).isEqualTo(10_485);
     assertThat(sort.run(spark, data).call().summary()).isEqualTo(first);
   }
@@ -70,7 +71,7 @@ class WorkloadTest {
     ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
     assertThat(marker).exists();
 
-    ComputedAnswer.Answer first = query("0.001x2x1", data);
+    Answer first = query("0.001x2x1", data);
 
     assertThat(first.rows()).isEqualTo(4);
     assertThat(query("0.001x2x1", data)).isEqualTo(first);
@@ -95,7 +96,7 @@ class WorkloadTest {
     assertThat(brands.run(spark, data).call()).isEqualTo(first);
   }
 
-  private static ComputedAnswer.Answer query(String shape, String data) throws Exception {
+  private static Answer query(String shape, String data) throws Exception {
     return ShuffleJob.TPCH.workload(shape).run(spark, data).call().summary();
   }
 
@@ -103,7 +104,7 @@ class WorkloadTest {
     return SparkSession.builder().sparkContext(spark.sc()).getOrCreate().table(table).count();
   }
 
-  private ComputedAnswer.Answer answer(ShuffleJob job, String shape) throws Exception {
+  private Answer answer(ShuffleJob job, String shape) throws Exception {
     return computed(job, shape).summary();
   }
 

@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.transfer.Round.Engine;
+import org.sparkrdma.benchmarks.transfer.Round.Share;
+import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 
 class RoundTest {
   private static final int BLOCK_BYTES = 1_024;
@@ -23,37 +26,36 @@ class RoundTest {
   private static final List<Long> TIMES =
       LongStream.rangeClosed(1, 100).map(us -> us * 1_000).boxed().toList();
 
-  private static Round.Share served(Round.Engine engine, long cpuNs) {
-    return new Round.Share(
-        engine, true, new Round.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
+  private static Share served(Engine engine, long cpuNs) {
+    return new Share(engine, true, new Round.Work(0, SUM, List.of()), 1, cpuNs, 0, 500, Map.of());
   }
 
-  private static Round.Share fetched(
-      Round.Engine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
+  private static Share fetched(
+      Engine engine, int blocks, long ns, long sum, long cpuNs, Map<String, Long> counters) {
     List<Long> times =
-        engine == Round.Engine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
+        engine == Engine.RDMA ? TIMES : TIMES.stream().map(each -> 2 * each).toList();
     Round.Work work = new Round.Work(blocks, sum, times);
-    return new Round.Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
+    return new Share(engine, false, work, ns, cpuNs, 10_000, 5_000, counters);
   }
 
-  private static Round.Share netty(long sum) {
-    return fetched(Round.Engine.NETTY, BLOCKS, 200_000, sum, 60_000, Map.of());
+  private static Share netty(long sum) {
+    return fetched(Engine.NETTY, BLOCKS, 200_000, sum, 60_000, Map.of());
   }
 
-  private static Round round(Round.Share rdma, Round.Share netty) {
+  private static Round round(Share rdma, Share netty) {
     return new Round(
         BLOCK_BYTES,
         BLOCKS,
-        List.of(served(Round.Engine.NETTY, 40_000), served(Round.Engine.RDMA, 4_000), netty, rdma));
+        List.of(served(Engine.NETTY, 40_000), served(Engine.RDMA, 4_000), netty, rdma));
   }
 
   private static Round round(long rdmaSum, Map<String, Long> counters) {
-    return round(fetched(Round.Engine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters), netty(SUM));
+    return round(fetched(Engine.RDMA, BLOCKS, 50_000, rdmaSum, 30_000, counters), netty(SUM));
   }
 
   @Test
   void shouldDivideTheThroughputAndTheCpuTimesOfBothEngines() {
-    Map<String, Double> figures = round(SUM, BY_READ).figures(TransferPlan.Kind.THROUGHPUT);
+    Map<String, Double> figures = round(SUM, BY_READ).figures(Kind.THROUGHPUT);
     assertThat(figures).contains(entry("throughput", 4.0), entry("clientCpu", 0.5));
     assertThat(figures.get("serverCpu")).isCloseTo(0.1, within(1e-9));
     assertThat(figures.get("rdmaGbPerSecond")).isEqualTo(BLOCKS * BLOCK_BYTES / 50_000.0);
@@ -61,7 +63,7 @@ class RoundTest {
 
   @Test
   void shouldTakePercentilesByNearestRankAndAllocationsWithoutTheDevice() {
-    assertThat(round(SUM, BY_READ).figures(TransferPlan.Kind.LATENCY))
+    assertThat(round(SUM, BY_READ).figures(Kind.LATENCY))
         .contains(
             entry("rdmaP50Us", 50.0),
             entry("rdmaP99Us", 99.0),
@@ -72,57 +74,57 @@ class RoundTest {
 
   @Test
   void shouldNotCountTheDeviceInTheCeiling() {
-    assertThat(round(SUM, BY_READ).figures(TransferPlan.Kind.CEILING))
+    assertThat(round(SUM, BY_READ).figures(Kind.CEILING))
         .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("nettyBothUs", 0.9))
         .contains(entry("clientBytesPerBlock", 50.0), entry("serverBytesPerBlock", 5.0));
   }
 
   @Test
   void shouldAcceptARoundWhoseBytesCameByReadForThePlugInOnly() {
-    for (TransferPlan.Kind kind : TransferPlan.Kind.values()) {
+    for (Kind kind : Kind.values()) {
       assertThat(round(SUM, BY_READ).objection(kind)).isEmpty();
     }
   }
 
   @Test
   void shouldObjectToWrongBytes() {
-    assertThat(round(SUM + 1, BY_READ).objection(TransferPlan.Kind.THROUGHPUT))
+    assertThat(round(SUM + 1, BY_READ).objection(Kind.THROUGHPUT))
         .hasValue("bytes read differ from bytes written: engine=rdma");
-    Round.Share right = fetched(Round.Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, netty(SUM + 1)).objection(TransferPlan.Kind.LATENCY))
+    Share right = fetched(Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
+    assertThat(round(right, netty(SUM + 1)).objection(Kind.LATENCY))
         .hasValue("bytes read differ from bytes written: engine=netty");
   }
 
   @Test
   void shouldObjectToBytesThatCameAnotherWay() {
     Map<String, Long> some = Map.of("rdma.bytes.read", 1L, "fallback.peer-busy", 5L);
-    assertThat(round(SUM, some).objection(TransferPlan.Kind.THROUGHPUT).orElseThrow())
+    assertThat(round(SUM, some).objection(Kind.THROUGHPUT).orElseThrow())
         .startsWith("1 of 102400 bytes used RDMA READ, expected 102400: engine=rdma")
         .contains("fallback.peer-busy=5");
-    Round.Share byRead = fetched(Round.Engine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
-    Round.Share right = fetched(Round.Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, byRead).objection(TransferPlan.Kind.CEILING).orElseThrow())
+    Share byRead = fetched(Engine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
+    Share right = fetched(Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
+    assertThat(round(right, byRead).objection(Kind.CEILING).orElseThrow())
         .startsWith("102400 of 102400 bytes used RDMA READ, expected 0: engine=netty");
   }
 
   @Test
   void shouldObjectToAnotherNumberOfBlocks() {
-    Round.Share fewer = fetched(Round.Engine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
-    assertThat(round(fewer, netty(SUM)).objection(TransferPlan.Kind.LATENCY))
+    Share fewer = fetched(Engine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
+    assertThat(round(fewer, netty(SUM)).objection(Kind.LATENCY))
         .hasValue("99 blocks instead of 100: engine=rdma");
   }
 
   @Test
   void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
     Round round = new Round(BLOCK_BYTES, BLOCKS, List.of(netty(SUM)));
-    assertThatThrownBy(() -> round.objection(TransferPlan.Kind.THROUGHPUT))
+    assertThatThrownBy(() -> round.objection(Kind.THROUGHPUT))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("engine=rdma server=false count=0");
   }
 
   @Test
   void shouldReportAndPrintTheMedianOfTheRoundsOfEachKind() throws Exception {
-    for (TransferPlan.Kind kind : TransferPlan.Kind.values()) {
+    for (Kind kind : Kind.values()) {
       TransferPlan plan =
           new TransferPlan(
               kind,
