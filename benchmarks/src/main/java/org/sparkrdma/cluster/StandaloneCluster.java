@@ -29,9 +29,7 @@ import org.sparkrdma.cluster.LiveProcesses.ClusterProcess;
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
-  private static final String MASTER = "org.apache.spark.deploy.master.Master";
-  private static final String WORKER = "org.apache.spark.deploy.worker.Worker";
-  private static final String SUBMIT = "org.apache.spark.deploy.SparkSubmit";
+  private static final String DEPLOY = "org.apache.spark.deploy.";
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final long REGISTRATION_POLL_MS = 200;
   private static final long LIVENESS_POLL_MS = 1_000;
@@ -96,7 +94,7 @@ public final class StandaloneCluster implements AutoCloseable {
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
     // Without retries: the Workers cannot find a Master on another port.
     String options = "-Dspark.master.rest.enabled=false -Dspark.port.maxRetries=0";
-    return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
+    return startDaemon("master", DEPLOY + "master.Master", arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
   private ClusterProcess startWorker(String name) throws LaunchException, IOException {
@@ -106,7 +104,7 @@ public final class StandaloneCluster implements AutoCloseable {
     arguments.addAll(List.of("--webui-port", "0"));
     arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
     arguments.add(masterUrl());
-    return startDaemon(name, WORKER, arguments, Map.of());
+    return startDaemon(name, DEPLOY + "worker.Worker", arguments, Map.of());
   }
 
   private ClusterProcess startDaemon(
@@ -161,7 +159,7 @@ public final class StandaloneCluster implements AutoCloseable {
   public int run(Application application, Consumer<String> onLine)
       throws LaunchException, IOException, InterruptedException {
     ProcessBuilder builder =
-        launcher.prepare(SUBMIT, application.submitArguments(masterUrl()), variables());
+        launcher.prepare(DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables());
     ClusterProcess driver = processes.start(builder, driverLog(application.name()));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());

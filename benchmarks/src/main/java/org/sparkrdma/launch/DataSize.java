@@ -13,6 +13,7 @@ import picocli.CommandLine.TypeConversionException;
  */
 public record DataSize(long bytes) {
   private static final Pattern FORM = Pattern.compile("([0-9]{1,9})([kmgt])b?");
+  private static final String UNITS = "kmgt";
   private static final long KIB = 1L << 10;
 
   /**
@@ -25,13 +26,7 @@ public record DataSize(long bytes) {
           "'%s' is not a size: give a whole number of k, m, g or t, at least 1, such as 256m"
               .formatted(text));
     }
-    long unit =
-        switch (matcher.group(2)) {
-          case "k" -> KIB;
-          case "m" -> KIB << 10;
-          case "g" -> KIB << 20;
-          default -> KIB << 30;
-        };
+    long unit = KIB << (10 * UNITS.indexOf(matcher.group(2)));
     try {
       return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
     } catch (ArithmeticException e) {
@@ -41,14 +36,13 @@ public record DataSize(long bytes) {
 
   /** The text for {@link #parse}: a whole number of the largest possible unit. */
   public String toOption() {
-    String[] units = {"k", "m", "g", "t"};
     long amount = bytes / KIB;
     int unit = 0;
-    while (amount % KIB == 0 && unit < units.length - 1) {
+    while (amount % KIB == 0 && unit < UNITS.length() - 1) {
       amount /= KIB;
       unit++;
     }
-    return amount + units[unit];
+    return amount + UNITS.substring(unit, unit + 1);
   }
 
   /** A number of at least one in the largest possible unit, with one decimal if needed. */

@@ -45,7 +45,7 @@ public class LaunchOptions {
 
   /** Progress on standard output. */
   public final ProgressLog progress() {
-    return new ProgressLog(System.out, System::nanoTime);
+    return new ProgressLog();
   }
 
   /**

@@ -9,7 +9,7 @@ import java.util.Set;
 record Cell(SparkRelease spark, int java) {
   /** Every combination that Spark supports, oldest first. */
   static List<Cell> all() {
-    return SparkRelease.all().stream()
+    return SparkRelease.ALL.stream()
         .flatMap(spark -> spark.supportedJava().stream().map(java -> new Cell(spark, java)))
         .toList();
   }
@@ -66,6 +66,7 @@ record Cell(SparkRelease spark, int java) {
    *     jar from {@code --jars}; the others set the shuffle manager and the class path of all JVMs
    */
   record SparkRelease(String version, String scala, List<Integer> supportedJava, boolean byPlugin) {
+    /** Oldest first. */
     private static final List<SparkRelease> ALL =
         List.of(
             new SparkRelease("3.5.9", "2.12", List.of(17), true),
@@ -73,15 +74,5 @@ record Cell(SparkRelease spark, int java) {
             new SparkRelease("4.0.2", "2.13", List.of(17, 21), true),
             new SparkRelease("4.1.3", "2.13", List.of(17, 21), true),
             new SparkRelease("4.2.0", "2.13", List.of(17, 21, 25), true));
-
-    /** Oldest first. */
-    static List<SparkRelease> all() {
-      return ALL;
-    }
-
-    @Override
-    public String toString() {
-      return "Spark " + version + " for Scala " + scala;
-    }
   }
 }

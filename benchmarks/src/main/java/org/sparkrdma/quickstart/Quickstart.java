@@ -109,12 +109,9 @@ public final class Quickstart implements Callable<Integer> {
   }
 
   private Consumer<ProgressLog.Line> onStep(MeasuringRuns runs) {
-    if (!killExecutor) {
-      return step -> {};
-    }
     ExecutorKiller killer = new ExecutorKiller(runs.cluster()::executors);
     return step -> {
-      if (killer.onStep(step)) {
+      if (killExecutor && killer.onStep(step)) {
         runs.progress().log(job + ": killed an executor");
       }
     };

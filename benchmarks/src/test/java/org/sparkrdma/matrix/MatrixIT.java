@@ -46,7 +46,7 @@ class MatrixIT {
   @BeforeAll
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   static void assembleTheOldestSpark() throws Exception {
-    ProgressLog progress = new ProgressLog(System.out, System::nanoTime);
+    ProgressLog progress = new ProgressLog();
     oldestHome = new SparkHomes(INSTALLATION, progress).home("3.5.9", "2.12");
   }
 

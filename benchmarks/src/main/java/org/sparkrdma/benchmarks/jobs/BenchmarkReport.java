@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -10,19 +10,11 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.sparkrdma.launch.Quartiles;
 
-/** Content of a benchmark's JSON file. */
-public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<CaseReport> cases) {
-  /** False for a JSON file of another kind, in which parts are missing. */
-  @JsonIgnore
-  boolean isComplete() {
-    return plan != null
-        && plan.job() != null
-        && plan.modes() != null
-        && !plan.modes().isEmpty()
-        && cases != null
-        && cases.stream().allMatch(each -> each != null && each.isComplete());
-  }
-
+/** Content of a benchmark's JSON file; one of another kind lacks the parts that are required. */
+public record BenchmarkReport(
+    @JsonProperty(required = true) BenchmarkPlan plan,
+    Environment environment,
+    @JsonProperty(required = true) List<CaseReport> cases) {
   /** The same without the directory of the data, which is one of this run alone. */
   public BenchmarkReport withoutData() {
     return new BenchmarkReport(plan.withData(""), environment, cases);
@@ -34,7 +26,10 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
    * @param summaries one for each shuffle, in the user's order
    * @param runs in the order of time
    */
-  public record CaseReport(String shape, List<Summary> summaries, List<RunResult> runs) {
+  public record CaseReport(
+      @JsonProperty(required = true) String shape,
+      @JsonProperty(required = true) List<Summary> summaries,
+      @JsonProperty(required = true) List<RunResult> runs) {
 
     /**
      * The runs under one shuffle.
@@ -44,16 +39,6 @@ public record BenchmarkReport(BenchmarkPlan plan, Environment environment, List<
      */
     public record Summary(
         ShuffleMode mode, Map<Metric, Quartiles> values, Map<Metric, Quartiles> ratios) {}
-
-    /** False for JSON in which parts are missing. */
-    @JsonIgnore
-    boolean isComplete() {
-      return shape != null
-          && summaries != null
-          && !summaries.isEmpty()
-          && runs != null
-          && summaries.stream().allMatch(each -> each != null && each.mode() != null);
-    }
 
     public static CaseReport of(String shape, List<ShuffleMode> modes, List<RunResult> runs) {
       List<Summary> summaries = new ArrayList<>();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.sparkrdma.cluster.LaunchException;
 
 /**
  * The answer of a run, with its rows if it is a table: they show where two answers differ.
@@ -27,12 +28,8 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
 
   /** A table whose rows have an order. */
   public static ComputedAnswer ofRows(List<String> rows) {
-    return ofRows(rows, MAX_ROWS);
-  }
-
-  static ComputedAnswer ofRows(List<String> rows, int maxRows) {
     return new ComputedAnswer(
-        Answer.ofRows(rows), List.copyOf(rows.subList(0, Math.min(maxRows, rows.size()))));
+        Answer.ofRows(rows), List.copyOf(rows.subList(0, Math.min(MAX_ROWS, rows.size()))));
   }
 
   /**
@@ -97,13 +94,25 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
     }
 
     /** An answer whose rows have an order: the digest of a row depends on its index. */
-    public static Answer ofRows(List<String> rows) {
+    private static Answer ofRows(List<String> rows) {
       long sum = 0;
       for (int i = 0; i < rows.size(); i++) {
         byte[] row = (i + "|" + rows.get(i)).getBytes(StandardCharsets.UTF_8);
         sum += GroupBy.NoiseBlocks.checksum(row);
       }
       return of(rows.size(), sum);
+    }
+
+    /**
+     * Compares the answer with that of the input.
+     *
+     * @throws LaunchException when they differ
+     */
+    void requireAllOf(Answer input) throws LaunchException {
+      Optional<String> difference = difference(input);
+      if (difference.isPresent()) {
+        throw new LaunchException("records were lost or changed: " + difference.get());
+      }
     }
 
     /** The difference from the expected answer, in one sentence; empty if they are equal. */

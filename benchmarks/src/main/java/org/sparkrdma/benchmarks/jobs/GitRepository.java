@@ -76,14 +76,9 @@ public record GitRepository(Path project) {
   public record Commit(String name, String hash, String subject) {
     private static final int SHORT_HASH = 10;
 
-    /** The first digits of the hash, to print. */
-    public String shortHash() {
-      return hash.substring(0, Math.min(SHORT_HASH, hash.length()));
-    }
-
     @Override
     public String toString() {
-      return shortHash() + " " + subject;
+      return hash.substring(0, SHORT_HASH) + " " + subject;
     }
   }
 }

@@ -5,7 +5,6 @@ import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
@@ -76,11 +75,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
             .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
             .map(noise::sumOfMap)
             .fold(0L, Long::sum);
-    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
-    Optional<String> difference = answer.difference(expected);
-    if (difference.isPresent()) {
-      throw new LaunchException("records were lost or changed: " + difference.get());
-    }
+    answer.requireAllOf(Answer.of(noise.blocks() * noise.recordsPerBlock(), sum));
     return answer;
   }
 
@@ -124,8 +119,6 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
    */
   public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordBytes, long seed)
       implements Serializable {
-    private static final long serialVersionUID = 1L;
-
     /** The records of one map output, each with the number of its reducer. Generated lazily. */
     public Iterator<Tuple2<Integer, byte[]>> ofMap(int map) {
       SplittableRandom random = new SplittableRandom(seed + map);

@@ -32,6 +32,9 @@ public record MeasuredRatio(
    * @throws IOException if it is no such report
    */
   public static List<MeasuredRatio> of(JsonNode report) throws IOException {
+    if (!report.isObject()) {
+      throw new IOException("the report is no JSON object");
+    }
     JsonNode cases = report.has("results") ? report.at("/results/cases") : report.path("cases");
     List<MeasuredRatio> ratios = new ArrayList<>();
     for (JsonNode one : cases) {
@@ -67,10 +70,7 @@ public record MeasuredRatio(
         shape, TRANSFER_RATIO, metric, lessIsBetter, spread.path("median").asDouble(Double.NaN));
   }
 
-  private static List<MeasuredRatio> ofJob(BenchmarkReport report) throws IOException {
-    if (report == null || !report.isComplete()) {
-      throw new IOException("the report has neither ratios of a job nor of transferred blocks");
-    }
+  private static List<MeasuredRatio> ofJob(BenchmarkReport report) {
     List<MeasuredRatio> ratios = new ArrayList<>();
     for (CaseReport one : report.cases()) {
       String shape = report.plan().job() + " " + one.shape();

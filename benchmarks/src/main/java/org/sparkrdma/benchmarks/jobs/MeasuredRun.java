@@ -97,14 +97,11 @@ final class MeasuredRun {
   private static Map<String, Long> counters(
       Map<String, ExecutorUsage> before, Map<String, ExecutorUsage> after) {
     Map<String, Long> sums = new TreeMap<>();
-    after
-        .values()
-        .forEach(usage -> usage.counters().forEach((name, n) -> sums.merge(name, n, Long::sum)));
-    before.forEach(
+    after.forEach(
         (id, usage) -> {
-          if (after.containsKey(id)) {
-            usage.counters().forEach((name, n) -> sums.merge(name, -n, Long::sum));
-          }
+          Map<String, Long> earlier = before.containsKey(id) ? before.get(id).counters() : Map.of();
+          usage.counters().forEach((name, n) -> sums.merge(name, n, Long::sum));
+          earlier.forEach((name, n) -> sums.merge(name, -n, Long::sum));
         });
     return sums;
   }

@@ -90,20 +90,14 @@ public record RatioChange(
 
   /** Result of comparing one ratio of two systems. */
   public enum Verdict {
-    WORSE("worse"),
-    BETTER("better"),
-    WITHIN_SPREAD("within spread"),
+    WORSE,
+    BETTER,
+    WITHIN_SPREAD,
     /** No values of so few rounds could show a change. */
-    TOO_FEW_ROUNDS("too few rounds");
+    TOO_FEW_ROUNDS;
 
     /** Part of the ratios of equal systems that may be called worse or better. */
     static final double ERROR_RATE = 0.01;
-
-    private final String label;
-
-    Verdict(String label) {
-      this.label = label;
-    }
 
     /**
      * Compares rounds by {@link RankSum}: at most 1 in 100 ratios of equal systems is called worse
@@ -126,7 +120,7 @@ public record RatioChange(
     @JsonValue
     @Override
     public String toString() {
-      return label;
+      return name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
   }
 

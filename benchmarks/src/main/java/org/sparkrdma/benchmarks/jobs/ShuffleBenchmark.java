@@ -51,7 +51,7 @@ public final class ShuffleBenchmark implements Callable<Integer> {
           "--deploy-mode is cluster; this class starts several applications: use client");
     }
     report.check();
-    ProgressLog log = new ProgressLog(System.out, System::nanoTime);
+    ProgressLog log = new ProgressLog();
     BenchmarkReport result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
     System.out.println();
     System.out.println(BenchmarkTable.of(result));

@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
@@ -54,11 +53,7 @@ public record TeraSortJob(DataSize size) implements Workload {
       }
       TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
       Answer answer = new Answer(summary.records(), summary.checksum());
-      Optional<String> difference =
-          answer.difference(new Answer(expected.records(), expected.checksum()));
-      if (difference.isPresent()) {
-        throw new LaunchException("records were lost or changed: " + difference.get());
-      }
+      answer.requireAllOf(new Answer(expected.records(), expected.checksum()));
       delete(spark, output);
       return ComputedAnswer.of(answer);
     };

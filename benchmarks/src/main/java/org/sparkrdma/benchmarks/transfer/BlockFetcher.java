@@ -9,7 +9,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -145,18 +144,18 @@ final class BlockFetcher implements AutoCloseable {
    *
    * @throws IOException if a block failed, timed out or has another length
    */
-  long fetchTimed(String[] request, LongSupplier nowNs) throws IOException, InterruptedException {
+  long fetchTimed(String[] request) throws IOException, InterruptedException {
     ManagedBuffer[] buffers = new ManagedBuffer[request.length];
     String[] blockIds = new String[request.length];
     int taken = 0;
     try {
-      long startNs = nowNs.getAsLong();
+      long startNs = System.nanoTime();
       send(request);
       while (taken < request.length) {
         buffers[taken] = arrivals.next();
         blockIds[taken++] = arrivals.blockId();
       }
-      long ns = nowNs.getAsLong() - startNs;
+      long ns = System.nanoTime() - startNs;
       for (int i = 0; i < taken; i++) {
         try (InputStream in = buffers[i].createInputStream()) {
           reader.read(blockIds[i], in);

@@ -126,7 +126,7 @@ record RoundTask(
         case CEILING -> blocks = fetcher.fetch(repeated(requests));
         case LATENCY -> {
           for (String[] request : requests) {
-            requestNs.add(fetcher.fetchTimed(request, System::nanoTime));
+            requestNs.add(fetcher.fetchTimed(request));
             blocks += request.length;
           }
         }
