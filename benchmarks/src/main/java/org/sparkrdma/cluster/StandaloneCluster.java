@@ -94,7 +94,8 @@ public final class StandaloneCluster implements AutoCloseable {
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
     // Without retries: the Workers cannot find a Master on another port.
     String options = "-Dspark.master.rest.enabled=false -Dspark.port.maxRetries=0";
-    return startDaemon("master", DEPLOY + "master.Master", arguments, Map.of("SPARK_MASTER_OPTS", options));
+    return startDaemon(
+        "master", DEPLOY + "master.Master", arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
   private ClusterProcess startWorker(String name) throws LaunchException, IOException {
@@ -159,7 +160,8 @@ public final class StandaloneCluster implements AutoCloseable {
   public int run(Application application, Consumer<String> onLine)
       throws LaunchException, IOException, InterruptedException {
     ProcessBuilder builder =
-        launcher.prepare(DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables());
+        launcher.prepare(
+            DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables());
     ClusterProcess driver = processes.start(builder, driverLog(application.name()));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());

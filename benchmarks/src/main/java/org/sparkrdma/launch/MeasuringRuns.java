@@ -29,18 +29,8 @@ public record MeasuringRuns(
    * @param name name of the application, its files and its progress
    * @param conf settings that are added to or replace the common ones: two executors of one core on
    *     this host that do not read each other's files from the disk
-   * @throws LaunchException when it fails, writes no result, or finds its measurement invalid
-   */
-  public <T> T run(
-      String name, MeasuredApplication.Plan plan, Map<String, String> conf, Class<T> resultType)
-      throws LaunchException, IOException, InterruptedException {
-    return run(name, plan, conf, resultType, step -> {});
-  }
-
-  /**
-   * The same, with the application's progress for the caller.
-   *
    * @param onStep is given each step, on a thread of its own
+   * @throws LaunchException when it fails, writes no result, or finds its measurement invalid
    */
   public <T> T run(
       String name,

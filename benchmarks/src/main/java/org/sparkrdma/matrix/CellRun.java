@@ -82,7 +82,7 @@ final class CellRun {
             RECORDS,
             PARTITIONS,
             ORDERS);
-    return runs.run(name, plan, conf, MatrixPlan.Result.class);
+    return runs.run(name, plan, conf, MatrixPlan.Result.class, step -> {});
   }
 
   private Map<String, String> softConf() throws LaunchException, IOException {

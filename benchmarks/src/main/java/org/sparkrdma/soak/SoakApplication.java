@@ -81,7 +81,7 @@ final class SoakApplication {
     int tasks = TASKS_PER_READING * plan.executors();
     spark
         .parallelize(IntStream.range(0, tasks).boxed().toList(), tasks)
-        .map(ignored -> ExecutorUsage.ofThisExecutor())
+        .map(ignored -> new ExecutorUsage())
         .collect()
         .forEach(usage -> counters.put(usage.executorId(), usage.counters()));
   }

@@ -66,7 +66,8 @@ record SoakRun(
               "soak",
               new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS),
               conf(randomSettings),
-              SoakPlan.Result.class);
+              SoakPlan.Result.class,
+              step -> {});
       seconds = monitor.seconds();
     } finally {
       monitor.end();

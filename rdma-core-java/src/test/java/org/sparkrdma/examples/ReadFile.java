@@ -3,11 +3,13 @@ package org.sparkrdma.examples;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
@@ -31,7 +33,7 @@ public final class ReadFile {
   }
 
   static void run(String[] arguments, PrintStream out) throws VerbsException, IOException {
-    ExampleArguments parsed = ExampleArguments.parse(arguments, "FILE", "COPY");
+    Arguments parsed = Arguments.parse(arguments, "FILE", "COPY");
     Path file = Path.of(parsed.own().get(0));
     try (ExampleNode node = ExampleNode.open(parsed.engine())) {
       if (parsed.server()) {
@@ -43,7 +45,7 @@ public final class ReadFile {
     }
   }
 
-  private static void serve(ExampleNode node, ExampleArguments parsed, Path file, PrintStream out)
+  private static void serve(ExampleNode node, Arguments parsed, Path file, PrintStream out)
       throws VerbsException, IOException {
     if (!node.device().info().can(Capability.FILE_REGIONS)) {
       throw new IllegalStateException("this device cannot register files");
@@ -77,6 +79,45 @@ public final class ReadFile {
         offset += lengthBytes;
       }
       return offset;
+    }
+  }
+
+  /**
+   * The arguments that all examples have: {@code server ENGINE HOST:PORT} or {@code client ENGINE
+   * HOST:PORT}, then those of the example.
+   *
+   * @param server whether this end listens
+   * @param engine name of the verbs engine, or {@code auto}
+   * @param address where the server listens
+   * @param own the arguments of the example itself
+   */
+  private record Arguments(
+      boolean server, String engine, InetSocketAddress address, List<String> own) {
+    private static final int COMMON = 3;
+
+    /**
+     * @param names of the example's own arguments, for each end
+     * @throws IllegalArgumentException with the usage
+     */
+    static Arguments parse(String[] arguments, String serverNames, String clientNames) {
+      boolean server = arguments.length > 0 && arguments[0].equals("server");
+      boolean client = arguments.length > 0 && arguments[0].equals("client");
+      String names = server ? serverNames : clientNames;
+      int expected = COMMON + (names.isEmpty() ? 0 : names.split(" ", -1).length);
+      int colon = arguments.length < COMMON ? -1 : arguments[2].lastIndexOf(':');
+      if (!(server || client) || arguments.length != expected || colon < 0) {
+        throw new IllegalArgumentException(
+            "arguments: server ENGINE HOST:PORT %s| client ENGINE HOST:PORT %s"
+                .formatted(serverNames.isEmpty() ? "" : serverNames + " ", clientNames)
+                .strip());
+      }
+      String host = arguments[2].substring(0, colon);
+      int port = Integer.parseInt(arguments[2].substring(colon + 1));
+      return new Arguments(
+          server,
+          arguments[1],
+          new InetSocketAddress(host, port),
+          List.of(arguments).subList(COMMON, expected));
     }
   }
 }

@@ -71,7 +71,8 @@ public final class BroadcastCommand implements Callable<Integer> {
             settings -> settings.withWorkers(workers).withWorkerSize(1, heapMib),
             runs -> {
               var conf = Map.of("spark.driver.memory", heapMib + "m");
-              BroadcastResult result = runs.run("broadcast", plan, conf, BroadcastResult.class);
+              BroadcastResult result =
+                  runs.run("broadcast", plan, conf, BroadcastResult.class, step -> {});
               options.publish(result.table(), result);
               System.out.println("All executors had the right bytes.");
             });

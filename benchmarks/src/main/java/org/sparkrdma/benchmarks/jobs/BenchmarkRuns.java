@@ -97,27 +97,24 @@ final class BenchmarkRuns {
   }
 
   private void prepare(Workload workload, String shape) throws Exception {
-    if (plan.job().readsFiles()) {
-      application(
-          ShuffleMode.VANILLA,
-          spark -> {
-            spark.sc().setJobDescription("generate the input of " + plan.job() + " " + shape);
-            writeInput(workload, spark);
-            return null;
-          });
+    if (!plan.job().readsFiles()) {
+      return;
     }
-  }
-
-  /** The first use of the classes that the jars of a job have. */
-  private void writeInput(Workload workload, JavaSparkContext spark) throws LaunchException {
-    try {
-      workload.prepare(spark, plan.data());
-    } catch (LinkageError e) {
-      throw new LaunchException(
-          ("%s does not find all classes that it needs (%s): give spark-submit the job's jar in --jars;"
-                  + " tpch and tpcds need Spark 4 or newer, because Spark 3.5 has an old Guava")
-              .formatted(plan.job(), e));
-    }
+    application(
+        ShuffleMode.VANILLA,
+        spark -> {
+          spark.sc().setJobDescription("generate the input of " + plan.job() + " " + shape);
+          try {
+            workload.prepare(spark, plan.data());
+          } catch (LinkageError e) {
+            // This is the first use of the classes that the jars of a job have.
+            throw new LaunchException(
+                ("%s does not find all classes that it needs (%s): give spark-submit the job's jar in --jars;"
+                        + " tpch and tpcds need Spark 4 or newer, because Spark 3.5 has an old Guava")
+                    .formatted(plan.job(), e));
+          }
+          return null;
+        });
   }
 
   private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)

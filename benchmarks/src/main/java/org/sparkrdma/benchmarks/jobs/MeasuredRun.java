@@ -175,7 +175,7 @@ final class MeasuredRun {
           });
       long read = counters.getOrDefault("rdma.bytes.read", 0L);
       long tcp = counters.getOrDefault("tcp.bytes.read", 0L);
-      if (mode.mustRead() && read == 0) {
+      if (mode == ShuffleMode.RDMA && read == 0) {
         throw new LaunchException(
             ("no byte was read by RDMA READ with the plug-in: remote bytes=%d, fallbacks=%s; the"
                     + " executors' logs have the reasons")

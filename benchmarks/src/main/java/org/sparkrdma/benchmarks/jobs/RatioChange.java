@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 
@@ -166,10 +167,8 @@ public record RatioChange(
 
     /** Ranks from 1 of the first group, then of the second; equal values share their mean rank. */
     private static int[] twiceRanks(List<Double> first, List<Double> second) {
-      double[] values = new double[first.size() + second.size()];
-      for (int i = 0; i < values.length; i++) {
-        values[i] = i < first.size() ? first.get(i) : second.get(i - first.size());
-      }
+      double[] values =
+          Stream.of(first, second).flatMap(List::stream).mapToDouble(Double::doubleValue).toArray();
       int[] twiceRanks = new int[values.length];
       for (int i = 0; i < values.length; i++) {
         int below = 0;

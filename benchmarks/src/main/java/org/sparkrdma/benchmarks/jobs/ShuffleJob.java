@@ -58,11 +58,6 @@ public enum ShuffleJob {
     return this == GROUPBY ? GroupBy.shapeOfSmallBlocks(size) : size.toOption();
   }
 
-  /** The form of a shape. */
-  String form() {
-    return form;
-  }
-
   /** Whether the job needs a directory that every executor reads and writes. */
   public boolean readsFiles() {
     return readsFiles;

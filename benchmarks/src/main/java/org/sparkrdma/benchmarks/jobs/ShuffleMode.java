@@ -68,11 +68,6 @@ public enum ShuffleMode {
         NO_LIMIT);
   }
 
-  /** Whether a run without any RDMA READ means that something is wrong. */
-  public boolean mustRead() {
-    return this == RDMA;
-  }
-
   /** The name in options, progress, table and report. */
   @JsonValue
   @Override

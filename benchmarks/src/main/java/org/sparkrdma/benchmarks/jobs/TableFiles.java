@@ -140,14 +140,9 @@ record TableFiles(PublishedQueries.QuerySuite suite, String directory) {
               .withParallelism(parts)
               .withChunkNumber(part);
       return StreamSupport.stream(Results.constructResults(table, session).spliterator(), false)
-          .map(rowAndChild -> line(rowAndChild.get(0)))
+          .map(rowAndChild -> rowAndChild.get(0).stream())
+          .map(row -> row.map(value -> value == null ? "" : value).collect(Collectors.joining("|")))
           .iterator();
-    }
-
-    private static String line(List<String> values) {
-      return values.stream()
-          .map(value -> value == null ? "" : value)
-          .collect(Collectors.joining("|"));
     }
 
     private static Table table(String name) {

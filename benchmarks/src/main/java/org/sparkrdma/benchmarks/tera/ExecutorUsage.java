@@ -35,7 +35,7 @@ public final class ExecutorUsage implements Serializable {
   private final Map<String, Long> counters;
 
   /** Usage of the executor whose task calls this. */
-  private ExecutorUsage() {
+  public ExecutorUsage() {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     SparkEnv env = SparkEnv.get();
     executorId = env.executorId();
@@ -66,18 +66,13 @@ public final class ExecutorUsage implements Serializable {
         .barrier()
         .mapPartitions(
             (Function1<Iterator<Integer>, Iterator<ExecutorUsage>> & Serializable)
-                ignored -> Iterator$.MODULE$.single(ofThisExecutor()),
+                ignored -> Iterator$.MODULE$.single(new ExecutorUsage()),
             false,
             ClassTag$.MODULE$.<ExecutorUsage>apply(ExecutorUsage.class))
         .toJavaRDD()
         .collect()
         .forEach(usage -> byExecutor.put(usage.executorId, usage));
     return byExecutor;
-  }
-
-  /** Usage of the executor whose task calls this. */
-  public static ExecutorUsage ofThisExecutor() {
-    return new ExecutorUsage();
   }
 
   /** The line {@code VmHWM} of proc_pid_status(5); 0 where the system has no such file. */
