@@ -3,7 +3,6 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Command lines and environment of Spark's processes, as Spark's own bin/spark-class makes them,
@@ -27,25 +27,22 @@ final class SparkLauncherCommand {
   private final Path javaHome;
   private final String scalaVersion;
 
-  SparkLauncherCommand(Path sparkHome, Path javaHome) throws LaunchException, IOException {
+  SparkLauncherCommand(Path sparkHome, Path javaHome) throws LaunchException {
     this.sparkHome = sparkHome;
     this.javaHome = javaHome;
     this.scalaVersion = scalaVersion(sparkHome.resolve("jars"));
   }
 
   /** The Scala version, such as 2.13, from the name of Scala's own jar. */
-  static String scalaVersion(Path jars) throws LaunchException, IOException {
-    if (Files.isDirectory(jars)) {
-      try (DirectoryStream<Path> libraries = Files.newDirectoryStream(jars, "scala-library-*")) {
-        for (Path library : libraries) {
-          Matcher matcher = SCALA_LIBRARY.matcher(library.getFileName().toString());
-          if (matcher.matches()) {
-            return matcher.group(1);
-          }
-        }
-      }
-    }
-    throw new LaunchException("no Spark in " + jars + ": it has no scala-library jar");
+  private static String scalaVersion(Path jars) throws LaunchException {
+    String[] names = jars.toFile().list();
+    return Stream.of(names == null ? new String[0] : names)
+        .map(SCALA_LIBRARY::matcher)
+        .filter(Matcher::matches)
+        .map(matcher -> matcher.group(1))
+        .findFirst()
+        .orElseThrow(
+            () -> new LaunchException("no Spark in " + jars + ": it has no scala-library jar"));
   }
 
   /** A process of Spark's class {@code mainClass}, ready to start, with its environment set. */
@@ -67,13 +64,15 @@ final class SparkLauncherCommand {
       ProcessBuilder builder = new ProcessBuilder(launcher).redirectError(errors.toFile());
       setEnvironment(builder, variables);
       Process process = builder.start();
-      List<String> command = parse(process.getInputStream().readAllBytes());
-      if (command.isEmpty()) {
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      // Each word ends with a NUL; the first one is empty, and a newline follows it.
+      int start = output.indexOf("\0\n");
+      if (start < 0) {
         throw new LaunchException(
             "Spark's launcher gave no command for %s: %s"
                 .formatted(mainClass, Files.readString(errors).strip()));
       }
-      ProcessBuilder prepared = new ProcessBuilder(command);
+      ProcessBuilder prepared = new ProcessBuilder(output.substring(start + 2).split("\0"));
       setEnvironment(prepared, variables);
       return prepared;
     } finally {
@@ -90,15 +89,5 @@ final class SparkLauncherCommand {
     environment.put("SPARK_ENV_LOADED", "1");
     environment.put("SPARK_LOCAL_IP", "127.0.0.1");
     environment.putAll(variables);
-  }
-
-  /** The launcher ends each word with a NUL, the first one being an empty word and a newline. */
-  static List<String> parse(byte[] output) {
-    String text = new String(output, StandardCharsets.UTF_8);
-    int start = text.indexOf("\0\n");
-    if (start < 0) {
-      return List.of();
-    }
-    return List.of(text.substring(start + 2).split("\0"));
   }
 }

@@ -42,7 +42,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final int masterPort;
   private final int masterUiPort;
   private final Path logDirectory;
-  private final Path shuffleDirectory;
+  private final Map<String, String> variables;
   private final SparkLauncherCommand launcher;
   private final LiveProcesses processes = new LiveProcesses();
   private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
@@ -54,7 +54,8 @@ public final class StandaloneCluster implements AutoCloseable {
     masterPort = freePort();
     masterUiPort = freePort();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
-    shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
+    Path shuffle = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
+    variables = Map.of("SPARK_LOCAL_DIRS", shuffle.toString());
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
   }
 
@@ -111,16 +112,12 @@ public final class StandaloneCluster implements AutoCloseable {
   private ClusterProcess startDaemon(
       String name, String mainClass, List<String> arguments, Map<String, String> more)
       throws LaunchException, IOException {
-    Map<String, String> variables = new HashMap<>(variables());
-    variables.put("SPARK_DAEMON_MEMORY", "256m");
-    variables.putAll(more);
-    ProcessBuilder builder = launcher.prepare(mainClass, arguments, variables);
+    Map<String, String> all = new HashMap<>(variables);
+    all.put("SPARK_DAEMON_MEMORY", "256m");
+    all.putAll(more);
+    ProcessBuilder builder = launcher.prepare(mainClass, arguments, all);
     builder.redirectOutput(log(name, "out").toFile());
     return processes.start(builder, log(name, "log"));
-  }
-
-  private Map<String, String> variables() {
-    return Map.of("SPARK_LOCAL_DIRS", shuffleDirectory.toString());
   }
 
   private Path log(String name, String suffix) {
@@ -161,7 +158,7 @@ public final class StandaloneCluster implements AutoCloseable {
       throws LaunchException, IOException, InterruptedException {
     ProcessBuilder builder =
         launcher.prepare(
-            DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables());
+            DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables);
     ClusterProcess driver = processes.start(builder, driverLog(application.name()));
     try {
       Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());

@@ -66,6 +66,7 @@ public final class ClusterCommand {
    */
   public static CommandLine commandLine(String name, String help, Callable<Integer> command) {
     return new CommandLine(command)
+        .registerConverter(DataSize.class, DataSize::ofOption)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(
             (problem, arguments) -> {

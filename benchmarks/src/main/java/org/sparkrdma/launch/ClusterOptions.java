@@ -4,7 +4,6 @@ package org.sparkrdma.launch;
 import org.sparkrdma.cluster.LaunchException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** The options of commands that start a cluster, and the end of their runs: table and report. */
 public final class ClusterOptions extends LaunchOptions {
@@ -23,11 +22,7 @@ public final class ClusterOptions extends LaunchOptions {
     return report;
   }
 
-  /**
-   * Checks the options. Call it before anything is started.
-   *
-   * @throws ParameterException when the report cannot be written
-   */
+  /** Refuses a report that cannot be written. Call it before anything is started. */
   public void check() {
     report.check();
   }

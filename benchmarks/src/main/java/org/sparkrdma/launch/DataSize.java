@@ -4,7 +4,6 @@ package org.sparkrdma.launch;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -61,18 +60,12 @@ public record DataSize(long bytes) {
         + units[unit];
   }
 
-  /** Converts options of the command line. */
-  public static final class Converter implements ITypeConverter<DataSize> {
-    /** Called by picocli. */
-    public Converter() {}
-
-    @Override
-    public DataSize convert(String value) {
-      try {
-        return parse(value);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
+  /** As {@link #parse}, of an option of the command line. */
+  static DataSize ofOption(String value) {
+    try {
+      return parse(value);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
     }
   }
 }

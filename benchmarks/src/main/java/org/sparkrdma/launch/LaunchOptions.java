@@ -40,7 +40,7 @@ public class LaunchOptions {
 
   /** The refusal of an option, in one sentence. */
   public final ParameterException misuse(String sentence) {
-    return new ParameterException(command.commandLine(), sentence);
+    return limits().misuse(sentence);
   }
 
   /** Progress on standard output. */
@@ -65,10 +65,14 @@ public class LaunchOptions {
      */
     public void check(String option, long value, long min, long max) {
       if (value < min || value > max) {
-        throw new ParameterException(
-            command.commandLine(),
+        throw misuse(
             "%s is '%d': give a whole number from %d to %d".formatted(option, value, min, max));
       }
+    }
+
+    /** The refusal of an option, in one sentence. */
+    public ParameterException misuse(String sentence) {
+      return new ParameterException(command.commandLine(), sentence);
     }
 
     /** Checks {@code --rounds} and {@code --warm-ups}, as {@link #check}. */
@@ -109,16 +113,15 @@ public class LaunchOptions {
         return;
       }
       if (Files.isDirectory(file)) {
-        throw new ParameterException(command.commandLine(), "--report names a directory: " + file);
+        throw new Limits(command).misuse("--report names a directory: " + file);
       }
       try {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
         Files.delete(file);
       } catch (IOException e) {
-        throw new ParameterException(
-            command.commandLine(),
-            "--report is '%s': give a file that can be written".formatted(file));
+        throw new Limits(command)
+            .misuse("--report is '%s': give a file that can be written".formatted(file));
       }
     }
 

@@ -23,6 +23,18 @@ public record MeasuringRuns(
     ProgressLog progress) {
   private static final int DRIVER_MIB = 512;
 
+  private static final Map<String, String> COMMON =
+      Map.of(
+          "spark.driver.host", "127.0.0.1",
+          "spark.driver.bindAddress", "127.0.0.1",
+          "spark.ui.enabled", "false",
+          "spark.executor.cores", "1",
+          "spark.executor.memory", "1g",
+          "spark.cores.max", "2",
+          "spark.scheduler.minRegisteredResourcesRatio", "1.0",
+          // On one host Spark would read the files of the other executor from the disk directly.
+          "spark.shuffle.readHostLocalDisk", "false");
+
   /**
    * Runs one application to its end.
    *
@@ -39,6 +51,8 @@ public record MeasuringRuns(
       Class<T> resultType,
       Consumer<ProgressLog.Line> onStep)
       throws LaunchException, IOException, InterruptedException {
+    Map<String, String> all = new HashMap<>(COMMON);
+    all.putAll(conf);
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");
@@ -50,7 +64,7 @@ public record MeasuringRuns(
             installation.jobs(),
             installation.jarsToShip(),
             DRIVER_MIB,
-            between(conf),
+            all,
             List.of(plan.getClass().getName(), planFile.toString(), resultFile.toString()));
     progress.log(name + ": submitted");
     Consumer<ProgressLog.Line> onLine =
@@ -65,20 +79,5 @@ public record MeasuringRuns(
           cluster.driverLog(name));
     }
     return json.readValue(resultFile.toFile(), resultType);
-  }
-
-  private static Map<String, String> between(Map<String, String> conf) {
-    Map<String, String> all = new HashMap<>();
-    all.put("spark.driver.host", "127.0.0.1");
-    all.put("spark.driver.bindAddress", "127.0.0.1");
-    all.put("spark.ui.enabled", "false");
-    all.put("spark.executor.cores", "1");
-    all.put("spark.executor.memory", "1g");
-    all.put("spark.cores.max", "2");
-    all.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
-    // On one host Spark would read the files of the other executor from the disk directly.
-    all.put("spark.shuffle.readHostLocalDisk", "false");
-    all.putAll(conf);
-    return all;
   }
 }

@@ -45,7 +45,7 @@ public final class Quickstart implements Callable<Integer> {
   @Option(names = "--job", defaultValue = "groupby")
   private ShuffleJob job;
 
-  @Option(names = "--size", converter = DataSize.Converter.class)
+  @Option(names = "--size")
   private DataSize size;
 
   @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
@@ -100,12 +100,11 @@ public final class Quickstart implements Callable<Integer> {
         JobCommand.run(plan, runs, new JobCommand.ExecutorSize(1), onStep(runs));
     options.publish(BenchmarkTable.of(report), report);
     BenchmarkReport.RunResult first = report.cases().get(0).runs().get(0);
-    System.out.println(
-        String.format(
-            Locale.ROOT,
-            "Every run gave the right answer: %,d records with the digest %s.",
-            first.answer().rows(),
-            first.answer().digest()));
+    System.out.printf(
+        Locale.ROOT,
+        "Every run gave the right answer: %,d records with the digest %s.%n",
+        first.answer().rows(),
+        first.answer().digest());
   }
 
   private Consumer<ProgressLog.Line> onStep(MeasuringRuns runs) {

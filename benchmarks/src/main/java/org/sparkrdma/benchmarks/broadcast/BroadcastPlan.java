@@ -87,9 +87,7 @@ record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rou
 
   private static long bytesByRead(JavaSparkContext spark, Shape shape) {
     return ExecutorUsage.ofAll(spark, shape.executors()).values().stream()
-        .flatMap(usage -> usage.counters().entrySet().stream())
-        .filter(counter -> counter.getKey().equals("serve.bytes.copy"))
-        .mapToLong(Map.Entry::getValue)
+        .mapToLong(usage -> usage.counters().getOrDefault("serve.bytes.copy", 0L))
         .sum();
   }
 

@@ -8,7 +8,6 @@ import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuredApplication;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -91,22 +90,21 @@ public record BenchmarkPlan(
     private CommandSpec command;
 
     /**
-     * The plan of these options.
+     * The plan of these options; a wrong one is refused in one sentence.
      *
      * @param data directory for input and output; null if the user gave none
-     * @throws ParameterException in one sentence, when an option is wrong
      */
     public BenchmarkPlan plan(String data) {
-      new LaunchOptions.Limits(command).checkRounds(rounds, warmUps);
+      LaunchOptions.Limits limits = new LaunchOptions.Limits(command);
+      limits.checkRounds(rounds, warmUps);
       List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
       try {
         wanted.forEach(job::workload);
       } catch (IllegalArgumentException e) {
-        throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        throw limits.misuse(e.getMessage());
       }
       if (job.readsFiles() && data == null) {
-        throw new ParameterException(
-            command.commandLine(),
+        throw limits.misuse(
             job + " needs --data, a directory that every executor can read and write");
       }
       return new BenchmarkPlan(

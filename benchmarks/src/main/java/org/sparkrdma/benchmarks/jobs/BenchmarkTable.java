@@ -19,7 +19,6 @@ import org.sparkrdma.launch.TextTable;
 
 /** A report as plain text. Stateless. */
 public final class BenchmarkTable {
-  private static final int RATIO_DECIMALS = 2;
 
   /** Ratios of fewer rounds show chance more than a difference. */
   private static final int MIN_ROUNDS_FOR_RATIOS = 3;
@@ -70,9 +69,7 @@ public final class BenchmarkTable {
     List<Metric> metrics = rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values());
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("shuffle"));
-    for (Metric metric : metrics) {
-      headings.add(metric.heading());
-    }
+    metrics.forEach(metric -> headings.add(metric.heading()));
     headings.addAll(List.of("by READ", "by TCP"));
     if (rounds > 1) {
       headings.addAll(List.of("local", "remote blocks"));
@@ -123,7 +120,7 @@ public final class BenchmarkTable {
       List<String> row = new ArrayList<>(List.of(summary.mode() + " / " + first.mode()));
       for (Metric metric : Metric.values()) {
         Quartiles ratio = summary.ratios().get(metric);
-        row.add(ratio == null ? "-" : format(ratio, RATIO_DECIMALS, rounds));
+        row.add(ratio == null ? "-" : format(ratio, 2, rounds));
       }
       rows.add(row);
     }

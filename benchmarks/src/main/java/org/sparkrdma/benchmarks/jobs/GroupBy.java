@@ -50,7 +50,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   }
 
   @Override
-  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     NoiseBlocks noise = blocks;
     Tuple3<Long, Long, Long> sum =
         spark
@@ -62,7 +62,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
             .fold(
                 new Tuple3<>(0L, 0L, 0L),
                 (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
-    return () -> ComputedAnswer.of(requireAll(spark, sum));
+    return new PendingAnswer(() -> ComputedAnswer.of(requireAll(spark, sum)));
   }
 
   /** Generates all records again, without a shuffle, and compares. */

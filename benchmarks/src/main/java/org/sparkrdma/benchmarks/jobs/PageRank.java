@@ -46,7 +46,7 @@ public record PageRank(int pages, int links, int iterations, int partitions)
   }
 
   @Override
-  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     HashPartitioner partitioner = new HashPartitioner(partitions);
     JavaPairRDD<Integer, int[]> graph =
         spark
@@ -70,7 +70,7 @@ public record PageRank(int pages, int links, int iterations, int partitions)
             .map(rank -> new Tuple2<>(1L, digest(rank._1, rank._2)))
             .fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
     graph.unpersist(true);
-    return () -> ComputedAnswer.of(ComputedAnswer.Answer.of(sum._1, sum._2));
+    return new PendingAnswer(() -> ComputedAnswer.of(ComputedAnswer.Answer.of(sum._1, sum._2)));
   }
 
   private Tuple2<Integer, int[]> targets(int page) {

@@ -58,7 +58,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   }
 
   @Override
-  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
     // Query 90 of TPC-DS divides by a count that is 0 at small scales: null instead of an error.
@@ -71,17 +71,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
       results.add(session.sql(suite.text(query)).collectAsList());
       seconds.put(query, (System.nanoTime() - startNs) / 1e9);
     }
-    return new Workload.PendingAnswer() {
-      @Override
-      public ComputedAnswer call() {
-        return answer(results);
-      }
-
-      @Override
-      public Map<String, Double> querySeconds() {
-        return seconds;
-      }
-    };
+    return new PendingAnswer(() -> answer(results), seconds);
   }
 
   private TableFiles tables(String data) {

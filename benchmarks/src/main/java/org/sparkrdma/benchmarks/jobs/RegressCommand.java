@@ -58,11 +58,7 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma")
   private List<ShuffleMode> modes;
 
-  @Option(
-      names = "--sizes",
-      split = ",",
-      defaultValue = "4k,1m",
-      converter = DataSize.Converter.class)
+  @Option(names = "--sizes", split = ",", defaultValue = "4k,1m")
   private List<DataSize> sizes;
 
   @Option(names = "--verify", defaultValue = "off")

@@ -10,7 +10,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The class to give to {@code spark-submit} on any cluster, in client mode. */
@@ -46,9 +45,8 @@ public final class ShuffleBenchmark implements Callable<Integer> {
   public Integer call() throws Exception {
     BenchmarkPlan plan = job.plan(data);
     if ("cluster".equals(System.getProperty("spark.submit.deployMode"))) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--deploy-mode is cluster; this class starts several applications: use client");
+      throw new LaunchOptions.Limits(spec)
+          .misuse("--deploy-mode is cluster; this class starts several applications: use client");
     }
     report.check();
     ProgressLog log = new ProgressLog();

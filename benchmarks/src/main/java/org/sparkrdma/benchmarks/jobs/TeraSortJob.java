@@ -25,10 +25,6 @@ public record TeraSortJob(DataSize size) implements Workload {
     return new TeraSortJob(Workload.Shape.parse(shape, 1).size(0));
   }
 
-  private long records() {
-    return size.bytes() / RECORD_BYTES;
-  }
-
   private int partitions() {
     long wanted = (size.bytes() + BYTES_PER_PARTITION - 1) / BYTES_PER_PARTITION;
     return Math.toIntExact(Math.max(MIN_PARTITIONS, wanted));
@@ -37,26 +33,29 @@ public record TeraSortJob(DataSize size) implements Workload {
   @Override
   public void prepare(JavaSparkContext spark, String data) {
     delete(spark, input(data));
-    TeraGen.write(spark, input(data), records(), partitions());
+    TeraGen.write(spark, input(data), size.bytes() / RECORD_BYTES, partitions());
   }
 
   /** The answer is the output's digest; output that is not sorted is an error. */
   @Override
-  public Workload.PendingAnswer run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) {
     String output = data + "/terasort-output";
     delete(spark, output);
     TeraSort.sort(spark, input(data), output, partitions());
-    return () -> {
-      TeraValidate.Summary summary = TeraValidate.summarize(spark, output);
-      if (summary.disorder().isPresent()) {
-        throw new LaunchException("the output is not sorted: " + summary.disorder().get());
-      }
-      TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
-      Answer answer = new Answer(summary.records(), summary.checksum());
-      answer.requireAllOf(new Answer(expected.records(), expected.checksum()));
-      delete(spark, output);
-      return ComputedAnswer.of(answer);
-    };
+    return new PendingAnswer(() -> answer(spark, data, output));
+  }
+
+  private ComputedAnswer answer(JavaSparkContext spark, String data, String output)
+      throws LaunchException {
+    TeraValidate.Summary summary = TeraValidate.summarize(spark, output);
+    if (summary.disorder().isPresent()) {
+      throw new LaunchException("the output is not sorted: " + summary.disorder().get());
+    }
+    TeraValidate.Summary expected = TeraValidate.summarize(spark, input(data));
+    Answer answer = new Answer(summary.records(), summary.checksum());
+    answer.requireAllOf(new Answer(expected.records(), expected.checksum()));
+    delete(spark, output);
+    return ComputedAnswer.of(answer);
   }
 
   private String input(String data) {

@@ -24,12 +24,21 @@ public interface Workload {
    */
   PendingAnswer run(JavaSparkContext spark, String data);
 
-  /** A job that has ended; {@link #call} computes its answer, outside the measured time. */
-  @FunctionalInterface
-  public interface PendingAnswer extends Callable<ComputedAnswer> {
-    /** Wall time of each query of the job, by its name in the job's order; else empty. */
-    default Map<String, Double> querySeconds() {
-      return Map.of();
+  /**
+   * A job that has ended.
+   *
+   * @param answer computes the answer, outside the measured time
+   * @param querySeconds wall time of each query of the job, by its name in the job's order; else
+   *     empty
+   */
+  record PendingAnswer(Callable<ComputedAnswer> answer, Map<String, Double> querySeconds) {
+    PendingAnswer(Callable<ComputedAnswer> answer) {
+      this(answer, Map.of());
+    }
+
+    /** Computes the answer. */
+    public ComputedAnswer call() throws Exception {
+      return answer.call();
     }
   }
 

@@ -39,10 +39,8 @@ record RoundTask(
 
   /** Id and address of an executor. */
   record Address(String executorId, String host, int port) {
-    private static final int FIELDS = 3;
-
     static Address parse(String text) {
-      String[] fields = text.split(" ", FIELDS);
+      String[] fields = text.split(" ", 3);
       return new Address(fields[0], fields[1], Integer.parseInt(fields[2]));
     }
 

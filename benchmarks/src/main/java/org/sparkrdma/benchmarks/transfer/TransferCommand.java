@@ -53,11 +53,7 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--ceiling")
   private boolean ceiling;
 
-  @Option(
-      names = "--sizes",
-      split = ",",
-      defaultValue = "4k,64k,1m,16m",
-      converter = DataSize.Converter.class)
+  @Option(names = "--sizes", split = ",", defaultValue = "4k,64k,1m,16m")
   private List<DataSize> sizes;
 
   @Option(names = "--verify", split = ",", defaultValue = "off")
@@ -72,7 +68,7 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--warm-ups", defaultValue = "4")
   private int warmUps;
 
-  @Option(names = "--total", defaultValue = "1g", converter = DataSize.Converter.class)
+  @Option(names = "--total", defaultValue = "1g")
   private DataSize total;
 
   @Option(names = "--jfr")

@@ -83,10 +83,8 @@ public record TransferPlan(
 
     Map<String, String> conf() {
       return Map.of(
-          "spark.shuffle.rdma.verify",
-          Boolean.toString(this != OFF),
-          "spark.shuffle.checksum.algorithm",
-          (this == OFF ? ADLER32 : this).name());
+          "spark.shuffle.rdma.verify", Boolean.toString(this != OFF),
+          "spark.shuffle.checksum.algorithm", (this == OFF ? ADLER32 : this).name());
     }
 
     /** The name in options, progress, table and report. */
