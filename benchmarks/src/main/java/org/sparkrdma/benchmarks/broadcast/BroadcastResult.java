@@ -76,11 +76,12 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
   }
 
   private static double base(String[] parts, List<Run> runs, int round) {
-    return runs.stream()
-        .filter(
-            run -> run.round() == round && run.mode().toString().equals(parts[parts.length - 1]))
-        .mapToDouble(run -> run.figures().get(parts[0]))
-        .findFirst()
-        .orElse(1);
+    return parts.length == 1
+        ? 1
+        : runs.stream()
+            .filter(run -> run.round() == round && run.mode().toString().equals(parts[1]))
+            .mapToDouble(run -> run.figures().get(parts[0]))
+            .findFirst()
+            .orElse(1);
   }
 }

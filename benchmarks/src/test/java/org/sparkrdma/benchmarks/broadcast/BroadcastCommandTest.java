@@ -83,7 +83,8 @@ class BroadcastCommandTest {
       for (int round = 1; round <= 3; round++) {
         double seconds = round * (3.0 - mode.ordinal() / 2.0);
         runs.add(
-            new BroadcastResult.Run(SHAPE, mode, round, Map.of("job", seconds, "both", seconds)));
+            new BroadcastResult.Run(
+                SHAPE, mode, round, Map.of("job", seconds, "both", seconds, "read", 0.25)));
       }
     }
     BroadcastPlan plan = new BroadcastPlan(false, List.of(SHAPE), MODES, 3, 1);
@@ -99,6 +100,7 @@ class BroadcastCommandTest {
         .contains(" 3.00 (1.50..4.50) ")
         .contains(" 0.50 (0.50..0.50) ")
         .contains(" 0.75 (0.75..0.75) ")
+        .contains(" 0.25 (0.25..0.25) ")
         .contains(" 1.50 ");
   }
 
