@@ -60,7 +60,7 @@ public record DataSize(long bytes) {
         + units[unit];
   }
 
-  /** As {@link #parse}, of an option of the command line. */
+  /** Parses an option of the command line, same as {@link #parse}. */
   static DataSize ofOption(String value) {
     try {
       return parse(value);

@@ -12,7 +12,7 @@ import org.sparkrdma.cluster.LaunchException;
 public final class MeasuredApplication {
   private MeasuredApplication() {}
 
-  /** What one application does. It runs on the driver's main thread. */
+  /** The work of one application, done by the driver's main thread. */
   public interface Plan {
     /**
      * Starts Spark, measures, and ends Spark.

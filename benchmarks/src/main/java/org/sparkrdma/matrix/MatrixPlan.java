@@ -15,7 +15,7 @@ import org.sparkrdma.benchmarks.tera.TeraValidate;
 import org.sparkrdma.launch.MeasuredApplication;
 
 /**
- * What one application does: one sort and one query, with two executors of one core. Uses only
+ * The work of one application: one sort and one query, with two executors of one core. Uses only
  * methods with the same signature in all versions of Spark and Scala.
  *
  * @param generate whether the input of the sort has to be written first

@@ -96,7 +96,7 @@ final class ExecutorFaults {
     stops.clear();
   }
 
-  /** How often executors were stopped and killed, for the report. */
+  /** Number of executors stopped and killed, for the report. */
   Map<String, Integer> counts() {
     return counts;
   }

@@ -20,7 +20,7 @@ import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Quartiles;
 
 /**
- * What the driver measures: one Spark application after the other in its JVM, each with executors
+ * The work of the driver: one Spark application after the other in its JVM, each with executors
  * of its own.
  *
  * @param join whether each value is the smaller table of an SQL join

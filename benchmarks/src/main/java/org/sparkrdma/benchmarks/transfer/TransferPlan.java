@@ -25,7 +25,7 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
 /**
- * What one application measures: all rounds of all block lengths, one job after the other.
+ * The work of one application: all rounds of all block lengths, one job after the other.
  *
  * @param engine of the plug-in, for the report
  * @param verify by the plug-in, for the report
