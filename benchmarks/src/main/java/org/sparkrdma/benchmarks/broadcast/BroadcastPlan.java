@@ -20,8 +20,8 @@ import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Quartiles;
 
 /**
- * The work of the driver: one Spark application after the other in its JVM, each with executors
- * of its own.
+ * The work of the driver: one Spark application after the other in its JVM, each with executors of
+ * its own.
  *
  * @param join whether each value is the smaller table of an SQL join
  * @param modes to compare; ratios are to the first
