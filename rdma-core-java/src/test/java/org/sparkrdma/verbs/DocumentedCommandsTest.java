@@ -100,7 +100,11 @@ class DocumentedCommandsTest {
   private static List<Path> sources() throws IOException {
     List<Path> sources = new ArrayList<>();
     List<Path> folders =
-        new ArrayList<>(List.of(ROOT.resolve("dev"), ROOT.resolve("integration-tests/guest")));
+        new ArrayList<>(
+            List.of(
+                ROOT.resolve("dev"),
+                ROOT.resolve("integration-tests/guest"),
+                ROOT.resolve("rdma-core-java/src/test/java/org/sparkrdma/examples")));
     try (Stream<Path> modules = Files.list(ROOT)) {
       modules
           .map(module -> module.resolve("src/main/java"))
