@@ -153,7 +153,7 @@ final class SoftDevice extends EngineDevice {
   @Override
   protected boolean awaitFreedMemory(int refusals) {
     if (refusals == 1 ? collect() : refusals <= WAITS) {
-      LockSupport.parkNanos(FIRST_WAIT_NS << refusals - 1);
+      LockSupport.parkNanos(FIRST_WAIT_NS << (refusals - 1));
       return true;
     }
     if (!shortageReported.getAndSet(true)) {

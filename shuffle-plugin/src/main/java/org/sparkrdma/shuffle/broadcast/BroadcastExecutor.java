@@ -128,12 +128,24 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
     if (!Broadcasts.isBroken() && !gate.hasValue() && running.tryAcquire(THREADS)) {
       BroadcastFetch fetch = new BroadcastFetch(env, pieces, gate, this);
       fetches.put(pieces.id(), fetch);
-      run(gate);
-      run(
-          () -> {
-            fetch.run();
-            cleanUp(fetch);
-          });
+      int unused = THREADS;
+      try {
+        run(gate);
+        unused--;
+        run(
+            () -> {
+              fetch.run();
+              cleanUp(fetch);
+            });
+        unused--;
+      } finally {
+        // The system may refuse a thread: the variable comes by Torrent.
+        running.release(unused);
+        if (unused > 0) {
+          gate.open();
+          fetches.remove(pieces.id());
+        }
+      }
     }
   }
 

@@ -25,6 +25,7 @@ import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.ValueType;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
  * The pipeline of broadcast variables in one process. With {@code broadcast.mode=off}, and where
@@ -73,9 +74,13 @@ public final class Broadcasts implements AutoCloseable {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  /** The edge of all work: Spark ends an executor whose thread throws. */
+  /**
+   * The edge of all work: Spark ends an executor whose thread throws.
+   *
+   * @throws ThreadShortageException when the system refuses a thread
+   */
   private void execute(Runnable work) {
-    threads.execute(
+    Runnable guarded =
         () -> {
           try {
             work.run();
@@ -83,7 +88,12 @@ public final class Broadcasts implements AutoCloseable {
             // Spark throws checked exceptions, too, and its storage asserts.
             warn(e);
           }
-        });
+        };
+    try {
+      threads.execute(guarded);
+    } catch (OutOfMemoryError e) {
+      throw ThreadShortageException.of("rdma-broadcast", e);
+    }
   }
 
   /** Whether all further variables are left to Torrent. */

@@ -26,7 +26,7 @@ public final class FileDescriptors {
     try (Stream<Path> open = Files.list(own.resolve("fd"))) {
       for (String line : Files.readAllLines(own.resolve("limits"), StandardCharsets.ISO_8859_1)) {
         if (line.startsWith("Max open files ")) {
-          OptionalLong limit = SystemFiles.number(line.split(" +")[3]);
+          OptionalLong limit = SystemFiles.number(line.split(" +", -1)[3]);
           return limit.isEmpty()
               ? limit
               : OptionalLong.of(Math.max(0, limit.getAsLong() - open.count()));
