@@ -61,7 +61,7 @@ class ArchitectureTest {
     "serve, 'metrics wire thread output pinned settings'",
     "fetch, 'metrics wire directory thread'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
-    "broadcast, 'directory fetch metrics output settings'",
+    "broadcast, 'directory fetch metrics output settings thread'",
     "read, 'metrics directory fetch spark settings thread'",
     "runtime, 'address broadcast device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics spark'",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +32,7 @@ final class SoftPeers {
   /** A part of RLIMIT_NOFILE, see getrlimit(2); where that is unknown, of a common one. */
   private static int maxOpenFiles() {
     try {
-      String limits = Files.readString(Path.of("/proc/self/limits"));
+      String limits = Files.readString(Path.of("/proc/self/limits"), ISO_8859_1);
       String soft = limits.replaceFirst("(?s).*Max open files +([0-9]{1,9}) .*", "$1");
       return Math.max(64, Math.min(SharedTable.REGIONS, Integer.parseInt(soft) / 16));
     } catch (IOException | NumberFormatException e) {

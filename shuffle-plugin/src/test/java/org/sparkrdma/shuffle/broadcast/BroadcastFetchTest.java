@@ -469,9 +469,9 @@ final class BroadcastFetchTest {
   @Test
   void shouldBeAbsentWhereItIsOffOrTheNetworkIsEncrypted() {
     SparkEnv env = SparkEnv.get();
-    ShuffleSettings settings = ShuffleSettings.of(Map.of());
-    assertThat(Broadcasts.onDriver(env, settings)).isSameAs(Broadcasts.NONE);
-    env.conf().set("spark.shuffle.rdma.broadcast.mode", "auto");
+    assertThat(Broadcasts.onDriver(env, ShuffleSettings.of(Map.of()))).isSameAs(Broadcasts.NONE);
+    ShuffleSettings settings =
+        ShuffleSettings.of(Map.of("spark.shuffle.rdma.broadcast.mode", "auto"));
     env.conf().set("spark.network.crypto.enabled", "true");
     assertThat(Broadcasts.onDriver(env, settings)).isSameAs(Broadcasts.NONE);
     env.conf().set("spark.network.crypto.enabled", "false");

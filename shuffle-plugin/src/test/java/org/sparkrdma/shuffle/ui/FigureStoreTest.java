@@ -106,7 +106,7 @@ class FigureStoreTest {
       live.remove("e" + i, "idle");
     }
     String summary =
-        "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=9000"
+        "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=9000"
             + " quarantines=3000 fallbacks={disk=9000} highestPinnedBytes=3000";
     assertThat(live.totals().summary()).isEqualTo(summary);
     new EventPosts(live, events::add).post(0, true);
