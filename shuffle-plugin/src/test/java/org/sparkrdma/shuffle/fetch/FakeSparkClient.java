@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -11,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockPushingListener;
@@ -20,7 +22,10 @@ import org.apache.spark.network.shuffle.MergeFinalizerListener;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 
-/** A fake of Spark's own client: answers at once by default. */
+/**
+ * A fake of Spark's own client: answers at once by default. Like a connect, a call that waits fails
+ * when its thread is interrupted. Safe for any thread.
+ */
 public final class FakeSparkClient extends BlockStoreClient {
   /** One call of fetchBlocks. */
   public record Call(String host, int port, String executorId, List<String> blockIds) {}
@@ -28,8 +33,11 @@ public final class FakeSparkClient extends BlockStoreClient {
   public static final MetricSet METRICS = Map::of;
 
   public final List<Call> calls = new ArrayList<>();
-  public final Map<String, CountDownLatch> blackHoles = new ConcurrentHashMap<>();
   public final Map<String, Throwable> failures = new ConcurrentHashMap<>();
+
+  private final Map<String, CountDownLatch> held = new ConcurrentHashMap<>();
+  private final Map<String, String> requesters = new HashMap<>();
+  private final Function<String, ManagedBuffer> blocks;
 
   /** Threads of the calls. */
   public final Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -43,6 +51,31 @@ public final class FakeSparkClient extends BlockStoreClient {
   public volatile boolean closed;
   public volatile DownloadFileManager files;
 
+  /** Answers with zeros. */
+  public FakeSparkClient() {
+    this(blockId -> new FakeBuffer(10));
+  }
+
+  /** Answers with these blocks. */
+  public FakeSparkClient(Function<String, ManagedBuffer> blocks) {
+    this.blocks = blocks;
+  }
+
+  /** Calls for this host wait from now on. */
+  public void hold(String host) {
+    held.put(host, new CountDownLatch(1));
+  }
+
+  /** Ends the waits for a host. */
+  public void release(String host) {
+    held.get(host).countDown();
+  }
+
+  /** Ends all waits. */
+  public void release() {
+    held.values().forEach(CountDownLatch::countDown);
+  }
+
   @Override
   public void fetchBlocks(
       String host,
@@ -53,20 +86,23 @@ public final class FakeSparkClient extends BlockStoreClient {
       DownloadFileManager files) {
     synchronized (calls) {
       calls.add(new Call(host, port, executorId, List.of(blockIds)));
+      for (String blockId : blockIds) {
+        requesters.put(blockId, Thread.currentThread().getName());
+      }
       calls.notifyAll();
     }
     threads.add(Thread.currentThread());
     this.files = files;
-    CountDownLatch blackHole = blackHoles.get(host);
-    if (blackHole != null) {
-      awaitQuietly(blackHole);
+    CountDownLatch hold = held.get(host);
+    if (hold != null) {
+      await(hold);
     }
     RuntimeException error = errors.poll();
     int count = error == null ? blockIds.length : answersBeforeError;
     for (String blockId : List.of(blockIds).subList(0, count)) {
       Throwable failure = failures.get(blockId);
       if (failure == null) {
-        listener.onBlockFetchSuccess(blockId, new FakeBuffer(10));
+        listener.onBlockFetchSuccess(blockId, blocks.apply(blockId));
       } else {
         listener.onBlockFetchFailure(blockId, failure);
       }
@@ -76,11 +112,12 @@ public final class FakeSparkClient extends BlockStoreClient {
     }
   }
 
-  private static void awaitQuietly(CountDownLatch latch) {
+  private static void await(CountDownLatch latch) {
     try {
       latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
     }
   }
 
@@ -91,6 +128,28 @@ public final class FakeSparkClient extends BlockStoreClient {
         calls.wait();
       }
     }
+  }
+
+  /** Name of the thread that has requested a block; null without a request. */
+  public String requester(String blockId) {
+    synchronized (calls) {
+      return requesters.get(blockId);
+    }
+  }
+
+  /** Waits until a block is requested; returns the name of the calling thread. */
+  public String awaitRequest(String blockId) throws InterruptedException {
+    synchronized (calls) {
+      while (!requesters.containsKey(blockId)) {
+        calls.wait();
+      }
+      return requesters.get(blockId);
+    }
+  }
+
+  /** Blocks requested so far. */
+  public int blocksFetched() {
+    return calls().stream().mapToInt(call -> call.blockIds().size()).sum();
   }
 
   public List<Call> calls() {

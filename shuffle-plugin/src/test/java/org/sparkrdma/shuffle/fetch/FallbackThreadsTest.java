@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +29,7 @@ class FallbackThreadsTest {
 
   @AfterEach
   void close() {
-    spark.blackHoles.values().forEach(CountDownLatch::countDown);
+    spark.release();
     tcp.close();
   }
 
@@ -61,27 +60,27 @@ class FallbackThreadsTest {
 
   @Test
   void shouldConnectToAnAddressOnceAtATimeAndDelayNoOtherAddress() throws InterruptedException {
-    spark.blackHoles.put("a", new CountDownLatch(1));
+    spark.hold("a");
     request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
     request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
     request("b", "3").failRest(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(1)).containsExactly("3");
     assertThat(spark.calls()).as("the second request waits").hasSize(2);
-    spark.blackHoles.get("a").countDown();
+    spark.release("a");
     assertThat(listener.awaitAnswers(3)).containsExactly("3", "1", "2");
   }
 
   @Test
   void shouldFetchBlocksTogetherThatFailWhileTheirRequestIsQueued() throws InterruptedException {
-    spark.blackHoles.put("a", new CountDownLatch(1));
+    spark.hold("a");
     request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
     FetchRequest request = request("a", "2", "3", "4");
     for (int i = 0; i < 3; i++) {
       request.onFailed(i, FallbackReason.PEER_BUSY, "no room");
     }
-    spark.blackHoles.get("a").countDown();
+    spark.release("a");
     listener.awaitAnswers(4);
     assertThat(spark.calls()).extracting(call -> call.blockIds().size()).containsExactly(1, 3);
   }
@@ -91,11 +90,11 @@ class FallbackThreadsTest {
     List<String> hosts = new ArrayList<>();
     for (int i = 0; i < 2 * FallbackThreads.THREADS; i++) {
       hosts.add("host" + i);
-      spark.blackHoles.put("host" + i, new CountDownLatch(1));
+      spark.hold("host" + i);
       request("host" + i, "block" + i).failRest(FallbackReason.LOST_PEER, "lost");
     }
     spark.awaitCalls(FallbackThreads.THREADS);
-    hosts.forEach(host -> spark.blackHoles.get(host).countDown());
+    hosts.forEach(spark::release);
     assertThat(listener.awaitAnswers(hosts.size())).hasSize(hosts.size());
     assertThat(spark.threads).hasSizeLessThanOrEqualTo(FallbackThreads.THREADS);
   }
@@ -114,14 +113,14 @@ class FallbackThreadsTest {
   @Test
   void shouldFetchQueuedRequestsBeforeItsEndAndLaterOnesOnTheCallersThread()
       throws InterruptedException {
-    spark.blackHoles.put("a", new CountDownLatch(1));
+    spark.hold("a");
     request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
     request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
     tcp.close();
     request("b", "3").failRest(FallbackReason.STOPPED, "stops");
     assertThat(spark.threads).contains(Thread.currentThread());
-    spark.blackHoles.get("a").countDown();
+    spark.release("a");
     assertThat(listener.awaitAnswers(3)).contains("1", "2", "3");
   }
 }

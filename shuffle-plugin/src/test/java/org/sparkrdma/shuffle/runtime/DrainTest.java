@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
@@ -47,7 +48,7 @@ class DrainTest {
 
   private final JavaSparkContext spark;
   private final DriverDirectory directory;
-  private final HeldSparkClient client = new HeldSparkClient();
+  private final FakeSparkClient client = new FakeSparkClient();
   private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
   private final RecordingListener answers = new RecordingListener();
   private final List<FetchRequest> open = new ArrayList<>();

@@ -12,6 +12,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
@@ -45,7 +46,7 @@ final class EndingJvm {
     RdmaRuntime runtime =
         new RdmaRuntime(
             env,
-            new HeldSparkClient(),
+            new FakeSparkClient(),
             new DirectoryClient(env, settings.lookupTimeout(), control),
             counters,
             new RuntimeStart(

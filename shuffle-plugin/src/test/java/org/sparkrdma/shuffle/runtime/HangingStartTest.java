@@ -14,6 +14,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
@@ -30,7 +31,7 @@ class HangingStartTest extends RuntimeFixture {
   private static final int LATER = 100;
 
   private final ScriptedDriver scripted = new ScriptedDriver();
-  private final HeldSparkClient tcp = new HeldSparkClient();
+  private final FakeSparkClient tcp = new FakeSparkClient();
   private final CountDownLatch mayStart = new CountDownLatch(1);
   private final Fetches byRdma = new Fetches();
   private final RecordingListener answers = new RecordingListener();

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
@@ -36,7 +37,7 @@ class BitFlipTest {
         CapturedLog log = new CapturedLog();
         ReadingPair pair =
             new ReadingPair(
-                outputs.served(), new ResolverClient(outputs::block), "flip-bit@1,seed=4")) {
+                outputs.served(), new FakeSparkClient(outputs::block), "flip-bit@1,seed=4")) {
       List<String> one = names(outputs.bySortWriter()).subList(0, 1);
       assertThat(pair.fetch(one).of(one.get(0))).isEqualTo(outputs.bytes(one.get(0)));
       assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
@@ -57,7 +58,7 @@ class BitFlipTest {
     try (SparkOutputs outputs = new SparkOutputs(folder, settings("none", sums));
         ReadingPair pair =
             new ReadingPair(
-                outputs.served(), new ResolverClient(outputs::block), "flip-bit@1+,seed=6")) {
+                outputs.served(), new FakeSparkClient(outputs::block), "flip-bit@1+,seed=6")) {
       List<String> names = names(outputs.byUnsafeWriter());
       for (int round = 0; round < 20; round++) {
         for (String name : names) {

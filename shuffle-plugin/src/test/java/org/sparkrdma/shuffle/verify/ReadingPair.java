@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
@@ -48,7 +49,7 @@ final class ReadingPair implements AutoCloseable {
   /**
    * @param faults fault plan of the reader's loopback engine
    */
-  ReadingPair(MapOutputs outputs, ResolverClient spark, String faults) throws VerbsException {
+  ReadingPair(MapOutputs outputs, FakeSparkClient spark, String faults) throws VerbsException {
     server = new End(outputs, 1, "");
     reader = new End(new NoOutputs(), 2, faults);
     tcp = new FallbackThreads(() -> {});

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
@@ -55,7 +56,7 @@ class VerifiedReadsTest {
   void shouldVerifyEveryBlockWithoutQuarantine(String codec, String sums, boolean encrypted)
       throws Exception {
     try (SparkOutputs outputs = new SparkOutputs(folder, settings(codec, sums, encrypted))) {
-      ResolverClient spark = new ResolverClient(outputs::block);
+      FakeSparkClient spark = new FakeSparkClient(outputs::block);
       Shuffle sorted = outputs.bySortWriter();
       Shuffle merged = outputs.byUnsafeWriter();
       Shuffle migrated = outputs.migrated(sorted);
@@ -73,7 +74,7 @@ class VerifiedReadsTest {
         readAll(pair, outputs, merged);
         assertThat(pair.fallbacks()).as("already known").isEqualTo(before);
         assertThat(pair.fallbacks()).isEqualTo(pair.count(FallbackReason.CHECKSUM_UNUSABLE));
-        assertThat(spark.fetched()).isEqualTo((int) before);
+        assertThat(spark.blocksFetched()).isEqualTo((int) before);
         assertThat(pair.count(Counter.BLOCKS_VERIFIED))
             .isEqualTo(pair.count(Counter.RDMA_BLOCKS_READ))
             .isGreaterThanOrEqualTo(3L * RANGES.length * SparkOutputs.MAPS);
