@@ -19,9 +19,14 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -39,24 +44,29 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import scala.Option;
 
-/** Two runtimes with real transports on one scripted device; one reads a block of the other. */
+/**
+ * Two runtimes with real transports on one scripted device, of which one reads a block of the
+ * other: the device is lost and comes back, or the server is drained.
+ */
 @Tag("slow")
-abstract class TwoRuntimesFixture extends RuntimeFixture {
+class TwoRuntimesTest extends RuntimeFixture {
   private static final int SHUFFLE = 0;
   private static final long MAP = 1;
   private static final int BYTES = 100_000;
+  private static final List<String> DESTROYING_CALLS =
+      List.of("ibv_destroy_qp", "rdma_destroy_qp", "rdma_destroy_id", "ibv_dealloc_pd");
 
   @RegisterExtension static final ScriptedDevice DEVICE = new ScriptedDevice();
 
   @TempDir private Path root;
-  final ScriptedLibrary library = DEVICE.library();
-  final byte[] content = new byte[BYTES];
+  private final ScriptedLibrary library = DEVICE.library();
+  private final byte[] content = new byte[BYTES];
   private ScriptedHost host;
-  Started reader;
-  Started server;
+  private Started reader;
+  private Started server;
 
   /** A runtime, and its transport of the last start. */
-  final class Started implements TransportStart {
+  private final class Started implements TransportStart {
     private final TransportStart real;
     final RdmaRuntime runtime;
     private volatile StartedTransport transport;
@@ -147,7 +157,7 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
   }
 
   /** Fetches the block: its bytes, or the reason why it uses TCP. */
-  final CompletableFuture<Object> fetch() {
+  private CompletableFuture<Object> fetch() {
     Answer handler = new Answer();
     FetchHandler.fetch(
         reader.transport,
@@ -155,5 +165,85 @@ abstract class TwoRuntimesFixture extends RuntimeFixture {
         List.of(new BlockRange(SHUFFLE, MAP, 0, 1)),
         handler);
     return handler.answer;
+  }
+
+  @Test
+  @DisplayName("the device is removed with READs in flight, and is there again later")
+  void shouldReadBlocksAgainWhenARemovedDeviceHasReturned() throws Exception {
+    assertThat(fetch().join()).isEqualTo(content);
+    long before = library.hits();
+    library.limit("held_reads", 1);
+    CompletableFuture<Object> open = fetch();
+    while (library.hits() == before) {
+      Thread.onSpinWait();
+    }
+
+    library.limit("removed", 1);
+    library.killDescriptors();
+    library.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
+    library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
+    while (!reader.isLost() || !server.isLost()) {
+      Thread.onSpinWait();
+    }
+
+    // After the loss of its connection it is requested once more.
+    assertThat(open.join())
+        .isIn(FallbackReason.LOST_PEER, FallbackReason.STOPPED, FallbackReason.CONNECT_FAILED);
+    assertThat(reader.runtime.mayFetch()).isFalse();
+    while (library.outstanding() > 0) {
+      Thread.onSpinWait();
+    }
+    IdleThreads.assertIdle();
+
+    library.reset();
+    reader.awaitReturn();
+    server.awaitReturn();
+
+    assertThat(fetch().join()).isEqualTo(content);
+    IdleThreads.assertIdle();
+  }
+
+  /** The address may not be there yet, or the port may be used by another process. */
+  @ParameterizedTest(name = "the device fails, and {0} fails 3 times with errno {1} at the restart")
+  @CsvSource({"rdma_bind_addr, 99", "rdma_bind_addr, 19", "rdma_listen, 98"})
+  void shouldReadBlocksAgainWhenAnExecutorListensAgain(String call, int errno) throws Exception {
+    assertThat(fetch().join()).isEqualTo(content);
+    long before = library.calls(call);
+    library.fail(call, errno, 1, 3);
+
+    library.raise(ScriptedLibrary.DEVICE_FATAL, 0);
+    while (library.calls(call) < before + 3) {
+      Thread.onSpinWait();
+    }
+    reader.awaitReturn();
+    server.awaitReturn();
+
+    assertThat(fetch().join()).isEqualTo(content);
+    IdleThreads.assertIdle();
+  }
+
+  @Test
+  void shouldCompleteTheReadsOfPeersAfterADrain() {
+    assertThat(fetch().join()).isEqualTo(content);
+    long before = library.hits();
+    library.limit("held_reads", 1);
+    CompletableFuture<Object> open = fetch();
+    while (library.hits() == before) {
+      Thread.onSpinWait();
+    }
+    List<Long> destroyed = destroyed();
+
+    server.runtime.drain();
+
+    assertThat(open).as("a READ of leased memory is in flight").isNotDone();
+    assertThat(destroyed()).as("calls of %s", DESTROYING_CALLS).isEqualTo(destroyed);
+    library.releaseReads();
+    assertThat(open.join()).as("read after the drain").isEqualTo(content);
+    assertThat(fetch().join()).as("requested after the drain").isEqualTo(content);
+    assertThat(destroyed()).as("calls of %s", DESTROYING_CALLS).isEqualTo(destroyed);
+  }
+
+  private List<Long> destroyed() {
+    return DESTROYING_CALLS.stream().map(library::calls).toList();
   }
 }

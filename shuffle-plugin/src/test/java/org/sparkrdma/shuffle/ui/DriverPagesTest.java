@@ -24,9 +24,12 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 import org.sparkrdma.shuffle.metrics.Figure;
 import scala.Tuple2;
 
-/** Names and values that Prometheus gets from the driver, and the templates that use them. */
+/**
+ * The tab of a real application; and names and values that Prometheus gets from the driver, with
+ * the templates that use them.
+ */
 @Timeout(120)
-class PrometheusTest {
+class DriverPagesTest {
   private static final Path CONF = Path.of("..", "conf");
   private static final Pattern NAME = Pattern.compile("metrics_spark_driver_rdma_\\w+_Value");
 
@@ -58,29 +61,13 @@ class PrometheusTest {
 
   /** The servlet's text in an application that has shuffled. */
   private static String scrape() throws Exception {
-    try (JavaSparkContext spark = shuffled()) {
-      URI uri = URI.create(spark.sc().uiWebUrl().get() + "/metrics/prometheus/");
-      HttpClient client =
-          HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
-      return client
-          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-          .body();
+    try (JavaSparkContext spark = shuffled(conf())) {
+      return get(spark, "/metrics/prometheus/");
     }
   }
 
-  /** An application that has shuffled, with the settings of the page; the caller closes it. */
-  static JavaSparkContext shuffled() {
-    String sink = "spark.metrics.conf.driver.sink.prometheusServlet.";
-    SparkConf conf =
-        new SparkConf(false)
-            .setMaster("local[2]")
-            .setAppName("prometheus")
-            .set("spark.ui.port", "0")
-            .set("spark.driver.host", "127.0.0.1")
-            .set("spark.metrics.namespace", "spark")
-            .set(sink + "class", "org.apache.spark.metrics.sink.PrometheusServlet")
-            .set(sink + "path", "/metrics/prometheus")
-            .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+  /** An application that has shuffled; the caller closes it. */
+  private static JavaSparkContext shuffled(SparkConf conf) {
     JavaSparkContext spark = new JavaSparkContext(conf);
     spark
         .parallelize(List.of(1, 2, 3), 2)
@@ -88,6 +75,45 @@ class PrometheusTest {
         .reduceByKey(Integer::sum)
         .count();
     return spark;
+  }
+
+  /** The settings of the page. */
+  private static SparkConf conf() {
+    String sink = "spark.metrics.conf.driver.sink.prometheusServlet.";
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("prometheus")
+        .set("spark.ui.port", "0")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.metrics.namespace", "spark")
+        .set(sink + "class", "org.apache.spark.metrics.sink.PrometheusServlet")
+        .set(sink + "path", "/metrics/prometheus")
+        .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+  }
+
+  private static String get(JavaSparkContext spark, String page) throws Exception {
+    HttpClient client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+    URI uri = URI.create(spark.sc().uiWebUrl().get() + page);
+    HttpResponse<String> answer =
+        client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer.body();
+  }
+
+  @Test
+  @Tag("slow")
+  void shouldSayInItsTabWhyRdmaIsNotUsed() throws Exception {
+    assertThat(tabOf(conf()))
+        .contains("in local mode no block is remote")
+        .contains("RDMA shuffle</a>");
+    assertThat(tabOf(conf().set("spark.shuffle.rdma.mode", "off")))
+        .contains("RDMA is not used: spark.shuffle.rdma.mode=off");
+  }
+
+  private static String tabOf(SparkConf conf) throws Exception {
+    try (JavaSparkContext spark = shuffled(conf)) {
+      return get(spark, "/rdma-shuffle/");
+    }
   }
 
   @Test
