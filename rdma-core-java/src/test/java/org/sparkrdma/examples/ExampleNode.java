@@ -41,10 +41,15 @@ final class ExampleNode implements AutoCloseable {
   /** Maximum length of a message. */
   static final int MESSAGE_BYTES = 256;
 
+  /** Maximum time to wait for an answer of the other end. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
   private static final Duration ANY_TIME = Duration.ofDays(365);
   private static final long RECEIVED = 1;
   private static final long DONE = 2;
   private static final int DEPTH = 8;
+  private static final int POLLED_AT_ONCE = 16;
+  private static final long PAUSE_NS = 1_000_000;
 
   private final VerbsEngine engine;
   private final Device device;
@@ -54,17 +59,23 @@ final class ExampleNode implements AutoCloseable {
   private final HostMemory messages;
   private final MemoryRegion messageRegion;
   private final WorkRequest work = new WorkRequest(1);
-  private final EventWaiter waiter;
+
+  /** Wakes the thread at completions of the queue and events of the manager. */
+  private final CompletionChannel channel;
+
+  /** Bytes received or read by each completed request, by its id. */
+  private final Map<Long, Long> completed = new HashMap<>();
+
   private Connection connection;
+  private ConnectionEvent event;
 
   private ExampleNode(VerbsEngine engine) throws VerbsException {
     this.engine = engine;
     device = engine.open(engine.devices().get(0));
     domain = device.allocateProtectionDomain();
-    CompletionChannel channel = device.createCompletionChannel();
+    channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(2 * DEPTH, channel);
     manager = device.createConnectionManager(channel);
-    waiter = new EventWaiter(channel, queue, manager);
     // The first half is for the message received, the second for the message sent.
     messages = device.allocate(2 * MESSAGE_BYTES);
     messageRegion =
@@ -102,19 +113,19 @@ final class ExampleNode implements AutoCloseable {
   void accept(InetSocketAddress address, Set<AccessFlag> ofPeer, PrintStream out)
       throws VerbsException {
     out.println("listening at " + manager.listen(address, 1).address());
-    connection = waiter.await(ConnectionEvent.Type.CONNECT_REQUEST, ANY_TIME).connection();
+    connection = await(ConnectionEvent.Type.CONNECT_REQUEST, ANY_TIME).connection();
     createQueuePair(ofPeer);
     connection.accept(ConnectionParameters.of(new byte[0]));
-    waiter.await(ConnectionEvent.Type.ESTABLISHED, EventWaiter.TIMEOUT);
+    await(ConnectionEvent.Type.ESTABLISHED, TIMEOUT);
   }
 
   /** Connects to an end that listens. */
   void connect(InetSocketAddress address) throws VerbsException {
-    connection = manager.resolve(address, null, EventWaiter.TIMEOUT);
-    waiter.await(ConnectionEvent.Type.RESOLVED, EventWaiter.TIMEOUT);
+    connection = manager.resolve(address, null, TIMEOUT);
+    await(ConnectionEvent.Type.RESOLVED, TIMEOUT);
     createQueuePair(Set.of());
     connection.connect(ConnectionParameters.of(new byte[0]));
-    waiter.await(ConnectionEvent.Type.ESTABLISHED, EventWaiter.TIMEOUT);
+    await(ConnectionEvent.Type.ESTABLISHED, TIMEOUT);
   }
 
   private void createQueuePair(Set<AccessFlag> ofPeer) throws VerbsException {
@@ -139,7 +150,7 @@ final class ExampleNode implements AutoCloseable {
 
   /** Waits for a message of the other end. */
   ByteBuffer receive() {
-    int lengthBytes = (int) waiter.await(RECEIVED);
+    int lengthBytes = (int) await(RECEIVED);
     ByteBuffer message = ByteBuffer.allocate(lengthBytes);
     message.put(messages.slice(0, lengthBytes)).flip();
     postReceive();
@@ -175,12 +186,12 @@ final class ExampleNode implements AutoCloseable {
     if (!connection.queuePair().postSend(request.signalled())) {
       throw new IllegalStateException("the send queue is full");
     }
-    waiter.await(DONE);
+    await(DONE);
   }
 
   /** Waits until the other end has closed the connection. */
   void awaitDisconnect() {
-    waiter.await(ConnectionEvent.Type.DISCONNECTED, ANY_TIME);
+    await(ConnectionEvent.Type.DISCONNECTED, ANY_TIME);
   }
 
   @Override
@@ -192,97 +203,65 @@ final class ExampleNode implements AutoCloseable {
   }
 
   /**
-   * Waits for completions and connection events. The thread sleeps on the completion channel, which
-   * both wake.
+   * Waits for the next event.
    *
-   * <p>Confined to the thread that posts the work. The owner of the device closes its objects.
+   * @throws IllegalStateException when it is of another type, or does not come in time
    */
-  private static final class EventWaiter {
-    /** Maximum time to wait for an answer of the other end. */
-    static final Duration TIMEOUT = Duration.ofSeconds(30);
-
-    private static final int POLLED_AT_ONCE = 16;
-    private static final long PAUSE_NS = 1_000_000;
-
-    private final CompletionChannel channel;
-    private final CompletionQueue queue;
-    private final ConnectionManager manager;
-
-    /** Bytes received or read by each completed request, by its id. */
-    private final Map<Long, Long> completed = new HashMap<>();
-
-    private ConnectionEvent event;
-
-    /**
-     * @param channel that completions of the queue and events of the manager wake
-     */
-    EventWaiter(CompletionChannel channel, CompletionQueue queue, ConnectionManager manager) {
-      this.channel = channel;
-      this.queue = queue;
-      this.manager = manager;
+  private ConnectionEvent await(ConnectionEvent.Type type, Duration limit) {
+    long deadlineNs = System.nanoTime() + limit.toNanos();
+    while (event == null) {
+      pollOrWait(deadlineNs, type);
     }
-
-    /**
-     * Waits for the next event.
-     *
-     * @throws IllegalStateException when it is of another type, or does not come in time
-     */
-    ConnectionEvent await(ConnectionEvent.Type type, Duration limit) {
-      long deadlineNs = System.nanoTime() + limit.toNanos();
-      while (event == null) {
-        pollOrWait(deadlineNs, type);
-      }
-      ConnectionEvent taken = event;
-      event = null;
-      if (taken.type() != type) {
-        throw new IllegalStateException(
-            "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
-      }
-      return taken;
+    ConnectionEvent taken = event;
+    event = null;
+    if (taken.type() != type) {
+      throw new IllegalStateException(
+          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
     }
+    return taken;
+  }
 
-    /**
-     * Waits for the completion of a request, for at most {@link #TIMEOUT}, and returns the number
-     * of bytes received or read. Of two requests with the same id, the first must be awaited before
-     * the second is posted.
-     *
-     * @throws IllegalStateException when a request fails, the connection ends, or time runs out
-     */
-    long await(long requestId) {
-      long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
-      while (!completed.containsKey(requestId)) {
-        if (event != null) {
-          throw new IllegalStateException("the connection has ended: type=" + event.type());
-        }
-        pollOrWait(deadlineNs, requestId);
+  /**
+   * Waits for the completion of a request, for at most {@link #TIMEOUT}, and returns the number of
+   * bytes received or read. Of two requests with the same id, the first must be awaited before the
+   * second is posted.
+   *
+   * @throws IllegalStateException when a request fails, the connection ends, or time runs out
+   */
+  private long await(long requestId) {
+    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+    while (!completed.containsKey(requestId)) {
+      if (event != null) {
+        throw new IllegalStateException("the connection has ended: type=" + event.type());
       }
-      return completed.remove(requestId);
+      pollOrWait(deadlineNs, requestId);
     }
+    return completed.remove(requestId);
+  }
 
-    /** Polls completions and one event; waits a little when there are none. */
-    private void pollOrWait(long deadlineNs, Object awaited) {
-      if (System.nanoTime() - deadlineNs > 0) {
-        throw new IllegalStateException("no answer in time: awaited=" + awaited);
-      }
-      boolean polled = queue.poll(POLLED_AT_ONCE, this::onCompletion) > 0;
-      event = event == null ? manager.pollEvent() : event;
-      if (polled || event != null) {
-        return;
-      }
-      queue.arm();
-      // A completion that came before arm() wakes nothing.
-      if (queue.poll(POLLED_AT_ONCE, this::onCompletion) == 0) {
-        channel.await(PAUSE_NS);
-      }
+  /** Polls completions and one event; waits a little when there are none. */
+  private void pollOrWait(long deadlineNs, Object awaited) {
+    if (System.nanoTime() - deadlineNs > 0) {
+      throw new IllegalStateException("no answer in time: awaited=" + awaited);
     }
+    boolean polled = queue.poll(POLLED_AT_ONCE, this::onCompletion) > 0;
+    event = event == null ? manager.pollEvent() : event;
+    if (polled || event != null) {
+      return;
+    }
+    queue.arm();
+    // A completion that came before arm() wakes nothing.
+    if (queue.poll(POLLED_AT_ONCE, this::onCompletion) == 0) {
+      channel.await(PAUSE_NS);
+    }
+  }
 
-    private void onCompletion(WorkCompletion completion) {
-      if (completion.succeeded()) {
-        completed.put(completion.requestId(), completion.byteLength());
-      } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
-        // Work is flushed when the connection ends; its event says so.
-        throw new IllegalStateException("work request failed: status=" + completion.status());
-      }
+  private void onCompletion(WorkCompletion completion) {
+    if (completion.succeeded()) {
+      completed.put(completion.requestId(), completion.byteLength());
+    } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
+      // Work is flushed when the connection ends; its event says so.
+      throw new IllegalStateException("work request failed: status=" + completion.status());
     }
   }
 }
