@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * Blocks of one LOCATED are delivered while later ones are read; and connections use several
+ * completion queues, see {@link CompletionQueues}.
+ */
+class TransportFetchTest extends TransportFixture {
+  private static final int BLOCKS = 8;
+
+  /** A READ fills a chunk of 64 KiB. */
+  private static final int READS_PER_BLOCK = 4;
+
+  /** Number of the first READ of the last block. */
+  private static final int LAST_BLOCK = (BLOCKS - 1) * READS_PER_BLOCK + 1;
+
+  private static final int SERVERS = 3;
+
+  /** Room for one connection of {@link TestExecutor}. */
+  private static final int ONE_CONNECTION = 85;
+
+  private final List<BlockRange> blocks = new ArrayList<>();
+  private final AtomicLong laterNs = new AtomicLong();
+
+  /** Begins to fetch blocks of the second executor. */
+  private CollectedBlocks beginFetch(TestExecutor.Options options) throws Exception {
+    TestExecutor reader = start(options);
+    TestExecutor server = start(new TestExecutor.Options(2).lease(Duration.ofHours(1)));
+    for (int map = 0; map < BLOCKS; map++) {
+      server.outputs().write(map, random, READS_PER_BLOCK << 16);
+      blocks.add(block(map, 0, 1));
+    }
+    return beginFetch(reader, server);
+  }
+
+  private CollectedBlocks beginFetch(TestExecutor reader, TestExecutor server) throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
+    return collected;
+  }
+
+  private void assertFirstAreRight(CollectedBlocks collected) {
+    assertRight(executors.get(1), blocks.subList(0, BLOCKS - 1), collected);
+  }
+
+  @Test
+  void shouldDeliverTheBlocksBeforeAReadThatHangs() throws Exception {
+    CollectedBlocks collected =
+        beginFetch(
+            new TestExecutor.Options(1)
+                .faults("hang@" + LAST_BLOCK)
+                .requestTimeout(Duration.ofMinutes(10)));
+    collected.awaitFirst(BLOCKS - 1);
+    assertFirstAreRight(collected);
+    assertThat(collected.answered()).isEqualTo(BLOCKS - 1);
+    assertThat(executors.get(0).count(Counter.RDMA_READS_POSTED))
+        .isEqualTo(BLOCKS * READS_PER_BLOCK);
+  }
+
+  @Test
+  void shouldNotBlameBlocksThatWereReadBeforeOneThatFails() throws Exception {
+    CollectedBlocks collected =
+        beginFetch(new TestExecutor.Options(1).faults("read-error@" + LAST_BLOCK)).await();
+    assertFirstAreRight(collected);
+    assertThat(collected.reason(BLOCKS - 1)).isEqualTo(FallbackReason.READ_ERROR);
+  }
+
+  private TestExecutor startWithSmallQueues(long incarnation) throws Exception {
+    return start(
+        new TestExecutor.Options(incarnation)
+            .maxCompletionQueueDepth(ONE_CONNECTION)
+            .idleTimeout(Duration.ofMinutes(1))
+            .nanoClock(() -> System.nanoTime() + laterNs.get()));
+  }
+
+  @Test
+  void shouldReadOverConnectionsWithQueuesOfTheirOwnAgainAndAgain() throws Exception {
+    TestExecutor reader = startWithSmallQueues(1);
+    blocks.addAll(List.of(block(0, 0, 1), block(0, 1, 2)));
+    for (int i = 0; i < SERVERS; i++) {
+      startWithSmallQueues(2 + i).outputs().write(0, random, 300_000, 300_000);
+    }
+    List<TestExecutor> servers = executors.subList(1, executors.size());
+    for (int round = 1; round <= 2; round++) {
+      List<CollectedBlocks> fetches = new ArrayList<>();
+      for (TestExecutor server : servers) {
+        fetches.add(beginFetch(reader, server));
+      }
+      for (int i = 0; i < SERVERS; i++) {
+        assertRight(servers.get(i), blocks, fetches.get(i).await());
+      }
+      assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo((long) round * SERVERS);
+      // The release of leases is the last use of a connection.
+      while (reader.count(Counter.CONNECTIONS_CLOSED) < (long) round * SERVERS) {
+        laterNs.addAndGet(Duration.ofMinutes(2).toNanos());
+        LockSupport.parkNanos(300_000_000);
+      }
+    }
+  }
+}
