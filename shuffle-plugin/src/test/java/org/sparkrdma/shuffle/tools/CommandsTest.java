@@ -6,12 +6,51 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Commands with their output and exit codes, on the loopback engine and without a device. */
-class CommandsTest extends CommandsFixture {
+/**
+ * Commands of the jar with their output and exit codes, on the loopback engine and without a
+ * device, and with wrong options and settings.
+ */
+@Timeout(60)
+class CommandsTest {
+  @TempDir private Path directory;
+  private final StringWriter output = new StringWriter();
+  private final StringWriter errors = new StringWriter();
+  private String soft;
+
+  @BeforeEach
+  void writeSettings() throws IOException {
+    soft =
+        settings(
+            """
+            spark.shuffle.manager org.sparkrdma.shuffle.RdmaShuffleManager
+            spark.shuffle.rdma.engine soft
+            spark.local.dir DIRECTORY
+            """
+                .replace("DIRECTORY", directory.toString()));
+  }
+
+  private int run(String... arguments) {
+    return Commands.run(new PrintWriter(output, true), new PrintWriter(errors, true), arguments);
+  }
+
+  private String settings(String text) throws IOException {
+    return Files.writeString(Files.createTempFile(directory, "spark", ".conf"), text).toString();
+  }
+
   @Test
   void shouldReportThatTheLoopbackDeviceWillBeUsed() {
     assertThat(run("doctor", "-v", "--conf", soft)).isZero();
@@ -103,5 +142,63 @@ class CommandsTest extends CommandsFixture {
     assertThat(output.toString().lines().findFirst().orElseThrow())
         .contains("none does not exist")
         .endsWith(unreached + "Connection refused");
+  }
+
+  @Test
+  void shouldNameFileAndCauseBeforeItCollects() {
+    Path zip = directory.resolve("none").resolve("card.zip");
+    assertThat(run("doctor", "--conf", soft, "--collect", zip.toString()))
+        .isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .startsWith("Cannot write --collect " + zip + ": java.nio.file.NoSuchFileException");
+    assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .contains("Cannot write --collect " + soft + ": java.nio.file.FileAlreadyExistsException");
+    if (Files.isDirectory(Path.of("/proc/self"))) {
+      assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
+          .isEqualTo(Commands.WRONG_USAGE);
+      assertThat(errors.toString()).contains("Cannot write --collect /proc/card.zip: ");
+    }
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldReportAPortThatIsTakenAsWrongUsage() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      String port = Integer.toString(taken.getLocalPort());
+      assertThat(run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", port))
+          .isEqualTo(Commands.WRONG_USAGE);
+      assertThat(errors.toString()).hasLineCount(1).startsWith("Cannot listen at TCP port " + port);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "fly",
+        "doctor --jsn",
+        "doctor --listen x",
+        "doctor --conf /none",
+        "devices x",
+        "doctor --host no.such.host.invalid",
+        "doctor --peer a:b:c",
+        "doctor --peer host:70000",
+        "doctor --listen 70000",
+        "doctor --conf="
+      })
+  void shouldRefuseWrongUsageInOneSentence(String arguments) {
+    assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ", -1)))
+        .isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).hasLineCount(1).contains("--help)");
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseWrongSettingsInTheListOfDevices() throws IOException {
+    String wrong = settings("spark.shuffle.rdma.engine cars\n");
+    assertThat(run("devices", "--conf", wrong)).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).contains("value=cars");
   }
 }

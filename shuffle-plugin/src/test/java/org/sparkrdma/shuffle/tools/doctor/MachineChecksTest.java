@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
@@ -19,8 +21,23 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Checks of the machine and the verdict, on directories like the files of several machines. */
-class MachineChecksTest extends FakeMachineFixture {
+class MachineChecksTest {
+  @TempDir private Path root;
   @TempDir private Path directory;
+  private FakeMachine machine;
+
+  @BeforeEach
+  void create() {
+    machine = new FakeMachine(root);
+  }
+
+  private void delete(String name) {
+    assertThat(root.resolve(name).toFile().delete()).isTrue();
+  }
+
+  private void link(String name, String target) throws IOException {
+    Files.createSymbolicLink(root.resolve(name), Path.of(target));
+  }
 
   @Test
   void shouldExplainABareMachine() {
