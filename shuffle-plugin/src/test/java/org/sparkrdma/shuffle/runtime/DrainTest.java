@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -12,13 +11,10 @@ import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
@@ -26,19 +22,13 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.thread.ControlThread;
-import org.sparkrdma.verbs.device.PortState;
 
 /**
  * The end of an executor while its tasks fetch, each step of it held. Spark's client answers every
  * block here, so each failed block would be one that the plug-in has refused. Spark would count
  * that as a failure of the executor that serves it.
  */
-@Timeout(60)
-class DrainTest {
-  private static final Duration WAIT = Duration.ofSeconds(30);
+class DrainTest extends RuntimeFixture {
   private static final String FALLBACK_THREAD = "rdma-tcp-";
 
   /** This executor, whose endpoint is the only one in the directory. */
@@ -46,34 +36,26 @@ class DrainTest {
 
   private static final String WITHOUT_RDMA = "8";
 
-  private final JavaSparkContext spark;
-  private final DriverDirectory directory;
-  private final FakeSparkClient client = new FakeSparkClient();
-  private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+  private DriverDirectory directory;
+  private final FakeSparkClient tcp = new FakeSparkClient();
   private final RecordingListener answers = new RecordingListener();
   private final List<FetchRequest> open = new ArrayList<>();
   private final CountDownLatch reached = new CountDownLatch(1);
   private final CountDownLatch mayGoOn = new CountDownLatch(1);
 
-  DrainTest() {
-    SparkConf conf =
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("drain")
-            .set("spark.ui.enabled", "false")
-            .set("spark.driver.host", "127.0.0.1");
-    DirectoryName.choose(conf);
-    spark = new JavaSparkContext(conf);
+  @BeforeEach
+  void openDirectory() {
     SparkEnv env = SparkEnv.get();
+    DirectoryName.choose(env.conf());
     directory = new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
+    client = tcp;
   }
 
   @AfterEach
   void close() {
-    client.release();
+    tcp.release();
     mayGoOn.countDown();
     directory.close();
-    spark.close();
   }
 
   @Test
@@ -94,7 +76,7 @@ class DrainTest {
     assertThat(engine.closed()).as("peers may still read registered memory").isEmpty();
     // Requests by RDMA end later, and their connects wait on no other's thread.
     fail(1);
-    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
+    assertThat(tcp.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
     assertAllAnswered();
     assertThat(engine.closed()).isEmpty();
     runtime.close();
@@ -119,7 +101,7 @@ class DrainTest {
     fetchWhileEnding(runtime);
     mayGoOn.countDown();
     ending.join();
-    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
+    assertThat(tcp.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
     fetchAfter(runtime);
     assertAllAnswered();
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
@@ -133,26 +115,26 @@ class DrainTest {
     awaitOpen(1);
     fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_1_0");
     awaitOpen(2);
-    client.hold("slow");
+    tcp.hold("slow");
     // Where it is known at once that a peer has no RDMA, the task's thread connects.
     new Thread(() -> fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_2_0"), "task 2").start();
-    client.awaitRequest("shuffle_0_2_0");
+    tcp.awaitRequest("shuffle_0_2_0");
     new Thread(() -> fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_3_0"), "task 3").start();
   }
 
   private void fetchWhileEnding(RdmaRuntime runtime) throws InterruptedException {
     String task = Thread.currentThread().getName();
     fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_4_0");
-    assertThat(client.requester("shuffle_0_4_0")).isEqualTo(task);
+    assertThat(tcp.requester("shuffle_0_4_0")).isEqualTo(task);
     fetch(runtime, WITHOUT_RDMA, "quick", "shuffle_0_5_0");
-    assertThat(client.requester("shuffle_0_5_0")).isEqualTo(task);
+    assertThat(tcp.requester("shuffle_0_5_0")).isEqualTo(task);
     fail(0);
-    assertThat(client.awaitRequest("shuffle_0_0_0")).startsWith(FALLBACK_THREAD);
+    assertThat(tcp.awaitRequest("shuffle_0_0_0")).startsWith(FALLBACK_THREAD);
   }
 
   private void fetchAfter(RdmaRuntime runtime) {
     fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_6_0");
-    assertThat(client.requester("shuffle_0_6_0")).isEqualTo(Thread.currentThread().getName());
+    assertThat(tcp.requester("shuffle_0_6_0")).isEqualTo(Thread.currentThread().getName());
   }
 
   /** A time-out of the transport, or its close. */
@@ -165,7 +147,7 @@ class DrainTest {
   }
 
   private void assertAllAnswered() throws InterruptedException {
-    client.release();
+    tcp.release();
     assertThat(answers.awaitAnswers(7))
         .containsExactlyInAnyOrder(
             "shuffle_0_0_0",
@@ -194,29 +176,16 @@ class DrainTest {
   }
 
   private RdmaRuntime runtime(Runnable closeOfTransport) {
-    SparkEnv env = SparkEnv.get();
-    ShuffleSettings settings = ShuffleSettings.defaults();
-    ShuffleCounters counters = new ShuffleCounters();
-    ControlThread control = new ControlThread();
-    return new RdmaRuntime(
-        env,
-        client,
-        new DirectoryClient(env, settings.lookupTimeout(), control),
-        counters,
-        new RuntimeStart(
-            env,
-            settings,
-            (name, engineSettings) -> engine.choice(),
-            parts ->
-                engine.new IdleTransport(() -> {}, closeOfTransport) {
-                  @Override
-                  public void fetch(FetchRequest request) {
-                    add(request);
-                  }
-                },
-            List.of()),
-        new RdmaRuntime.Limits(WAIT, WAIT, Duration.ofHours(1)),
-        control);
+    return runtime(
+        engine,
+        parts ->
+            engine.new IdleTransport(() -> {}, closeOfTransport) {
+              @Override
+              public void fetch(FetchRequest request) {
+                add(request);
+              }
+            },
+        List.of());
   }
 
   private void add(FetchRequest handler) {
