@@ -19,8 +19,8 @@ import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
@@ -126,7 +126,7 @@ final class DoctorCommand implements Callable<Integer> {
     if (!probe.usable()) {
       return check.runWithoutDevice();
     }
-    try (OpenDevice device = OpenDevice.open(settings, host)) {
+    try (ProbedDevice device = ProbedDevice.open(settings, host)) {
       return check.run(device);
     } catch (VerbsException e) {
       return List.of(Finding.problem(e.getMessage() + ".", "run this command again"));

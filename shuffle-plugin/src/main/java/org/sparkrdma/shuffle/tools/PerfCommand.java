@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
 import org.sparkrdma.shuffle.tools.peer.PerfClient;
 import org.sparkrdma.shuffle.tools.peer.PerfClient.Measurement;
@@ -87,7 +87,7 @@ final class PerfCommand implements Callable<Integer> {
     InetAddress host = options.sparkHost();
     PrintWriter out = spec.commandLine().getOut();
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-    try (OpenDevice device = OpenDevice.open(options.shuffleSettings(), host);
+    try (ProbedDevice device = ProbedDevice.open(options.shuffleSettings(), host);
         PeerListener listener = new PeerListener(device, port)) {
       Map<String, Object> facts = new LinkedHashMap<>();
       facts.put("schema", Commands.SCHEMA);
@@ -165,14 +165,15 @@ final class PerfCommand implements Callable<Integer> {
           spec, "--ms", durationMs, 1, (int) TimeUnit.NANOSECONDS.toMillis(PerfClient.MAX_NS));
       List<Integer> lengths = new ArrayList<>();
       sizes.forEach(size -> lengths.add(bytes(size)));
-      try (OpenDevice device = OpenDevice.open(options.shuffleSettings(), options.sparkHost())) {
+      try (ProbedDevice device =
+          ProbedDevice.open(options.shuffleSettings(), options.sparkHost())) {
         return measure(device, at, lengths);
       } catch (VerbsException e) {
         return fail(spec, "RDMA cannot be used here: " + e.getMessage() + Commands.RUN_DOCTOR);
       }
     }
 
-    private int measure(OpenDevice device, HostPort at, List<Integer> lengths) {
+    private int measure(ProbedDevice device, HostPort at, List<Integer> lengths) {
       try (PerfClient client = new PerfClient(device, at.host(), at.port())) {
         List<PerfClient.Row> rows = client.run(lengths, TimeUnit.MILLISECONDS.toNanos(durationMs));
         String engine = device.device().info().engine();

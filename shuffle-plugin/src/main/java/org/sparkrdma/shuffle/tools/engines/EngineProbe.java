@@ -115,7 +115,7 @@ public final class EngineProbe {
     Map<Path, Optional<String>> directories = Map.of();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, number));
+        chosen = Optional.of(ProbedDevice.choose(open, settings, sparkHost, number));
         freeMemory = open.freeMemoryBytes();
         if (used) {
           try (Device device = open.open(chosen.get().device())) {

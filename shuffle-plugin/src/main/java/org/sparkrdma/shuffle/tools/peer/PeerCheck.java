@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -51,7 +51,7 @@ public final class PeerCheck {
    *
    * @param own the device of this host
    */
-  public List<Finding> run(OpenDevice own) {
+  public List<Finding> run(ProbedDevice own) {
     Optional<Announcement> announcement = reachByTcp();
     if (announcement.isPresent()) {
       Announcement peer = announcement.get();
@@ -96,7 +96,7 @@ public final class PeerCheck {
     }
   }
 
-  private void read(OpenDevice own, Announcement peer) {
+  private void read(ProbedDevice own, Announcement peer) {
     String pair = "";
     try (ReadMeter meter = new ReadMeter(own.device())) {
       AddressPair addresses = AddressPair.of(own.choice().addresses(), peer.addresses());

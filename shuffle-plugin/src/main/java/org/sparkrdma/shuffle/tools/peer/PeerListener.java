@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -66,7 +66,7 @@ public final class PeerListener implements AutoCloseable {
    * @param open closed by the caller, after this
    * @param port TCP port; 0 for any
    */
-  public PeerListener(OpenDevice open, int port) throws IOException, VerbsException {
+  public PeerListener(ProbedDevice open, int port) throws IOException, VerbsException {
     this(open, port, SILENCE_NS);
   }
 
@@ -75,7 +75,7 @@ public final class PeerListener implements AutoCloseable {
    *
    * @param silenceNs time after which a TCP connection on which nothing happens is closed
    */
-  PeerListener(OpenDevice open, int port, long silenceNs) throws IOException, VerbsException {
+  PeerListener(ProbedDevice open, int port, long silenceNs) throws IOException, VerbsException {
     this.silenceNs = silenceNs;
     Device device = open.device();
     if (device.info().limits().maxPrivateDataBytes() < SharedRegion.PRIVATE_BYTES) {

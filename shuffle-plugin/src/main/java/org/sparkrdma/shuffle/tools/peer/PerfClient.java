@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -67,7 +67,7 @@ public final class PerfClient implements AutoCloseable {
    * @throws IOException when TCP does not reach the peer, or another program answers
    * @throws VerbsException when RDMA does not reach it
    */
-  public PerfClient(OpenDevice own, String host, int port) throws IOException, VerbsException {
+  public PerfClient(ProbedDevice own, String host, int port) throws IOException, VerbsException {
     Announcement.Connected connected = Announcement.connect(host, port, LIMIT_MS);
     try {
       Announcement peer = connected.announcement();
@@ -83,7 +83,7 @@ public final class PerfClient implements AutoCloseable {
     }
   }
 
-  private static ReadMeter connect(OpenDevice own, AddressPair pair) throws VerbsException {
+  private static ReadMeter connect(ProbedDevice own, AddressPair pair) throws VerbsException {
     ReadMeter meter = new ReadMeter(own.device());
     try {
       meter.connect(pair);

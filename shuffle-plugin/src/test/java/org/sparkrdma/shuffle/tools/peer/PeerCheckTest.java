@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 
 /** Both sides on the loopback engine. */
 @Timeout(60)
@@ -31,7 +31,7 @@ class PeerCheckTest {
   private static final long WAIT_NS = 1_000_000;
   private static final String HERE = "127.0.0.1";
 
-  private OpenDevice own;
+  private ProbedDevice own;
 
   @BeforeEach
   void open() throws Exception {

@@ -6,14 +6,14 @@ import java.net.InetAddress;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 
 /** A listener on the loopback engine that serves on a thread of its own until it is closed. */
 public final class RunningListener implements AutoCloseable {
   private static final long WAIT_NS = 1_000_000;
 
   private final AtomicBoolean over = new AtomicBoolean();
-  private final OpenDevice device = device();
+  private final ProbedDevice device = device();
   private final PeerListener listener = new PeerListener(device, 0);
   private final Thread server = new Thread(this::serve, "peer-listener");
 
@@ -22,8 +22,8 @@ public final class RunningListener implements AutoCloseable {
   }
 
   /** A device of the loopback engine, which the caller closes. */
-  static OpenDevice device() throws Exception {
-    return OpenDevice.open(
+  static ProbedDevice device() throws Exception {
+    return ProbedDevice.open(
         ShuffleSettings.of(Map.of("spark.shuffle.rdma.engine", "soft")),
         InetAddress.getLoopbackAddress());
   }

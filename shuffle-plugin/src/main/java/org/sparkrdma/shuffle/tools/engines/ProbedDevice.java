@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.VerbsException;
  * @param device open
  * @param choice its port and addresses
  */
-public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
+public record ProbedDevice(VerbsEngine engine, Device device, DeviceChoice choice)
     implements AutoCloseable {
 
   /**
@@ -26,7 +26,7 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
    * @param sparkHost where Spark's own block transfer listens
    * @throws VerbsException when there is none, with the reasons
    */
-  public static OpenDevice open(ShuffleSettings settings, InetAddress sparkHost)
+  public static ProbedDevice open(ShuffleSettings settings, InetAddress sparkHost)
       throws VerbsException {
     Verbs.Choice engines = Verbs.choose(settings.engine(), settings.engineSettings());
     VerbsEngine engine = engines.engine();
@@ -35,7 +35,7 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
     }
     try {
       DeviceChoice choice = choose(engine, settings, sparkHost, 0);
-      return new OpenDevice(engine, engine.open(choice.device()), choice);
+      return new ProbedDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException e) {
       engine.close();
       throw e;
