@@ -100,7 +100,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private int starts;
 
   /** Parts that have not closed: a start would open the device a second time. Else null. */
-  private RunningParts unclosed;
+  private OpenRdma unclosed;
 
   private long restartMs;
   private long upSinceNs;
@@ -132,7 +132,7 @@ public final class RdmaRuntime implements AutoCloseable {
             env,
             settings,
             Verbs::choose,
-            RunningParts.rdmaTransports(env, resolver, settings, counters),
+            OpenRdma.rdmaTransports(env, resolver, settings, counters),
             warnings);
     ControlThread control = new ControlThread();
     RdmaRuntime created =
@@ -225,7 +225,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
     starts++;
     int number = starts;
-    Optional<RunningParts> started =
+    Optional<OpenRdma> started =
         start.run(reason -> control.execute(() -> turnOff(number, reason)));
     if (started.isEmpty()) {
       onFailedStart(start.reasons());
@@ -239,7 +239,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  private void announce(RunningParts started) {
+  private void announce(OpenRdma started) {
     LOG.info("RDMA is up: {}", started.description());
     upSinceNs = System.nanoTime();
     var unused =
@@ -493,7 +493,7 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   private void closeParts() {
-    RunningParts open = unclosed == null ? status.get().parts() : unclosed;
+    OpenRdma open = unclosed == null ? status.get().parts() : unclosed;
     if (open != null) {
       open.close();
     }

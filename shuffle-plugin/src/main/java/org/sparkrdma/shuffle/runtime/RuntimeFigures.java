@@ -93,7 +93,7 @@ final class RuntimeFigures {
     return figures;
   }
 
-  private void putParts(Map<String, Object> figures, RunningParts parts) {
+  private void putParts(Map<String, Object> figures, OpenRdma parts) {
     List<ListenerAddress> addresses = parts.transport().endpoint().addresses();
     put(figures, Figure.ENGINE, parts.engine().name());
     put(figures, Figure.DEVICE, parts.device().info().name());

@@ -32,7 +32,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Chooses engine and device and opens {@link RunningParts} on them. Each attempt uses devices and
+ * Chooses engine and device and opens {@link OpenRdma} on them. Each attempt uses devices and
  * addresses as they are then. Used by one thread at a time.
  */
 class RuntimeStart {
@@ -44,7 +44,7 @@ class RuntimeStart {
   private final SparkEnv env;
   private final ShuffleSettings settings;
   private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
-  private final RunningParts.TransportStart transports;
+  private final OpenRdma.TransportStart transports;
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private boolean transientReason;
@@ -57,7 +57,7 @@ class RuntimeStart {
       SparkEnv env,
       ShuffleSettings settings,
       BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      RunningParts.TransportStart transports,
+      OpenRdma.TransportStart transports,
       List<String> warnings) {
     this.env = env;
     this.settings = settings;
@@ -91,7 +91,7 @@ class RuntimeStart {
    * @param outOfService receives the reason, at any later time, when the transport cannot be used
    *     any more; returns at once
    */
-  Optional<RunningParts> run(Consumer<String> outOfService) {
+  Optional<OpenRdma> run(Consumer<String> outOfService) {
     transientReason = false;
     reasons.clear();
     if (!warnings.isEmpty()) {
@@ -149,11 +149,11 @@ class RuntimeStart {
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */
-  private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
+  private OpenRdma startOn(VerbsEngine engine, Consumer<String> outOfService)
       throws VerbsException {
     boolean started = false;
     try {
-      RunningParts parts =
+      OpenRdma parts =
           DeviceTrials.run(
               DeviceChoice.all(engine.devices(), selector(), NetworkAddress::ofHost),
               choice -> startOn(engine, choice, outOfService),
@@ -185,8 +185,7 @@ class RuntimeStart {
     }
   }
 
-  private RunningParts startOn(
-      VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
+  private OpenRdma startOn(VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     PinnedLimit limit =
@@ -196,6 +195,6 @@ class RuntimeStart {
             // Spark has set the resources of the executor's ResourceProfile in this configuration.
             SparkMemory.of(key -> env.conf().get(key, null)),
             engine.freeMemoryBytes());
-    return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
+    return OpenRdma.open(engine, choice, machine, limit, transports, outOfService);
   }
 }

@@ -9,7 +9,7 @@ import java.util.List;
  * @param reasons why RDMA is not up
  * @param parts null unless it is {@link State#UP}; after a stop those that were up, to be closed
  */
-record RuntimeStatus(State state, List<String> reasons, RunningParts parts) {
+record RuntimeStatus(State state, List<String> reasons, OpenRdma parts) {
   /**
    * The states:
    *
@@ -38,7 +38,7 @@ record RuntimeStatus(State state, List<String> reasons, RunningParts parts) {
     reasons = List.copyOf(reasons);
   }
 
-  static RuntimeStatus up(RunningParts parts) {
+  static RuntimeStatus up(OpenRdma parts) {
     return new RuntimeStatus(State.UP, List.of(), parts);
   }
 

@@ -4,6 +4,6 @@
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.runtime.RdmaRuntime}, which owns everything that an
  * executor must close; {@code RuntimeStatus} is its state. {@code RuntimeStart} chooses engine and
- * device, {@code RunningParts} opens and closes them and the transport.
+ * device, {@code OpenRdma} opens and closes them and the transport.
  */
 package org.sparkrdma.shuffle.runtime;

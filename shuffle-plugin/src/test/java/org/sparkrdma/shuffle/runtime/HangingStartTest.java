@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
-import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
+import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -127,7 +127,7 @@ class HangingStartTest extends RuntimeFixture {
     runtime.start();
   }
 
-  private StartedTransport startTransport(OpenDevice open) {
+  private StartedTransport startTransport(DeviceStart open) {
     awaitDespiteInterrupts(mayStart);
     return engine.new IdleTransport(() -> {}, () -> engine.close("transport")) {
       @Override

@@ -4,8 +4,8 @@ package org.sparkrdma.shuffle.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
-import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
+import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
+import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -17,7 +17,7 @@ final class LosableTransport implements TransportStart {
     /**
      * @param number of the start; 1 is the first
      */
-    void run(int number, OpenDevice open) throws VerbsException;
+    void run(int number, DeviceStart open) throws VerbsException;
   }
 
   private final FakeEngine engine;
@@ -34,12 +34,12 @@ final class LosableTransport implements TransportStart {
   }
 
   @Override
-  public StartedTransport start(OpenDevice open) throws VerbsException {
+  public StartedTransport start(DeviceStart open) throws VerbsException {
     step.run(addStart(open), open);
     return engine.transport();
   }
 
-  private synchronized int addStart(OpenDevice open) {
+  private synchronized int addStart(DeviceStart open) {
     outOfService.add(open.outOfService());
     notifyAll();
     return outOfService.size();

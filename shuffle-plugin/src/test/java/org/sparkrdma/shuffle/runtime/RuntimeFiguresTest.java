@@ -38,8 +38,7 @@ class RuntimeFiguresTest {
         };
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
       RuntimeStatus up =
-          RuntimeStatus.up(
-              new RunningParts(transport, budget, engine.open("fake0"), engine, "fake"));
+          RuntimeStatus.up(new OpenRdma(transport, budget, engine.open("fake0"), engine, "fake"));
       RuntimeFigures upFigures = figures(up);
       Map<String, Object> figures = upFigures.current();
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");

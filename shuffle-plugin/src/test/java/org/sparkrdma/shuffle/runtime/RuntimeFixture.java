@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
+import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;

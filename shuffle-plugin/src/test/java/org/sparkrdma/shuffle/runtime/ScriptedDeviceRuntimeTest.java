@@ -33,8 +33,8 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
-import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
+import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
+import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.transport.StartedTransport;
@@ -115,7 +115,7 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
 
   private static TransportStart realTransports() {
     SparkEnv env = SparkEnv.get();
-    return RunningParts.rdmaTransports(
+    return OpenRdma.rdmaTransports(
         env,
         (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
         ShuffleSettings.defaults(),
@@ -233,15 +233,14 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
               "spark.shuffle.rdma.request.timeout",
               "10min");
       real =
-          RunningParts.rdmaTransports(
-              env, resolver(), ShuffleSettings.of(set), new ShuffleCounters());
+          OpenRdma.rdmaTransports(env, resolver(), ShuffleSettings.of(set), new ShuffleCounters());
       runtime = runtime((name, settings) -> choose(), this, List.of());
       runtime.start();
       runtime.require(WAIT);
     }
 
     @Override
-    public StartedTransport start(OpenDevice open) throws VerbsException {
+    public StartedTransport start(DeviceStart open) throws VerbsException {
       transport = real.start(open);
       return transport;
     }

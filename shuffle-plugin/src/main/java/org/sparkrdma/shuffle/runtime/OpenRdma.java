@@ -36,13 +36,13 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * @param description of device, engine, addresses and limit of pinned memory, for the log
  */
-record RunningParts(
+record OpenRdma(
     StartedTransport transport,
     PinnedBudget budget,
     Device device,
     VerbsEngine engine,
     String description) {
-  private static final Logger LOG = LoggerFactory.getLogger(RunningParts.class);
+  private static final Logger LOG = LoggerFactory.getLogger(OpenRdma.class);
 
   /** Starts the transport of an executor: {@link #rdmaTransports}, or a double in tests. */
   @FunctionalInterface
@@ -53,7 +53,7 @@ record RunningParts(
      * @return closed before the device
      * @throws VerbsException when the device refuses; everything allocated so far is then released
      */
-    StartedTransport start(OpenDevice open) throws VerbsException;
+    StartedTransport start(DeviceStart open) throws VerbsException;
   }
 
   /**
@@ -65,7 +65,7 @@ record RunningParts(
    * @param budget the one account of pinned bytes
    * @param outOfService called with the reason when the transport fails; returns at once
    */
-  record OpenDevice(
+  record DeviceStart(
       Device device,
       DeviceChoice choice,
       MachineMemory machine,
@@ -81,7 +81,7 @@ record RunningParts(
    *     any more; returns at once
    * @throws VerbsException when the device refuses; it is then closed
    */
-  static RunningParts open(
+  static OpenRdma open(
       VerbsEngine engine,
       DeviceChoice choice,
       MachineMemory machine,
@@ -94,7 +94,7 @@ record RunningParts(
     StartedTransport transport = null;
     try {
       transport =
-          transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
+          transports.start(new DeviceStart(device, choice, machine, limit, budget, outOfService));
     } finally {
       if (transport == null) {
         device.close();
@@ -111,7 +111,7 @@ record RunningParts(
             choice.reason(),
             limit.bytes() >> 20,
             limit.derivation());
-    return new RunningParts(transport, budget, device, engine, description);
+    return new OpenRdma(transport, budget, device, engine, description);
   }
 
   /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
@@ -138,7 +138,7 @@ record RunningParts(
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
       ShuffleCounters counters,
-      OpenDevice open) {
+      DeviceStart open) {
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     random.nextBytes(token);
