@@ -17,8 +17,8 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * Executes a queue pair's send queue in order, and completes it in order. Guarded by the lock of
  * the device.
  *
- * <p>A READ or WRITE is a copy from or to the peer's memory, see {@link SoftPeer#copy}. A SEND is a
- * copy into the memory of the peer's next posted receive, see {@link SharedReceives}. It is
+ * <p>A READ or WRITE is a copy from or to the peer's memory, see {@link RemoteDevice#copy}. A SEND
+ * is a copy into the memory of the peer's next posted receive, see {@link SharedReceives}. It is
  * complete when it is delivered there, and wakes the peer through the socket only if that sleeps.
  * When the peer has posted no receive, this side waits for the receiver-not-ready delay and looks
  * again, as often as the connection's parameters allow; the requests behind it wait too.
@@ -47,7 +47,7 @@ final class SendSide {
   /** Null before the connection is established, and after its end. */
   private SoftEndpoint endpoint;
 
-  private SoftPeer peer;
+  private RemoteDevice peer;
   private int peerNumber;
   private SharedReceives receives;
   private long delivered;
@@ -130,7 +130,7 @@ final class SendSide {
         return false;
       }
       if (requests++ == TURN_REQUESTS
-          || bytes >= SoftPeer.PIECE_BYTES
+          || bytes >= RemoteDevice.PIECE_BYTES
           || (posting && entry.totalBytes > SHORT_BYTES)) {
         return true;
       }

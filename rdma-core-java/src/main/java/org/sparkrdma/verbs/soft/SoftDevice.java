@@ -73,7 +73,7 @@ final class SoftDevice extends EngineDevice {
   final KeyAllocator queuePairNumbers = KeyAllocator.ofQueuePairs();
   final FaultPlan faults;
   final DeviceLoop loop;
-  final SoftPeers peers;
+  final RemoteDevices peers;
 
   /** False leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}. */
   final boolean copiesReads;
@@ -103,7 +103,7 @@ final class SoftDevice extends EngineDevice {
     regionKeys = KeyAllocator.ofRegions(random.nextLong());
     faults = FaultPlan.parse(settings.faults());
     loop = new DeviceLoop("soft-rdma-" + NAME, table, this::onLoopFailed);
-    peers = new SoftPeers(this);
+    peers = new RemoteDevices(this);
   }
 
   /** Creates a directory with a table, which peers see, and starts the helper. */

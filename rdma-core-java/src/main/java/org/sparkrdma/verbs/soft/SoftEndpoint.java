@@ -65,7 +65,7 @@ final class SoftEndpoint {
   private ConnectionParameters parameters;
 
   /** Null before the peer's first message was checked, and at the end. */
-  private SoftPeer peer;
+  private RemoteDevice peer;
 
   private int peerNumber;
   private SharedReceives peerReceives;
@@ -81,7 +81,7 @@ final class SoftEndpoint {
     state = listener == null ? State.CONNECTING : State.AWAITING_HELLO;
   }
 
-  SoftPeer peer() {
+  RemoteDevice peer() {
     return peer;
   }
 

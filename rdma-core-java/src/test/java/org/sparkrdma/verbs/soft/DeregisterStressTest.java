@@ -92,7 +92,7 @@ class DeregisterStressTest {
         var sink = domain.register(memory, 0, LENGTH, SINK)) {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
-      var peer = new SoftPeer(device.directory.peer(name), true, 1);
+      var peer = new RemoteDevice(device.directory.peer(name), true, 1);
       var outcome = new AtomicReference<WorkStatus>();
       var entry = new WorkEntry(1);
       var request = new WorkRequest(1);

@@ -78,7 +78,7 @@ class SharedStateTest extends VerbsContract {
   @Test
   void shouldCloseOneFileOfAPeerForTheNextAtTheLimit() throws Exception {
     reopenUnwatched();
-    SoftPeers peers = ((SoftDevice) client.device).peers;
+    RemoteDevices peers = ((SoftDevice) client.device).peers;
     peers.maxOpenFiles = OPEN_FILES;
     Pair pair = connect();
     Node.Block sink = client.block(10, 0, Node.SINK);

@@ -32,7 +32,7 @@ class SoftFaultsTest extends VerbsContract {
   private static final int LENGTH = 1000;
 
   /** A length of more than one piece of a copy. */
-  private static final int PIECES = SoftPeer.PIECE_BYTES + 1000;
+  private static final int PIECES = RemoteDevice.PIECE_BYTES + 1000;
 
   @Override
   protected EngineUnderTest engine() {

@@ -14,10 +14,10 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * The devices that this one is connected to, by the name of their directory. Guarded by the lock of
  * the device.
  */
-final class SoftPeers {
+final class RemoteDevices {
   private static final long CHECK_NS = 500_000_000;
 
-  final Map<String, SoftPeer> byName = new HashMap<>();
+  final Map<String, RemoteDevice> byName = new HashMap<>();
 
   /** Maximum number of open files of each peer, of which a host has few. */
   int maxOpenFiles = maxOpenFiles();
@@ -25,7 +25,7 @@ final class SoftPeers {
   private final SoftDevice device;
   private boolean isCheckScheduled;
 
-  SoftPeers(SoftDevice device) {
+  RemoteDevices(SoftDevice device) {
     this.device = device;
   }
 
@@ -45,10 +45,10 @@ final class SoftPeers {
    *
    * @throws IOException with the reason, when it is no directory of a device of this user
    */
-  SoftPeer acquire(String directory) throws IOException {
-    SoftPeer peer = byName.get(directory);
+  RemoteDevice acquire(String directory) throws IOException {
+    RemoteDevice peer = byName.get(directory);
     if (peer == null) {
-      peer = new SoftPeer(device.directory.peer(directory), device.copiesReads, maxOpenFiles);
+      peer = new RemoteDevice(device.directory.peer(directory), device.copiesReads, maxOpenFiles);
       byName.put(peer.name, peer);
     }
     peer.connections++;
@@ -57,7 +57,7 @@ final class SoftPeers {
   }
 
   /** Releases the peer for one connection. */
-  void release(SoftPeer peer) {
+  void release(RemoteDevice peer) {
     peer.connections--;
     if (peer.connections == 0) {
       byName.remove(peer.name);
@@ -78,7 +78,7 @@ final class SoftPeers {
 
   private void closeDeadFiles() {
     isCheckScheduled = false;
-    byName.values().forEach(SoftPeer::closeDeadFiles);
+    byName.values().forEach(RemoteDevice::closeDeadFiles);
     if (!isEmpty()) {
       scheduleCheck();
     }

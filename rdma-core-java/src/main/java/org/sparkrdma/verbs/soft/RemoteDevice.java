@@ -20,17 +20,17 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Another device as this one uses it: its table, the reader slot of this device in it, and its open
- * files. Guarded by the lock of the device; created and counted by {@link SoftPeers}.
+ * files. Guarded by the lock of the device; created and counted by {@link RemoteDevices}.
  *
  * <p>Its memory is copied in pieces: announce, check, copy. The copy is a positioned read or write
  * of the owner's file, so that a truncated file is an error and no signal, and a stopped process
  * can be read.
  */
-final class SoftPeer {
+final class RemoteDevice {
   /** Length of a piece: other threads and deregistrations wait for one at most. */
   static final int PIECE_BYTES = 1 << 19;
 
-  private static final Logger LOG = LoggerFactory.getLogger(SoftPeer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RemoteDevice.class);
 
   final String name;
   final SharedTable table;
@@ -51,7 +51,7 @@ final class SoftPeer {
    * @param copiesReads false leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}
    * @param maxOpenFiles at that number one is closed for the next
    */
-  SoftPeer(Path directory, boolean copiesReads, int maxOpenFiles) throws IOException {
+  RemoteDevice(Path directory, boolean copiesReads, int maxOpenFiles) throws IOException {
     this.directory = directory;
     this.copiesReads = copiesReads;
     this.maxOpenFiles = maxOpenFiles;
