@@ -57,7 +57,7 @@ public abstract class EngineQueuePair implements QueuePair {
   private final boolean hasImmediateData;
 
   /** The upper half of its request numbers; -1 before it is open. */
-  private volatile int name = -1;
+  private volatile int tableKey = -1;
 
   private volatile QueuePairState state = QueuePairState.INIT;
 
@@ -103,8 +103,8 @@ public abstract class EngineQueuePair implements QueuePair {
     domain.retain();
     sendCompletions.retain();
     receiveCompletions.retain();
-    name = device.queuePairs().add(this);
-    return name >= 0;
+    tableKey = device.queuePairs().add(this);
+    return tableKey >= 0;
   }
 
   @Override
@@ -113,13 +113,13 @@ public abstract class EngineQueuePair implements QueuePair {
   }
 
   /** The upper half of its request numbers. */
-  final int name() {
-    return name;
+  final int tableKey() {
+    return tableKey;
   }
 
   /** The request number with that lower half. */
   protected final long requestNumber(int low) {
-    return (long) name << Integer.SIZE | Integer.toUnsignedLong(low);
+    return (long) tableKey << Integer.SIZE | Integer.toUnsignedLong(low);
   }
 
   @Override
@@ -449,10 +449,10 @@ public abstract class EngineQueuePair implements QueuePair {
     return first;
   }
 
-  /** The device has destroyed it, or failed to: queues, domain and name may be used again. */
+  /** The device has destroyed it, or failed to: queues, domain and key may be used again. */
   private void release() {
-    if (name >= 0) {
-      device.queuePairs().remove(name);
+    if (tableKey >= 0) {
+      device.queuePairs().remove(tableKey);
     }
     sendCompletions.release();
     receiveCompletions.release();

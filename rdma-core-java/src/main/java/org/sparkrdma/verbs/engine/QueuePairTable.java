@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Finds the queue pair of a completion. The upper half of a request number, its name, holds an
- * index in the table and a generation, so that a completion of a queue pair that was destroyed
- * finds none.
+ * Finds the queue pair of a completion. The upper half of a request number, its key, holds an index
+ * in the table and a generation, so that a completion of a queue pair that was destroyed finds
+ * none.
  *
  * <p>Any thread adds and removes; the polling thread looks up.
  */
 final class QueuePairTable {
   private static final int MAX_QUEUE_PAIRS = 1 << 16;
 
-  /** 15 bits, so that no name is negative. */
+  /** 15 bits, so that no key is negative. */
   private static final int MAX_GENERATION = 0x7fff;
 
   private volatile EngineQueuePair[] queuePairs = new EngineQueuePair[0];
@@ -24,7 +24,7 @@ final class QueuePairTable {
   /**
    * Adds a queue pair, until it is removed.
    *
-   * @return its name, at least 0; -1 when there are too many queue pairs
+   * @return its key, at least 0; -1 when there are too many queue pairs
    */
   synchronized int add(EngineQueuePair queuePair) {
     EngineQueuePair[] all = queuePairs;
@@ -41,8 +41,8 @@ final class QueuePairTable {
     return generation << 16 | index;
   }
 
-  synchronized void remove(int name) {
-    put(queuePairs.clone(), name & 0xffff, null);
+  synchronized void remove(int key) {
+    put(queuePairs.clone(), key & 0xffff, null);
   }
 
   private void put(EngineQueuePair[] changed, int index, EngineQueuePair queuePair) {
@@ -56,10 +56,10 @@ final class QueuePairTable {
 
   /** The queue pair of a request number; null when it was destroyed. */
   EngineQueuePair find(long requestNumber) {
-    int name = (int) (requestNumber >>> Integer.SIZE);
+    int key = (int) (requestNumber >>> Integer.SIZE);
     EngineQueuePair[] all = queuePairs;
-    int index = name & 0xffff;
+    int index = key & 0xffff;
     EngineQueuePair found = index < all.length ? all[index] : null;
-    return found != null && found.name() == name ? found : null;
+    return found != null && found.tableKey() == key ? found : null;
   }
 }

@@ -26,7 +26,7 @@ class QueuePairTableTest {
   }
 
   private static int index(FakeQueuePair queuePair) {
-    return queuePair.name() & 0xffff;
+    return queuePair.tableKey() & 0xffff;
   }
 
   @Test
