@@ -20,10 +20,10 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
 /**
- * The driver of two executors whose limit of file descriptors the launcher in its first argument
- * sets. Runs a job of several shuffles, whose tasks use {@link Mac} as user code does, and prints
- * its answer. With the plug-in it then raises the limit, and runs the job until executors read by
- * READ.
+ * The driver of two executors whose limit of file descriptors or threads the launcher in its first
+ * argument sets. Runs a job of several shuffles, whose tasks use {@link Mac} as user code does, and
+ * prints its answer. With "plug-in" it then raises the limit of descriptors, and runs the job until
+ * executors read by READ. The third argument has the local directories.
  */
 final class DescriptorLimitJob {
   private static final int PARTITIONS = 12;
@@ -37,12 +37,14 @@ final class DescriptorLimitJob {
       implements java.io.Serializable {}
 
   public static void main(String[] args) throws Exception {
-    boolean withPlugIn = args[1].equals("plug-in");
+    boolean withPlugIn = !args[1].equals("vanilla");
+    boolean lifts = args[1].equals("plug-in");
     SparkConf conf =
         new SparkConf(false)
             .setMaster("local-cluster[2,1,512]")
             .setAppName("descriptors")
             .set("spark.executor.memory", "512m")
+            .set("spark.local.dir", args[2])
             .set("spark.ui.enabled", "false")
             .set("spark.master.rest.enabled", "false")
             .set("spark.driver.host", "127.0.0.1")
@@ -57,7 +59,7 @@ final class DescriptorLimitJob {
       System.out.println("answer=" + answer(spark));
       Map<String, Seen> seen = executors(spark);
       System.out.println("first executors=" + seen);
-      if (withPlugIn) {
+      if (lifts) {
         for (Seen each : seen.values()) {
           String pid = Long.toString(each.pid);
           new ProcessBuilder("prlimit", "--pid", pid, "--nofile=4096:").start().waitFor();

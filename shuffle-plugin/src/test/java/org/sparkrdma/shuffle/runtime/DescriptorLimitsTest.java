@@ -5,22 +5,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Executors of a cluster that have so few file descriptors that Spark's own shuffle just passes,
- * and a few more. The plug-in gives the same answers, and reads by READ once the limit is raised.
+ * Executors of a cluster that have so few file descriptors or threads that Spark's own shuffle just
+ * passes, and a few more. The plug-in gives the same answers, and reads by READ once the limit of
+ * descriptors is raised.
  *
- * <p>The limit is the soft one, which the JVM does not raise here, so that no test needs to be
+ * <p>That limit is the soft one, which the JVM does not raise here, so that no test needs to be
  * root.
  */
 @Tag("nightly")
@@ -30,6 +36,12 @@ class DescriptorLimitsTest {
   private static final int LIFTED = 4_096;
   private static final int SEARCHED_FROM = 64;
   private static final int SEARCHED_TO = 512;
+
+  // The plug-in starts about 70 threads with twelve directories.
+  private static final int FEWEST_THREADS = 24;
+  private static final int THREAD_STEP = 8;
+  private static final int THREAD_LIMITS = Integer.getInteger("thread.limits", 14);
+  private static final Path GROUPS = Path.of("/sys/fs/cgroup/pids");
 
   @TempDir private Path directory;
   private int runs;
@@ -62,6 +74,56 @@ class DescriptorLimitsTest {
       }
     }
     assertThat(wrong).isEmpty();
+  }
+
+  /** The limit of threads is that of a control group for each executor, as that of a pod. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 12})
+  void shouldGiveTheAnswersOfVanillaHoweverFewThreadsThereAre(int directories) throws Exception {
+    assumeTrue(Files.isWritable(GROUPS.resolve("cgroup.procs")), "no control groups for threads");
+    String expected =
+        answer(runInGroup("vanilla", SEARCHED_TO, directories)).orElseThrow(AssertionError::new);
+    List<String> wrong = new ArrayList<>();
+    int passed = 0;
+    for (int limit = FEWEST_THREADS;
+        limit <= SEARCHED_TO && passed < THREAD_LIMITS;
+        limit += THREAD_STEP) {
+      boolean vanilla =
+          answer(runInGroup("vanilla", limit, directories)).equals(Optional.of(expected));
+      passed += vanilla ? 1 : 0;
+      String plugIn = vanilla ? runInGroup("few threads", limit, directories) : "";
+      boolean passes = answer(plugIn).equals(Optional.of(expected));
+      System.out.printf("threads %d | vanilla %s | plug-in %s%n", limit, vanilla, passes);
+      if (vanilla && !passes) {
+        wrong.add(limit + ": " + plugIn);
+      }
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(passed).isPositive();
+  }
+
+  private String runInGroup(String shuffle, int limit, int directories) throws Exception {
+    Path group = GROUPS.resolve("sparkrdma-" + ProcessHandle.current().pid() + "-" + runs);
+    // A group for each executor, which the last of them to end leaves empty.
+    String launch =
+        "g="
+            + group
+            + "-$$\nmkdir $g\necho "
+            + limit
+            + " >$g/pids.max\necho $$ >$g/cgroup.procs\nulimit -S -n 4096";
+    try {
+      return run(shuffle, launch, directories);
+    } finally {
+      try (DirectoryStream<Path> left =
+          Files.newDirectoryStream(GROUPS, group.getFileName() + "-*")) {
+        for (Path each : left) {
+          while (!Files.readString(each.resolve("cgroup.procs")).isEmpty()) {
+            Thread.onSpinWait();
+          }
+          Files.delete(each);
+        }
+      }
+    }
   }
 
   /** The lowest limit at which the job passes; failures are not always the same. */
@@ -109,12 +171,17 @@ class DescriptorLimitsTest {
 
   /** Output of a driver whose executors have this limit. */
   private String run(String shuffle, int limit) throws IOException, InterruptedException {
+    return run(shuffle, "ulimit -S -n " + limit, 1);
+  }
+
+  private String run(String shuffle, String launch, int directories)
+      throws IOException, InterruptedException {
     Path own = Files.createDirectories(directory.resolve("run-" + runs++));
     Path java = Files.createDirectories(own.resolve("java/bin")).resolve("java");
     Files.writeString(
         java,
-        "#!/bin/sh\nulimit -S -n "
-            + limit
+        "#!/bin/sh\n"
+            + launch
             + "\nexec "
             + Path.of(System.getProperty("java.home"), "bin", "java")
             + " \"$@\"\n");
@@ -125,6 +192,10 @@ class DescriptorLimitsTest {
             List.of("-Dspark.testing=1", "-Dspark.test.home=" + own, "-Xmx1g"));
     command.add(own.resolve("java").toString());
     command.add(shuffle);
+    command.add(
+        IntStream.range(0, directories)
+            .mapToObj(i -> own.resolve("local-" + i).toString())
+            .collect(Collectors.joining(",")));
     Path output = own.resolve("output");
     ProcessBuilder builder =
         new ProcessBuilder(command).directory(own.toFile()).redirectErrorStream(true);
