@@ -190,13 +190,14 @@ final class AnswerWriter {
     int last = request.endReduceId(block);
     long start = map.offset(first);
     long end = map.offset(last);
-    long at = start + request.startOffset(block);
-    if (start == end && at == start) {
+    long from = request.startOffset(block);
+    if (start == end && from == 0) {
       return writeEmpty(block);
     }
-    if (at >= end) {
+    if (from >= end - start) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
+    long at = start + from;
     boolean computes = computes(request, block, map);
     recorded.begin(map, first, last, at);
     Result result = Result.WRITTEN;
@@ -249,7 +250,7 @@ final class AnswerWriter {
     Locate request = waiting.request();
     CachedOutput output = outputs.getOrLoad(request.shuffleId(block), request.mapId(block));
     if (!output.isReady()) {
-      waiting.keep(output, block);
+      waiting.keep(output, block, 0);
       return;
     }
     MapOutput map = output.mapOutput();
@@ -258,23 +259,21 @@ final class AnswerWriter {
       return;
     }
     if (outputs.mayKeep(output, output.partitions())) {
-      waiting.keep(output, block);
+      waiting.keep(output, block, 0);
     }
     long start = map.offset(request.startReduceId(block));
     long end = map.offset(last);
-    long at = start + request.startOffset(block);
-    CachedRange range = null;
+    long at = start + Math.min(request.startOffset(block), end - start);
     while (at < end && waiting.wantedBytes() < MAX_ANSWER_BYTES) {
       if (computes(request, block, map)) {
-        waiting.keep(outputs.sums(output, start, end, at), block);
+        waiting.keep(outputs.sums(output, start, end, at), block, 0);
       }
-      range = rangeAt(output, at, end, true, timeNs);
+      CachedRange range = rangeAt(output, at, end, true, timeNs);
       if (range == null) {
         return;
       }
-      waiting.keep(range, block);
       long next = Math.min(end, range.offset() + range.lengthBytes());
-      waiting.addWanted(next - at);
+      waiting.keep(range, block, next - at);
       at = next;
     }
   }

@@ -258,7 +258,7 @@ public final class BlockServer implements AutoCloseable {
     long nowNs = nanoClock.getAsLong();
     for (CacheEntry.Waiter waiter : entry.finish(failure, nowNs)) {
       OpenLocate locate = waiter.locate();
-      locate.onLoaded();
+      locate.onLoaded(entry, waiter.wantedBytes());
       if (locate.isWaiting() && (entry instanceof CachedOutput || entry.isFailed())) {
         // An index shows what is missing next, and a failure may have an alternative.
         writer.load(locate, waiter.block(), nowNs);
@@ -344,7 +344,7 @@ public final class BlockServer implements AutoCloseable {
    * Does what is due: answers LOCATEs at their deadlines, expires leases, frees idle memory. To be
    * called in each turn of the agent.
    *
-   * @return number of LOCATEs answered
+   * @return number of LOCATEs whose time is over
    */
   public int doWork(long nowNs) {
     if (nowNs - nextDeadlineNs < 0) {

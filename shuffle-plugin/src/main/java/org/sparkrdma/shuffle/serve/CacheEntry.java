@@ -28,15 +28,15 @@ abstract class CacheEntry {
     FAILED
   }
 
-  /** A LOCATE that waits for the entry, and its block that needs it. */
-  record Waiter(OpenLocate locate, int block) {}
+  /** A LOCATE that waits for the entry, and the length that its block needs of it. */
+  record Waiter(OpenLocate locate, int block, long wantedBytes) {}
 
   private final AtomicBoolean begun = new AtomicBoolean();
   private final List<Waiter> waiters = new ArrayList<>(1);
   private State state = State.LOADING;
   private int holds;
 
-  /** The lease or walk that has held it last, which holds it once. */
+  /** The lease, or the entries of a LOCATE, that has held it last, which holds it once. */
   private Object lastHolder;
 
   final boolean isLoading() {
@@ -106,8 +106,8 @@ abstract class CacheEntry {
     return true;
   }
 
-  final void addWaiter(OpenLocate locate, int block) {
-    waiters.add(new Waiter(locate, block));
+  final void addWaiter(OpenLocate locate, int block, long wantedBytes) {
+    waiters.add(new Waiter(locate, block, wantedBytes));
   }
 
   final void removeWaiter(OpenLocate locate) {

@@ -94,6 +94,8 @@ final class CachedOutput extends CacheEntry {
     }
     hasNoRoom = !cache.mayKeep(this, mapOutput.partitions());
     if (hasNoRoom) {
+      // Its waiting LOCATEs keep this entry, but not its offsets and checksums.
+      mapOutput = null;
       return false;
     }
     disk = source.dataDisk(mapOutput);

@@ -153,8 +153,10 @@ public abstract class OpenLocate {
    * Keeps an entry until the answer, loaded or not: also a failed one is not loaded again.
    *
    * @param block needs it
+   * @param wanted length of what the answer has of it
    */
-  final void keep(CacheEntry entry, int block) {
+  final void keep(CacheEntry entry, int block, long wanted) {
+    wantedBytes += wanted;
     if (kept.isEmpty()) {
       kept = new ArrayList<>();
     }
@@ -162,14 +164,15 @@ public abstract class OpenLocate {
       kept.add(entry);
     }
     if (entry.isLoading()) {
-      entry.addWaiter(this, block);
+      entry.addWaiter(this, block, wanted);
       loading++;
     }
   }
 
-  /** An entry that it waits for has loaded. */
-  final void onLoaded() {
+  /** An entry that it waits for has loaded; if that has failed, the answer has nothing of it. */
+  final void onLoaded(CacheEntry entry, long wanted) {
     loading -= isWaiting() ? 1 : 0;
+    wantedBytes -= entry.isFailed() ? wanted : 0;
   }
 
   /**

@@ -694,6 +694,30 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldCopyALargeBlockWhoseWindowsTheDeviceRefuses() throws Exception {
+    // A block of the greatest length that one answer locates, and a little more.
+    start(ServeSettings.Mode.AUTO, 32 << 10, 1L << 30);
+    domain.refuseFiles(true);
+    int bytes = (64 << 20) + 1;
+    addOutputs(1, 1, bytes, 0);
+    Call call = locate(1, Wanted.of(1, 0, 0));
+    work();
+    assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
+    assertThat(call.copied).isTrue();
+  }
+
+  @Test
+  void shouldRefuseAStartOffsetBehindTheBlockWhateverItIs() throws Exception {
+    start(ServeSettings.Mode.COPY, 2, 1 << 20);
+    write(1, 1, 100, 200);
+    for (long from : new long[] {200, 201, Long.MAX_VALUE - 100, Long.MAX_VALUE}) {
+      Call call = locate(1, new Wanted(1, 1, 1, 2, from, false));
+      work();
+      assertThat(call.kinds).as("start offset %d", from).containsExactly(Kind.UNKNOWN);
+    }
+  }
+
+  @Test
   void shouldDeregisterAtTheCloseWhatItsLastResultsEvict() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     for (int map = 1; map <= 4; map++) {
