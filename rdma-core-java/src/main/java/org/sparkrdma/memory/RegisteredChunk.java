@@ -38,7 +38,7 @@ public final class RegisteredChunk {
     this.bytes = slab.memory().slice(offset, lengthBytes);
   }
 
-  Slab messageBuffers() {
+  Slab slab() {
     return slab;
   }
 

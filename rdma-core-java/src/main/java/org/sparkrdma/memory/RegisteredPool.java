@@ -126,7 +126,7 @@ public final class RegisteredPool implements AutoCloseable {
     }
     RegisteredChunk chunk = free.pop();
     chunk.lend();
-    chunk.messageBuffers().onTaken();
+    chunk.slab().onTaken();
     chunksOut++;
     return Optional.of(chunk);
   }
@@ -190,7 +190,7 @@ public final class RegisteredPool implements AutoCloseable {
 
   synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
-    chunk.messageBuffers().onReturned();
+    chunk.slab().onReturned();
     free.push(chunk);
     if (closed && chunksOut == 0) {
       closeSlabs();
@@ -294,7 +294,7 @@ public final class RegisteredPool implements AutoCloseable {
     } finally {
       // Also when the device fails: no chunk of that slab may be taken.
       if (trimmed > 0) {
-        free.removeIf(chunk -> chunk.messageBuffers().isClosed());
+        free.removeIf(chunk -> chunk.slab().isClosed());
       }
     }
     return trimmed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.soft;
 
+import java.io.File;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
@@ -34,7 +35,11 @@ final class SoftEngine extends EngineBase {
 
   @Override
   public OptionalLong freeMemoryBytes() {
-    return OptionalLong.of(settings.directory().toFile().getUsableSpace());
+    File directory = settings.directory().toFile();
+    // A tmpfs without a limit reports 0.
+    return directory.getTotalSpace() == 0
+        ? OptionalLong.empty()
+        : OptionalLong.of(directory.getUsableSpace());
   }
 
   @Override

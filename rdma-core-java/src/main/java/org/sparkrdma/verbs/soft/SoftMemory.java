@@ -53,7 +53,7 @@ final class SoftMemory extends EngineMemory {
     long fileId = device.directory.newFileId();
     Path file = SharedDirectory.file(device.directory.path(), fileId);
     try (FileChannel channel = PrivateFiles.create(file)) {
-      if (file.toFile().getUsableSpace() < lengthBytes) {
+      if (file.toFile().getTotalSpace() > 0 && file.toFile().getUsableSpace() < lengthBytes) {
         // Others would find no room, and this thread would write for long, until it is full.
         throw new IOException("No space left on device");
       }

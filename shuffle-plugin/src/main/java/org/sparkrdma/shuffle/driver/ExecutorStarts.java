@@ -30,7 +30,7 @@ public final class ExecutorStarts extends SparkListener {
   public static void register(SparkConf conf) {
     String key = "spark.extraListeners";
     String name = ExecutorStarts.class.getName();
-    List<String> names = new ArrayList<>(List.of(conf.get(key, "").split(",", -1)));
+    List<String> names = new ArrayList<>(List.of(conf.get(key, "").trim().split("\\s*,\\s*", -1)));
     // The configuration may be that of an earlier context.
     if (!names.contains(name)) {
       names.removeIf(String::isBlank);

@@ -176,7 +176,7 @@ final class Peers {
     }
   }
 
-  /** The REQUEST or its answer has no valid proof. */
+  /** The REQUEST or the REPLY has no valid proof. */
   void onRefused(ReadConnection connection, String detail) {
     connection.markBroken(FallbackReason.REFUSED, detail);
   }

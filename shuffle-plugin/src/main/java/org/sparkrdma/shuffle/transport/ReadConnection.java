@@ -184,9 +184,9 @@ final class ReadConnection extends RdmaConnection {
     lastUsedNs = nowNs;
   }
 
-  private void onAnswer(int buffer, ByteBuffer message, long nowNs) {
+  private void onReply(int buffer, ByteBuffer message, long nowNs) {
     if (!handshake.takeReply(message)) {
-      context.agent().peers().onRefused(this, "the answer has no valid proof");
+      context.agent().peers().onRefused(this, "the reply has no valid proof");
       return;
     }
     postReceive(buffer);
@@ -201,7 +201,7 @@ final class ReadConnection extends RdmaConnection {
   protected void onMessage(int buffer, ByteBuffer message, long nowNs) {
     int type = Messages.type(message);
     if (type == Messages.REPLY) {
-      onAnswer(buffer, message, nowNs);
+      onReply(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
       context.agent().peers().onRefused(this, "refused " + Messages.refusal(message));
     } else if (type == Messages.LOCATED && isUsable()) {

@@ -58,7 +58,7 @@ final class ReadWindow {
     waiting.remove(connection);
   }
 
-  /** Bytes of READs that are posted. */
+  /** Bytes of READs that are posted and count. */
   long postedBytes() {
     return postedBytes;
   }

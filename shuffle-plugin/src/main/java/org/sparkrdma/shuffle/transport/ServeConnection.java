@@ -47,8 +47,8 @@ final class ServeConnection extends RdmaConnection {
   private final ArrayDeque<Call> deferred = new ArrayDeque<>();
 
   /**
-   * Buffer of the REPLY or the REFUSAL until it is sent, else null. It is none of the slab's
-   * buffers of answers: strangers that receive nothing would use these up.
+   * Buffer of the REPLY or the REFUSAL until it is sent, else null. It is none of the buffers of
+   * answers: strangers that receive nothing would use these up.
    */
   private RegisteredChunk setup;
 

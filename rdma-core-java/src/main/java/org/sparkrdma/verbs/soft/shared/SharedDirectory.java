@@ -59,7 +59,7 @@ public final class SharedDirectory implements AutoCloseable {
     this.host = host;
     directory = user.resolve(name);
     // Others find it, by its name, only with the lock held. A process that is killed before leaves
-    // an empty file.
+    // a directory with this name.
     Path hidden = user.resolve("new-" + name);
     PrivateFiles.ensureDirectory(hidden, host.userId());
     lock = PrivateFiles.create(hidden.resolve(LOCK));
