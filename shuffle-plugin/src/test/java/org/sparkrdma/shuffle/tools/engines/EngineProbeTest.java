@@ -79,9 +79,7 @@ class EngineProbeTest {
 
   @Test
   void shouldTakeTheLimitOfTheContainerAsAnExecutorDoes(@TempDir Path root) throws IOException {
-    write(root, "proc/meminfo", "MemTotal: " + (512L << 20) + " kB");
-    write(root, "proc/self/cgroup", "0::/\n");
-    write(root, "sys/fs/cgroup/memory.max", Long.toString(64L << 30));
+    SystemFiles container = container(root);
     Map<String, String> settings =
         Map.of(
             ENGINE,
@@ -89,9 +87,16 @@ class EngineProbeTest {
             "spark.master",
             "spark://127.0.0.1:7077",
             "spark.executor.memory",
-            "40g");
-    assertThat(probe(settings, new SystemFiles(root), List.of()).limit().bytes())
-        .isEqualTo(8L << 30);
+            "10g");
+    assertThat(probe(settings, container, List.of()).limit().bytes()).isEqualTo(2L << 30);
+  }
+
+  /** So small that free shared memory, which others use, is no bound. */
+  private static SystemFiles container(Path root) throws IOException {
+    write(root, "proc/meminfo", "MemTotal: " + (512L << 20) + " kB");
+    write(root, "proc/self/cgroup", "0::/\n");
+    write(root, "sys/fs/cgroup/memory.max", Long.toString(16L << 30));
+    return new SystemFiles(root);
   }
 
   private static void write(Path root, String file, String text) throws IOException {
@@ -101,9 +106,11 @@ class EngineProbeTest {
   }
 
   @Test
-  void shouldTakeDefaultsForASizeThatSparkRefuses() {
-    Probe right = probe(Map.of(ENGINE, "soft"), List.of());
-    Probe wrong = probe(Map.of(ENGINE, "soft", "spark.executor.memory", "much"), List.of());
+  void shouldTakeDefaultsForASizeThatSparkRefuses(@TempDir Path root) throws IOException {
+    SystemFiles container = container(root);
+    Probe right = probe(Map.of(ENGINE, "soft"), container, List.of());
+    Probe wrong =
+        probe(Map.of(ENGINE, "soft", "spark.executor.memory", "much"), container, List.of());
     assertThat(wrong.limit().bytes()).isEqualTo(right.limit().bytes());
   }
 
