@@ -27,21 +27,40 @@ public final class Leaks {
   private static final Path MAPS = Path.of("/proc/self/maps");
   private static final List<String> THREAD_PREFIXES = List.of("rdma-", "soft-rdma-");
   private static final String SOFT_FILES = "/sparkrdma-soft-";
+  private static final List<String> OF_ENGINES = List.of("socket:", "anon_inode:");
   private static final int MAX_FRAMES = 15;
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final long FIRST_PAUSE_NS = 1_000_000;
-  private static final long PAUSE_NS = 64 * FIRST_PAUSE_NS;
+  private static final long PAUSE_NS = 16 * FIRST_PAUSE_NS;
+
+  /** The files of an engine; null for those of the loopback engine, wherever they are. */
+  private final Path engine;
 
   private final Set<LeakRecord> before = new HashSet<>(LeakRecord.outstanding());
   private final Set<Thread> threads = projectThreads();
-  private final int descriptors = descriptors().size();
-  private final int mappings = mappings().size();
+  private final int descriptors;
+  private final int mappings;
+  private final int files;
 
-  private Leaks() {}
+  private Leaks(Path engine) {
+    this.engine = engine;
+    descriptors = descriptors().size();
+    mappings = mappings().size();
+    files = files().size();
+  }
 
   /** Records the present state. */
   public static Leaks snapshot() {
-    return new Leaks();
+    return new Leaks(null);
+  }
+
+  /**
+   * The same where only an engine uses sockets and event descriptors, which count, too.
+   *
+   * @param files directory of its files, or the beginning of their paths
+   */
+  public static Leaks ofEngine(Path files) {
+    return new Leaks(files);
   }
 
   /**
@@ -92,6 +111,7 @@ public final class Leaks {
     newRecords().forEach(each -> left.add(text(each)));
     newThreads().forEach(each -> left.add(text(each)));
     left.addAll(added(descriptors, "descriptors", descriptors()));
+    left.addAll(added(files, "files", files()));
     return left;
   }
 
@@ -136,24 +156,41 @@ public final class Leaks {
         : List.of("%s: %d, before the test %d: %s".formatted(what, now.size(), before, now));
   }
 
-  private static List<String> descriptors() {
+  private List<String> descriptors() {
     try (Stream<Path> open = Files.list(DESCRIPTORS)) {
-      return open.map(Leaks::target).filter(Leaks::isProjectThread).toList();
+      return open.map(Leaks::target)
+          .filter(name -> isOurs(name) || engine != null && isOfEngines(name))
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static List<String> mappings() {
+  private List<String> mappings() {
     try (Stream<String> lines = Files.lines(MAPS)) {
-      return lines.filter(Leaks::isProjectThread).toList();
+      return lines.filter(this::isOurs).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static boolean isProjectThread(String name) {
-    return name.contains(SOFT_FILES);
+  private List<String> files() {
+    if (engine == null || !Files.isDirectory(engine)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(engine)) {
+      return files.map(Path::toString).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private boolean isOurs(String name) {
+    return name.contains(engine == null ? SOFT_FILES : engine.toString());
+  }
+
+  private static boolean isOfEngines(String name) {
+    return OF_ENGINES.stream().anyMatch(name::startsWith);
   }
 
   private static String target(Path descriptor) {

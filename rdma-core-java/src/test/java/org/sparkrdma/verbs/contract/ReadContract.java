@@ -64,27 +64,6 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldScatterAReadOverSeveralElements() throws Exception {
-    int elements = Math.min(3, client.device.info().limits().maxReadSge());
-    Pair pair = connect();
-    Node.Block source = server.block(30, 0, Node.READABLE);
-    source.memory().slice(0, 30).put(ConnectionContract.pattern(30, 1));
-    Node.Block sink = client.block(100, 0, Node.SINK);
-    WorkRequest read =
-        new WorkRequest(4)
-            .read(1, source.region().address(), source.region().remote().remoteKey())
-            .signalled();
-    for (int i = 0; i < elements; i++) {
-      read.local(sink.region(), 60 - 20L * i, 10);
-    }
-    pair.client().postSend(read);
-    assertThat(result(client).bytes()).isEqualTo(10L * elements);
-    for (int i = 0; i < elements; i++) {
-      assertThat(sink.bytes(60 - 20 * i, 10)).isEqualTo(ConnectionContract.pattern(10, 1 + 10 * i));
-    }
-  }
-
-  @Test
   void shouldCompleteManyReadsInTheOrderPosted() throws Exception {
     Pair pair = connect();
     Node.Block source = server.block(1 << 20, 3, Node.READABLE);
@@ -239,6 +218,8 @@ public abstract class ReadContract extends VerbsContract {
     Pair pair = connect();
     if (client.device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
       pair.client().setRemoteAccess(Set.of());
+      assertThatThrownBy(() -> pair.client().setRemoteAccess(Set.of(AccessFlag.LOCAL_WRITE)))
+          .isInstanceOf(IllegalArgumentException.class);
     } else {
       assertThatThrownBy(() -> pair.client().setRemoteAccess(Set.of()))
           .isInstanceOf(UnsupportedOperationException.class);

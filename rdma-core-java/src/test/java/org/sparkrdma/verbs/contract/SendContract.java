@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
@@ -55,9 +56,12 @@ public abstract class SendContract extends VerbsContract {
 
   @Test
   void shouldSendImmediateData() throws Exception {
-    assumeCan(Capability.SEND_WITH_IMMEDIATE);
     Pair pair = connect();
     Node.Block message = client.block(8, 7, Node.SINK);
+    if (!client.device.info().can(Capability.SEND_WITH_IMMEDIATE)) {
+      assertRefused(() -> pair.client().postSend(new WorkRequest(1).sendWithImmediate(2, 3)));
+      return;
+    }
     Node.Block inbox = server.block(8, 0, Node.SINK);
     pair.server().postReceive(inbox.receive(1));
     pair.client()
@@ -288,6 +292,16 @@ public abstract class SendContract extends VerbsContract {
     assertRefused(() -> pair.client().postSend(new WorkRequest(1)));
     Node.Block foreign = server.block(8, 7, Node.SINK);
     assertRefused(() -> pair.client().postSend(foreign.send(1)));
+    WorkRequest[] requests = {block.send(1), block.send(2)};
+    for (int[] range : new int[][] {{1, 2}, {-1, 1}, {0, 3}, {0, -1}, {3, 0}}) {
+      assertThatThrownBy(() -> pair.client().postSend(requests, range[0], range[1]))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+    QueuePair wide = connect().client();
+    WorkRequest second = new WorkRequest(2).send(1).local(block.region(), 0, 1);
+    assertRefused(() -> wide.postSend(second.local(foreign.region(), 0, 1)));
+    WorkRequest unwritable = new WorkRequest(2).receive(1).local(block.region(), 0, 1);
+    assertRefused(() -> wide.postReceive(unwritable.local(readOnly.region(), 0, 1)));
     assertThat(pair.client().state()).isEqualTo(QueuePairState.READY_TO_SEND);
   }
 

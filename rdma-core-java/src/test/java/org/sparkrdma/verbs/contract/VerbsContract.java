@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +21,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -45,7 +49,7 @@ public abstract class VerbsContract {
 
   private static final long PAUSE_NS = 1_000_000;
 
-  private LeakCheck leaks;
+  private Leaks leaks;
   private final List<Node> nodes = new ArrayList<>();
   private final List<VerbsEngine> engines = new ArrayList<>();
 
@@ -55,12 +59,15 @@ public abstract class VerbsContract {
   /** The other end, with its own device. */
   protected Node server;
 
-  /** The engine that the tests run on. */
-  protected abstract EngineUnderTest engine();
+  /** The engine that the tests run on: by default that of the suite around them. */
+  protected EngineUnderTest engine() {
+    return VerbsContractSuite.current();
+  }
 
   @BeforeEach
   final void openTwoDevices() throws VerbsException {
-    leaks = LeakCheck.before(engine());
+    openDescriptorsThatStayOpen();
+    leaks = Leaks.ofEngine(engine().mappedPath());
     VerbsEngine engine = load(Map.of());
     client = open(engine);
     server = open(engine);
@@ -69,7 +76,7 @@ public abstract class VerbsContract {
   @AfterEach
   final void closeAndCheckForLeaks() {
     nodes.forEach(Node::close);
-    nodes.forEach(node -> leaks.checkClosed(node.device));
+    nodes.forEach(node -> Leaks.checkNothingOpen(node.device));
     engines.forEach(VerbsEngine::close);
     nodes.clear();
     client = null;
@@ -77,7 +84,21 @@ public abstract class VerbsContract {
     if (leaks != null) {
       // Without an engine the test was skipped before it began.
       leaks.check();
+      leaks.checkMappings();
     }
+  }
+
+  /**
+   * The JDK keeps the socket that it opens at the first close of a channel, and librdmacm each
+   * device that it has opened.
+   */
+  private void openDescriptorsThatStayOpen() {
+    try {
+      SocketChannel.open().close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    loadUnwatched(Map.of()).close();
   }
 
   /** Loads the engine with more settings; it is closed after the test. */

@@ -1,106 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.contract;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
 /** The whole contract suite. The test of an engine extends it. */
 public abstract class VerbsContractSuite {
+  /** The engine of the suite that runs now; its tests run one after another. */
+  private static EngineUnderTest current;
+
   /** The engine that the suite runs on. */
   protected abstract EngineUnderTest engineUnderTest();
 
-  @Nested
-  class Connections extends ConnectionContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
+  @BeforeEach
+  final void use() {
+    current = engineUnderTest();
+  }
+
+  static EngineUnderTest current() {
+    return current;
   }
 
   @Nested
-  class Reads extends ReadContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Connections extends ConnectionContract {}
 
   @Nested
-  class Sends extends SendContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Reads extends ReadContract {}
 
   @Nested
-  class Writes extends WriteContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Sends extends SendContract {}
 
   @Nested
-  class Limits extends LimitContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Writes extends WriteContract {}
 
   @Nested
-  class Memory extends MemoryContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Limits extends LimitContract {}
 
   @Nested
-  class FileRegions extends FileRegionContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Memory extends MemoryContract {}
 
   @Nested
-  class Completions extends CompletionContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class FileRegions extends FileRegionContract {}
 
   @Nested
-  class Devices extends DeviceContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Completions extends CompletionContract {}
 
   @Nested
-  class TwoProcesses extends TwoProcessContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class Devices extends DeviceContract {}
 
   @Nested
-  class LateReads extends LateContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class TwoProcesses extends TwoProcessContract {}
 
   @Nested
-  class Stress extends StressContract {
-    @Override
-    protected EngineUnderTest engine() {
-      return engineUnderTest();
-    }
-  }
+  class LateReads extends LateContract {}
+
+  @Nested
+  class Stress extends StressContract {}
 }

@@ -9,7 +9,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
@@ -158,5 +160,21 @@ class EngineConnectionTest {
     assertThat(objects.device.calls)
         .containsSubsequence("destroy queue pair", "destroy connection", "destroy manager")
         .endsWith("close device", "closed");
+  }
+
+  @Test
+  void shouldStayBrokenWhenItsQueuePairBreaksBeforeItIsConnected() throws VerbsException {
+    FakeQueuePair queuePair = objects.resolved().pair();
+    assertThat(queuePair.markBroken()).isTrue();
+    assertThat(queuePair.setReady()).isFalse();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+  }
+
+  @Test
+  void shouldSendImmediateDataOnlyWhereTheDeviceDoes() throws VerbsException {
+    FakeQueuePair queuePair = objects.connected().pair();
+    assertThatThrownBy(() -> queuePair.postSend(new WorkRequest(1).sendWithImmediate(1, 2)))
+        .hasMessage("the device has no immediate data: opcode=SEND_WITH_IMMEDIATE");
+    assertThat(queuePair.posted).isEmpty();
   }
 }

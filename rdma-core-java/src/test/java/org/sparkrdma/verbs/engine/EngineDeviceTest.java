@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -187,15 +189,6 @@ class EngineDeviceTest {
   }
 
   @Test
-  void shouldCreateNothingAfterClose() throws VerbsException {
-    var objects = new FakeDevice.Objects();
-    objects.device.close();
-    assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
-    assertThatThrownBy(objects.device::createCompletionChannel).hasMessage("device is closed");
-    assertThatThrownBy(objects.device::allocateProtectionDomain).hasMessage("device is closed");
-  }
-
-  @Test
   void shouldAcceptOnlyItsOwnOpenChannels() throws VerbsException {
     var objects = new FakeDevice.Objects();
     var other = new FakeDevice.Objects();
@@ -206,5 +199,62 @@ class EngineDeviceTest {
     objects.channel.close();
     assertThatThrownBy(() -> objects.device.createConnectionManager(objects.channel))
         .hasMessageContaining("a closed one");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldDeallocateADomainOnceWhenTwoThreadsCloseItDuringARegistration() throws Exception {
+    var objects = new FakeDevice.Objects();
+    var closing = new ArrayList<Thread>();
+    objects.device.duringRegistration =
+        () -> {
+          closing.add(FakeDevice.startUntilItWaits(objects.domain::close));
+          closing.add(FakeDevice.startUntilItWaits(objects.domain::close));
+          assertThat(closing).allMatch(Thread::isAlive);
+        };
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+        .hasMessage("protection domain is closed");
+    for (Thread thread : closing) {
+      thread.join();
+    }
+    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldKeepTheInterruptOfAThreadThatWaitsForARegistration() throws Exception {
+    var objects = new FakeDevice.Objects();
+    var closing = new AtomicReference<Thread>();
+    var interrupted = new AtomicBoolean();
+    objects.device.duringRegistration =
+        () -> {
+          closing.set(
+              FakeDevice.startUntilItWaits(
+                  () -> {
+                    Thread.currentThread().interrupt();
+                    objects.domain.close();
+                    interrupted.set(Thread.interrupted());
+                  }));
+          assertThat(closing.get().isAlive()).isTrue();
+        };
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+        .hasMessage("protection domain is closed");
+    closing.get().join();
+    assertThat(interrupted).isTrue();
+    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
+  }
+
+  @Test
+  void shouldTestQueuePairsWithOpenCompletionQueuesOfItsDevice() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.testQueuePair(objects.settings());
+    var other = new FakeDevice.Objects();
+    assertThatThrownBy(() -> objects.domain.testQueuePair(other.settings()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("another device");
+    objects.queue.close();
+    assertThatThrownBy(() -> objects.domain.testQueuePair(objects.settings()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("completion queue is closed");
   }
 }

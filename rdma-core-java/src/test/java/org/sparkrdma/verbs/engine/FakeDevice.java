@@ -16,7 +16,6 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
@@ -25,7 +24,10 @@ import org.sparkrdma.verbs.device.Transport;
  * An engine on the shared classes that only records, in order, their calls into the engine.
  * Confined to the test's thread.
  */
-public final class FakeDevice extends EngineDevice {
+final class FakeDevice extends EngineDevice {
+  private static final DeviceLimits LIMITS =
+      new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 56, 1);
+
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
   static final InetSocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
@@ -48,9 +50,6 @@ public final class FakeDevice extends EngineDevice {
           return true;
         }
       };
-
-  /** Whether the next registration fails. */
-  boolean registrationFails;
 
   /** Time for which the domains that are created next wait at their close. */
   Duration closeTimeout = Duration.ofMinutes(1);
@@ -76,21 +75,13 @@ public final class FakeDevice extends EngineDevice {
   /** Time at which completion queues flush, in nanoseconds. */
   LongSupplier clock = System::nanoTime;
 
-  public FakeDevice() {
-    this(limits(), Set.of());
-  }
-
-  FakeDevice(DeviceLimits limits, Set<Capability> capabilities) {
+  FakeDevice() {
     super(
-        new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of()),
+        new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, LIMITS, Set.of(), List.of()),
         // Its unsignalled work may fail without a completion.
         Driver.SIW,
         FLUSH_TIMEOUT_NS,
         device -> ((FakeDevice) device).calls.add("closed"));
-  }
-
-  private static DeviceLimits limits() {
-    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 56, 1);
   }
 
   @Override
@@ -131,14 +122,13 @@ public final class FakeDevice extends EngineDevice {
     return new EngineProtectionDomain(this, closeTimeout) {
       @Override
       protected EngineRegion registerMemory(
-          EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
-          throws VerbsException {
+          EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
         return region(this, memory, memory.address() + offset, lengthBytes, access);
       }
 
       @Override
       protected EngineRegion registerRange(
-          Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
+          Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
         return region(this, null, offset, lengthBytes, access);
       }
 
@@ -154,11 +144,7 @@ public final class FakeDevice extends EngineDevice {
       EngineMemory memory,
       long address,
       long lengthBytes,
-      Set<AccessFlag> access)
-      throws VerbsException {
-    if (registrationFails) {
-      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: refused by the test");
-    }
+      Set<AccessFlag> access) {
     duringRegistration.run();
     return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), access) {
       @Override
@@ -191,7 +177,7 @@ public final class FakeDevice extends EngineDevice {
   }
 
   /** A thread that runs the action, and which has ended or waits for another when this returns. */
-  public static Thread startUntilItWaits(Runnable action) {
+  static Thread startUntilItWaits(Runnable action) {
     var thread = new Thread(action, "closing");
     thread.start();
     while (thread.getState() == Thread.State.RUNNABLE) {
@@ -210,11 +196,7 @@ public final class FakeDevice extends EngineDevice {
     final FakeManager manager;
 
     Objects() throws VerbsException {
-      this(new FakeDevice());
-    }
-
-    Objects(FakeDevice device) throws VerbsException {
-      this.device = device;
+      device = new FakeDevice();
       channel = (ParkingChannel) device.createCompletionChannel();
       queue = (FakeQueue) device.createCompletionQueue(8, channel);
       domain = (EngineProtectionDomain) device.allocateProtectionDomain();

@@ -61,7 +61,6 @@ class Aarch64IT {
             ScriptedDeviceAccessTest.class.getName(),
             ScriptedDeviceSetUpTest.class.getName(),
             ScriptedDeviceChangesTest.class.getName(),
-            ScriptedDeviceClosingTest.class.getName(),
             ScriptedDeviceIwarpTest.class.getName());
     int code = run(command);
 
