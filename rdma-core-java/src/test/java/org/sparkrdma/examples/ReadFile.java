@@ -33,26 +33,32 @@ public final class ReadFile {
   }
 
   static void run(String[] arguments, PrintStream out) throws VerbsException, IOException {
-    Arguments parsed = Arguments.parse(arguments, "FILE", "COPY");
-    Path file = Path.of(parsed.own().get(0));
-    try (ExampleNode node = ExampleNode.open(parsed.engine())) {
-      if (parsed.server()) {
-        serve(node, parsed, file, out);
+    if (arguments.length != 4 || !List.of("server", "client").contains(arguments[0])) {
+      throw new IllegalArgumentException(
+          "arguments: server ENGINE HOST:PORT FILE | client ENGINE HOST:PORT COPY");
+    }
+    int colon = arguments[2].lastIndexOf(':');
+    int port = Integer.parseInt(arguments[2].substring(colon + 1));
+    InetSocketAddress address = new InetSocketAddress(arguments[2].substring(0, colon), port);
+    Path file = Path.of(arguments[3]);
+    try (ExampleNode node = ExampleNode.open(arguments[1])) {
+      if (arguments[0].equals("server")) {
+        serve(node, address, file, out);
       } else {
-        node.connect(parsed.address());
+        node.connect(address);
         out.println("read bytes: " + readTo(node, file));
       }
     }
   }
 
-  private static void serve(ExampleNode node, Arguments parsed, Path file, PrintStream out)
+  private static void serve(ExampleNode node, InetSocketAddress address, Path file, PrintStream out)
       throws VerbsException, IOException {
     if (!node.device().info().can(Capability.FILE_REGIONS)) {
       throw new IllegalStateException("this device cannot register files");
     }
     Set<AccessFlag> readable = Set.of(AccessFlag.REMOTE_READ);
     try (MemoryRegion region = node.domain().registerFile(file, 0, Files.size(file), readable)) {
-      node.accept(parsed.address(), readable, out);
+      node.accept(address, readable, out);
       // The client sends first: an iWARP server that does breaks the connection.
       node.receive();
       node.sendRegion(region.remote());
@@ -79,45 +85,6 @@ public final class ReadFile {
         offset += lengthBytes;
       }
       return offset;
-    }
-  }
-
-  /**
-   * The arguments that all examples have: {@code server ENGINE HOST:PORT} or {@code client ENGINE
-   * HOST:PORT}, then those of the example.
-   *
-   * @param server whether this end listens
-   * @param engine name of the verbs engine, or {@code auto}
-   * @param address where the server listens
-   * @param own the arguments of the example itself
-   */
-  private record Arguments(
-      boolean server, String engine, InetSocketAddress address, List<String> own) {
-    private static final int COMMON = 3;
-
-    /**
-     * @param names of the example's own arguments, for each end
-     * @throws IllegalArgumentException with the usage
-     */
-    static Arguments parse(String[] arguments, String serverNames, String clientNames) {
-      boolean server = arguments.length > 0 && arguments[0].equals("server");
-      boolean client = arguments.length > 0 && arguments[0].equals("client");
-      String names = server ? serverNames : clientNames;
-      int expected = COMMON + (names.isEmpty() ? 0 : names.split(" ", -1).length);
-      int colon = arguments.length < COMMON ? -1 : arguments[2].lastIndexOf(':');
-      if (!(server || client) || arguments.length != expected || colon < 0) {
-        throw new IllegalArgumentException(
-            "arguments: server ENGINE HOST:PORT %s| client ENGINE HOST:PORT %s"
-                .formatted(serverNames.isEmpty() ? "" : serverNames + " ", clientNames)
-                .strip());
-      }
-      String host = arguments[2].substring(0, colon);
-      int port = Integer.parseInt(arguments[2].substring(colon + 1));
-      return new Arguments(
-          server,
-          arguments[1],
-          new InetSocketAddress(host, port),
-          List.of(arguments).subList(COMMON, expected));
     }
   }
 }

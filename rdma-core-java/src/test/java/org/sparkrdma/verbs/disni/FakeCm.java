@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
-import com.ibm.disni.verbs.IbvPd;
-import com.ibm.disni.verbs.IbvQP;
-import com.ibm.disni.verbs.IbvQPInitAttr;
-import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
-import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.impl.NatCmaIdPrivate;
 import com.ibm.disni.verbs.impl.NatIbvContext;
 import com.ibm.disni.verbs.impl.NatRdmaEventChannel;
+import com.ibm.disni.verbs.impl.RdmaCmNat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** The connection manager's calls of {@link FakeDisni}. */
-final class FakeCm extends RdmaCm {
+final class FakeCm extends RdmaCmNat {
   /** The descriptor of that device. */
   static final int DESCRIPTOR = 3;
 
@@ -34,6 +30,8 @@ final class FakeCm extends RdmaCm {
   private RdmaCmId newestId;
 
   FakeCm(FakeDisni disni) {
+    // Without a library: other calls fail.
+    super(null);
     this.disni = disni;
   }
 
@@ -85,55 +83,14 @@ final class FakeCm extends RdmaCm {
   }
 
   @Override
-  public IbvQP createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attributes) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
   public void listen(RdmaCmId id, int backlog) throws IOException {
     disni.onCall("listen");
-  }
-
-  @Override
-  public void resolveAddr(
-      RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMs) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void resolveRoute(RdmaCmId id, int timeoutMs) {
-    throw new UnsupportedOperationException();
   }
 
   @Override
   public RdmaCmEvent getCmEvent(RdmaEventChannel channel, int timeoutMs) throws IOException {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
     return disni.takeEvent();
-  }
-
-  @Override
-  public void connect(RdmaCmId id, RdmaConnParam parameters) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void accept(RdmaCmId id, RdmaConnParam parameters) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public int ackCmEvent(RdmaCmEvent event) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public int disconnect(RdmaCmId id) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public int destroyQP(RdmaCmId id) {
-    throw new UnsupportedOperationException();
   }
 
   @Override
@@ -146,10 +103,5 @@ final class FakeCm extends RdmaCm {
   public SocketAddress getDstAddr(RdmaCmId id) throws IOException {
     disni.onCall("get peer");
     return ADDRESS;
-  }
-
-  @Override
-  public int destroyEp(RdmaCmId id) {
-    throw new UnsupportedOperationException();
   }
 }

@@ -16,16 +16,6 @@ class CmThreadsTest {
   private final CmThreads routes = CmThreads.start("rdma-cm-test0", 1);
 
   @Test
-  void shouldRunTheCallsInTurnAndTheLastOneAtClose() {
-    assertThat(routes.add(() -> ran.add("first"))).isTrue();
-    assertThat(routes.add(() -> ran.add("second"))).isTrue();
-
-    routes.close(() -> ran.add("last"));
-
-    assertThat(ran).containsExactly("first", "second", "last");
-  }
-
-  @Test
   void shouldRunTheNextCallAfterOneThatThrows() {
     routes.add(
         () -> {
@@ -36,27 +26,6 @@ class CmThreadsTest {
     routes.close(() -> ran.add("last"));
 
     assertThat(ran).containsExactly("next", "last");
-  }
-
-  @Test
-  void shouldTakeNoCallAfterClose() {
-    routes.close(() -> {});
-
-    assertThat(routes.add(() -> ran.add("late"))).isFalse();
-    assertThat(ran).isEmpty();
-  }
-
-  @Test
-  void shouldCloseAlthoughACallHangsAndRunTheLastOneWhenItEnds() throws InterruptedException {
-    CountDownLatch answer = new CountDownLatch(1);
-    CountDownLatch last = new CountDownLatch(1);
-    routes.add(() -> awaitUninterruptibly(answer));
-
-    routes.close(last::countDown);
-
-    assertThat(last.getCount()).isOne();
-    answer.countDown();
-    last.await();
   }
 
   @Test

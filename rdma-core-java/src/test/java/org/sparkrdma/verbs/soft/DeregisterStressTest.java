@@ -4,16 +4,13 @@ package org.sparkrdma.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
@@ -21,29 +18,45 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.contract.PeerProcess;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Check and copy are one step. One process registers, deregisters and overwrites memory while this
- * one reads it with keys that may just have become invalid. A successful read must contain only
- * bytes from the time when its key was valid.
+ * Check and copy are one step. One device registers, deregisters and overwrites memory while
+ * another one reads it with keys that may just have become invalid. A successful read must contain
+ * only bytes from the time when its key was valid. The devices share files, as those of two
+ * processes do.
  */
 @Tag("slow")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class DeregisterStressTest {
   private static final int LENGTH = 4096;
+  private static final int QUEUE_PAIR = 1;
+  private static final byte FOREIGN = (byte) 0xee;
+  private static final int VALUES = 100;
+  private static final int LONGEST_PAUSE = 200;
 
   /** Least number of reads of each outcome. */
   private static final int ENOUGH = 1_000;
 
-  private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+  /** A region that was registered, and the byte that filled it. */
+  private record Registered(long address, int key, byte value) {}
 
   @TempDir Path base;
+  private final Map<WorkStatus, Integer> counts = new EnumMap<>(WorkStatus.class);
+
+  /** The latest region; null before the first one. */
+  private volatile Registered latest;
+
+  /** The reader has read often enough with valid and with invalid keys. */
+  private volatile boolean enough;
+
+  private volatile boolean done;
 
   @Test
   void shouldReadNoForeignByteInManyRounds() throws Exception {
@@ -57,80 +70,99 @@ class DeregisterStressTest {
   }
 
   private void readDuring(int rounds) throws Exception {
-    Path control = Files.write(base.resolve("control"), new byte[StressOwner.CONTROL_BYTES]);
-    Process owner =
-        PeerProcess.java(
-            List.of(),
-            StressOwner.class,
-            List.of(base.toString(), control.toString(), Integer.toString(rounds)));
-    Map<WorkStatus, Integer> counts = new EnumMap<>(WorkStatus.class);
-    var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", base.toString())));
-    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), true, d -> {});
-        FileChannel channel =
-            FileChannel.open(control, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      var board = new StressOwner.Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096));
-      readUntilDone(device, board, owner, counts);
-      assertThat(board.rounds()).isGreaterThanOrEqualTo(rounds);
-    } finally {
-      owner.destroyForcibly().onExit().join();
+    try (SoftDevice owner = open();
+        SoftDevice reader = open()) {
+      var owning = new FutureTask<>(() -> registerOften(owner, rounds), null);
+      new Thread(owning, "owner").start();
+      readUntilDone(reader, owner.directory.name());
+      owning.get();
     }
     System.out.println("reads by outcome: " + counts);
-    assertThat(hasEnough(counts)).as("%s", counts).isTrue();
+    assertThat(hasEnough()).as("%s", counts).isTrue();
     assertThat(counts).hasSize(2);
   }
 
-  private static boolean hasEnough(Map<WorkStatus, Integer> counts) {
+  private SoftDevice open() throws Exception {
+    var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", base.toString())));
+    return SoftDevice.open(settings, HostIdentity.self(), true, device -> {});
+  }
+
+  private boolean hasEnough() {
     return counts.getOrDefault(WorkStatus.SUCCESS, 0) > ENOUGH
         && counts.getOrDefault(WorkStatus.REMOTE_ACCESS_ERROR, 0) > ENOUGH;
   }
 
-  private static void readUntilDone(
-      SoftDevice device, StressOwner.Board board, Process owner, Map<WorkStatus, Integer> counts)
-      throws Exception {
+  private void registerOften(SoftDevice device, int rounds) {
+    try (var domain = (SoftProtectionDomain) device.allocateProtectionDomain();
+        var memory = device.allocate(LENGTH)) {
+      int index = SharedTable.queuePairIndex(QUEUE_PAIR);
+      device.table.publishQueuePair(index, QUEUE_PAIR, domain.id(), RegionAccess.REMOTE_READ);
+      ByteBuffer bytes = memory.slice(0, LENGTH);
+      byte[] content = new byte[LENGTH];
+      byte[] foreign = new byte[LENGTH];
+      Arrays.fill(foreign, FOREIGN);
+      var random = new SplittableRandom(1);
+      // On a busy machine the reader seldom runs at the same time.
+      for (int round = 1; round <= rounds || !enough; round++) {
+        byte value = (byte) (1 + round % VALUES);
+        Arrays.fill(content, value);
+        bytes.put(0, content);
+        MemoryRegion region = domain.register(memory, 0, LENGTH, Set.of(AccessFlag.REMOTE_READ));
+        latest = new Registered(region.address(), region.remote().remoteKey32(), value);
+        for (int pause = random.nextInt(LONGEST_PAUSE); pause > 0; pause--) {
+          Thread.onSpinWait();
+        }
+        region.close();
+        bytes.put(0, foreign);
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    } finally {
+      done = true;
+    }
+  }
+
+  private void readUntilDone(SoftDevice device, String owner) throws Exception {
     try (var domain = device.allocateProtectionDomain();
         var memory = device.allocate(LENGTH);
-        var sink = domain.register(memory, 0, LENGTH, SINK)) {
-      String name =
-          new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
-      var peer = new RemoteDevice(device.directory.peer(name), true, 1);
+        var sink = domain.register(memory, 0, LENGTH, Set.of(AccessFlag.LOCAL_WRITE))) {
+      var peer = new RemoteDevice(device.directory.peer(owner), true, 1);
       var outcome = new AtomicReference<WorkStatus>();
       var entry = new WorkEntry(1);
       var request = new WorkRequest(1);
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] brought = new byte[LENGTH];
       byte[] expected = new byte[LENGTH];
-      long refused = 0;
-      boolean enough = false;
-      while (!board.isDone()) {
-        if (!board.read() || board.version() == refused) {
+      Registered refused = null;
+      while (!done) {
+        Registered region = latest;
+        if (region == null || region.equals(refused)) {
           Thread.onSpinWait();
           continue;
         }
-        request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
+        request.read(1, region.address, region.key).local(sink, 0, LENGTH);
         entry.fill(request);
         device.loop.call(
             () ->
                 outcome.set(
                     peer.copy(
-                        StressOwner.QUEUE_PAIR,
+                        QUEUE_PAIR,
                         entry,
                         entry.remoteKey,
                         entry.remoteAddress,
                         LENGTH,
                         RegionAccess.REMOTE_READ)));
-        WorkStatus status = outcome.get();
         entry.clear();
-        counts.merge(status, 1, Integer::sum);
-        if (!enough && hasEnough(counts)) {
+        counts.merge(outcome.get(), 1, Integer::sum);
+        if (hasEnough()) {
           enough = true;
-          board.reportEnough();
         }
-        if (status != WorkStatus.SUCCESS) {
-          refused = board.version();
-        } else {
+        if (outcome.get() == WorkStatus.SUCCESS) {
           bytes.get(0, brought);
-          Arrays.fill(expected, board.value());
+          Arrays.fill(expected, region.value);
           assertThat(brought).isEqualTo(expected);
+        } else {
+          refused = region;
         }
       }
       peer.close();
