@@ -16,9 +16,6 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.runners.UnrunTests;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
@@ -42,22 +39,6 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("org.sparkrdma");
     assertThat(production).isNotEmpty();
-  }
-
-  @Test
-  void shouldHaveNoTestClassThatNothingRuns() throws Exception {
-    assertThat(UnrunTests.ofThisModule())
-        .as("not matched by Surefire or Failsafe, and not named by a guest test")
-        .isEmpty();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"card-check", "benchmarks", "integration-tests"})
-  void shouldHaveNoTestClassInTheModulesWithoutArchUnitThatNothingRuns(String module)
-      throws Exception {
-    assertThat(UnrunTests.inSourcesOf(module))
-        .as("not matched by Surefire or Failsafe: module=%s", module)
-        .isEmpty();
   }
 
   @Test

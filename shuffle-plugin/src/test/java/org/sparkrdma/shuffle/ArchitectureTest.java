@@ -6,7 +6,6 @@ import static com.tngtech.archunit.lang.conditions.ArchConditions.onlyDependOnCl
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -24,7 +23,6 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.runners.UnrunTests;
 
 /** Allowed dependencies between packages of the plug-in. */
 class ArchitectureTest {
@@ -33,13 +31,6 @@ class ArchitectureTest {
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages(ROOT);
-
-  @Test
-  void shouldHaveNoTestClassThatNothingRuns() throws Exception {
-    assertThat(UnrunTests.ofThisModule())
-        .as("not matched by Surefire or Failsafe, and not named by a guest test")
-        .isEmpty();
-  }
 
   @Test
   void shouldKeepPackagesFreeOfCycles() {
