@@ -37,7 +37,7 @@ public final class MatrixCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("matrix", "./dev/matrix --help", new MatrixCommand());
   }
 

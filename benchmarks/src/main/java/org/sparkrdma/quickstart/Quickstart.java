@@ -63,7 +63,7 @@ public final class Quickstart implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("quickstart", new Quickstart());
   }
 

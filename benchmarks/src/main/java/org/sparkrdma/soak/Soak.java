@@ -48,7 +48,7 @@ public final class Soak implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("soak", "./dev/soak --help", new Soak());
   }
 

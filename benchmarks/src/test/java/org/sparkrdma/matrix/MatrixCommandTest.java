@@ -7,20 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.launch.ScriptHelp;
 
 @Timeout(120)
 class MatrixCommandTest {
   @TempDir private Path directory;
-
-  @Test
-  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("dev/matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
-  }
 
   private static final Set<Integer> BOTH = Set.of(17, 25);
 

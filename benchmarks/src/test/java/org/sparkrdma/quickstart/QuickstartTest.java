@@ -11,17 +11,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.ShuffleJob;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.ScriptHelp;
 import picocli.CommandLine;
 
 @Timeout(60)
 class QuickstartTest {
   @TempDir private Path directory;
-
-  @Test
-  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("quickstart", Quickstart.commandLine(), value -> value);
-  }
 
   @Test
   void shouldShuffleAsMuchAsTheUserAsksFor() {

@@ -8,14 +8,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.launch.Script;
-import org.sparkrdma.launch.ScriptHelp;
 
 class SoakTest {
-  @Test
-  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("dev/soak", Soak.commandLine(), "default "::concat);
-  }
-
   @Test
   void shouldListEveryJobInTheScriptsHelp() throws Exception {
     String help = Script.run(Map.of(), "dev/soak", "--help").output();

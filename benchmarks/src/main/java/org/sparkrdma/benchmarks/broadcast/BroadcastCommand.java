@@ -54,7 +54,7 @@ public final class BroadcastCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("bench broadcast", new BroadcastCommand());
   }
 

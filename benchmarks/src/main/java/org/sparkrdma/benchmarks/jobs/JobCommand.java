@@ -40,7 +40,7 @@ public final class JobCommand implements Callable<Integer> {
   /**
    * @param arguments with the job, whose help the messages name
    */
-  static CommandLine commandLine(String... arguments) {
+  public static CommandLine commandLine(String... arguments) {
     String help =
         Arrays.stream(arguments)
             .filter(argument -> ShuffleJob.named(argument).isPresent())

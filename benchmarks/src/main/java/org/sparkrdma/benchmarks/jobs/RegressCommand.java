@@ -78,7 +78,7 @@ public final class RegressCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("bench", "./bench regress --help", new RegressCommand());
   }
 

@@ -80,7 +80,7 @@ public final class TransferCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("bench transfer", new TransferCommand());
   }
 

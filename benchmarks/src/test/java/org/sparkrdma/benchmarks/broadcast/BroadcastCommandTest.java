@@ -14,19 +14,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
 import org.sparkrdma.launch.Refusal;
-import org.sparkrdma.launch.ScriptHelp;
 
 class BroadcastCommandTest {
   private static final BroadcastPlan.Shape SHAPE = BroadcastPlan.Shape.parse("100mx4");
   private static final List<Mode> MODES = List.of(Mode.TORRENT, Mode.TCP, Mode.READ);
 
   @TempDir private Path directory;
-
-  @Test
-  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains(
-        "bench broadcast", BroadcastCommand.commandLine(), "default "::concat);
-  }
 
   @Test
   void shouldRefuseShapesWithTheValueAndTheAllowedOnes() {

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
-import org.sparkrdma.launch.ScriptHelp;
 
 @Timeout(60)
 class ComparisonTest {
@@ -45,11 +44,6 @@ class ComparisonTest {
 
   private static List<MeasuredRatio> ratios(double... seconds) throws Exception {
     return MeasuredRatio.of(new ObjectMapper().valueToTree(report(seconds)));
-  }
-
-  @Test
-  void shouldHaveEveryOptionInTheHelpOfTheScript() throws Exception {
-    ScriptHelp.assertExplains("bench compare", CompareCommand.commandLine(), "default "::concat);
   }
 
   @Test

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.launch.ScriptHelp;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
@@ -44,11 +43,6 @@ class RegressCommandTest {
     writeScript("bench", BENCH);
     commit("slow", 0.8);
     commit("fast", 0.5);
-  }
-
-  @Test
-  void shouldHaveEveryOptionInTheHelpOfTheScript() throws Exception {
-    ScriptHelp.assertExplains("bench regress", RegressCommand.commandLine(), "default "::concat);
   }
 
   @Test

@@ -9,15 +9,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.Refusal;
-import org.sparkrdma.launch.ScriptHelp;
 
 class TransferCommandTest {
   @TempDir private Path directory;
-
-  @Test
-  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("bench transfer", TransferCommand.commandLine(), "default "::concat);
-  }
 
   @Test
   void shouldRefuseOptionsThatDoNotFitTogether() {
