@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes and offsets of the structs that the ibverbs engine uses. As a program it prints them, each as
- * STRUCT.FIELD VALUE. With EXPECTED, the name of a header that defines STRUCT_FIELD for each, the
- * compiler compares them: so a cross compiler needs no processor of its kind.
+ * Sizes and offsets of the structs that the ibverbs engine uses. EXPECTED is the name of a header that
+ * defines STRUCT_FIELD for each. The compiler compares them: so a cross compiler needs no processor of its
+ * kind.
  */
 #define _GNU_SOURCE
 #include <infiniband/ib.h>
@@ -11,14 +11,9 @@
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stddef.h>
-#include <stdio.h>
 
-#ifdef EXPECTED
 #include EXPECTED
 #define VALUE(name, field, value) _Static_assert(name##_##field == (value), #name "." #field)
-#else
-#define VALUE(name, field, value) printf("%s.%s %zu\n", #name, #field, (size_t)(value))
-#endif
 #define SIZE(type, name) VALUE(name, SIZE, sizeof(type))
 #define FIELD(type, name, member, field) VALUE(name, field, offsetof(type, member))
 
