@@ -155,7 +155,8 @@ final class PerfCommand implements Callable<Integer> {
         names = "--ms",
         paramLabel = "MILLISECONDS",
         defaultValue = "2000",
-        description = "Time for the speed of each size; ${DEFAULT-VALUE} ms by default.")
+        description =
+            "Time for the speed of each size, 1 to 30000 ms; ${DEFAULT-VALUE} by default.")
     private int durationMs;
 
     @Override

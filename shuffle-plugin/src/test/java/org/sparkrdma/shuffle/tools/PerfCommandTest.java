@@ -76,6 +76,16 @@ class PerfCommandTest {
     assertThat(errors.toString()).isEmpty();
   }
 
+  @Test
+  void shouldRefuseALongerTimeThanItsHelpAllows() {
+    assertThat(run("perf", "client", "--help")).isZero();
+    assertThat(output.toString()).contains("1 to 30000");
+    assertThat(client("127.0.0.1:1", "--ms", "30001")).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .contains("--ms 30001 allowed=a whole number from 1 to 30000");
+  }
+
   private static String[] with(String[] arguments, String... more) {
     return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
   }
