@@ -9,10 +9,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The processes that were started and have not been ended. Starts none after it is closed.
@@ -21,7 +18,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class LiveProcesses implements AutoCloseable {
   private static final Duration END_GRACE = Duration.ofSeconds(10);
-  private static final long POLL_INTERVAL_MS = 50;
+  private static final long POLL_INTERVAL_NS = 50_000_000;
 
   private final List<ClusterProcess> running = new ArrayList<>();
   private boolean closed;
@@ -75,39 +72,19 @@ public final class LiveProcesses implements AutoCloseable {
     long deadlineNs = System.nanoTime() + grace.toNanos();
     while (anyAlive(all) && System.nanoTime() < deadlineNs) {
       roots.forEach(root -> root.descendants().forEach(all::add));
-      awaitOne(all, POLL_INTERVAL_MS);
+      LockSupport.parkNanos(POLL_INTERVAL_NS);
       if (!anyAlive(roots)) {
         all.forEach(ProcessHandle::destroy);
       }
     }
     all.forEach(ProcessHandle::destroyForcibly);
     while (anyAlive(all)) {
-      awaitOne(all, POLL_INTERVAL_MS);
+      LockSupport.parkNanos(POLL_INTERVAL_NS);
     }
   }
 
   private static boolean anyAlive(Collection<ProcessHandle> handles) {
     return handles.stream().anyMatch(ProcessHandle::isAlive);
-  }
-
-  private static void awaitOne(Collection<ProcessHandle> handles, long timeoutMs) {
-    CompletableFuture<?>[] exits =
-        handles.stream()
-            .filter(ProcessHandle::isAlive)
-            .map(ProcessHandle::onExit)
-            .toArray(CompletableFuture<?>[]::new);
-    boolean interrupted = Thread.interrupted();
-    try {
-      CompletableFuture.anyOf(exits).get(timeoutMs, TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | ExecutionException e) {
-      return;
-    } catch (InterruptedException e) {
-      interrupted = true;
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 
   /** One of the cluster's processes and the file its log goes to. Safe for any thread. */

@@ -2,14 +2,15 @@
 package org.sparkrdma.launch;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
@@ -28,7 +29,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class ClusterCommand {
   private static final int FAILURE = 1;
   private static final int LOG_LINES = 20;
-  private static final int MAX_LOG_BYTES = 64 << 10;
 
   private final String name;
   private final ClusterOptions options;
@@ -174,14 +174,17 @@ public final class ClusterCommand {
   }
 
   /** The last lines of a log of any length. */
-  private static List<String> lastLines(Path log) throws IOException {
-    try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
-      long start = Math.max(0, file.length() - MAX_LOG_BYTES);
-      byte[] end = new byte[(int) (file.length() - start)];
-      file.seek(start);
-      file.readFully(end);
-      List<String> all = new String(end, StandardCharsets.UTF_8).lines().toList();
-      return all.subList(Math.max(0, all.size() - LOG_LINES), all.size());
+  private static Deque<String> lastLines(Path log) throws IOException {
+    Deque<String> last = new ArrayDeque<>();
+    try (Stream<String> lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
+      lines.forEach(
+          line -> {
+            last.add(line);
+            if (last.size() > LOG_LINES) {
+              last.remove();
+            }
+          });
     }
+    return last;
   }
 }

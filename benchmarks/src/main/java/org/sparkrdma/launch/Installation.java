@@ -17,32 +17,27 @@ public record Installation(Path project) {
   }
 
   /** The plug-in's jar, as users get it. */
-  public Path plugIn() throws IOException, LaunchException {
-    return onlyJar("shuffle-plugin/target", "spark-rdma-shuffle.jar");
+  public Path plugIn() {
+    return project.resolve("shuffle-plugin/target/spark-rdma-shuffle.jar");
   }
 
-  /** The jar with the jobs. */
+  /** The jar with the jobs, which is the one that is no test jar. */
   public Path jobs() throws IOException, LaunchException {
-    return onlyJar("benchmarks/target", "benchmarks-*.jar");
-  }
-
-  /** Jars to send to the executors: the plug-in and the libraries of the jobs. */
-  public List<Path> jarsToShip() throws IOException, LaunchException {
-    List<Path> jars = new ArrayList<>(List.of(plugIn()));
-    jars.addAll(list("benchmarks/target/job-jars", "*.jar"));
-    return jars;
-  }
-
-  /** The one jar that is no test jar. */
-  private Path onlyJar(String directory, String glob) throws IOException, LaunchException {
-    List<Path> found = list(directory, glob);
+    List<Path> found = list("benchmarks/target", "benchmarks-*.jar");
     found.removeIf(jar -> jar.getFileName().toString().endsWith("-tests.jar"));
     if (found.size() != 1) {
       throw new LaunchException(
-          "expected one %s in %s but found %d: run ./mvnw clean and try again"
-              .formatted(glob, project.resolve(directory), found.size()));
+          "expected one jar of the jobs but found %s: run ./mvnw clean and try again"
+              .formatted(found));
     }
     return found.get(0);
+  }
+
+  /** Jars to send to the executors: the plug-in and the libraries of the jobs. */
+  public List<Path> jarsToShip() throws IOException {
+    List<Path> jars = new ArrayList<>(List.of(plugIn()));
+    jars.addAll(list("benchmarks/target/job-jars", "*.jar"));
+    return jars;
   }
 
   private List<Path> list(String directory, String glob) throws IOException {

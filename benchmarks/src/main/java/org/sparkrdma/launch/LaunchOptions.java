@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Map;
 import org.sparkrdma.cluster.LaunchException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -84,6 +85,22 @@ public class LaunchOptions {
     /** Checks {@code --warm-ups}, as {@link #check}. */
     public void checkWarmUps(int warmUps) {
       check("--warm-ups", warmUps, 0, MAX_ROUNDS);
+    }
+  }
+
+  /** The option {@code --jfr DIR}. */
+  public static final class FlightRecordings {
+    @Option(names = "--jfr", paramLabel = "DIR")
+    private Path directory;
+
+    /** Settings with which each executor writes a recording into the directory, if it is given. */
+    public Map<String, String> conf() throws IOException {
+      return directory == null
+          ? Map.of()
+          : Map.of(
+              "spark.executor.extraJavaOptions",
+              "-XX:StartFlightRecording:filename=%s,settings=profile"
+                  .formatted(Files.createDirectories(directory).toRealPath()));
     }
   }
 

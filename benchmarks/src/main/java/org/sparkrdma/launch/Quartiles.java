@@ -25,12 +25,13 @@ public record Quartiles(double median, double lower, double upper) {
   /** Median and quartiles, to print. */
   public String format(int decimals) {
     return "%s (%s..%s)"
-        .formatted(formatMedian(decimals), number(lower, decimals), number(upper, decimals));
+        .formatted(number(median, decimals), number(lower, decimals), number(upper, decimals));
   }
 
-  /** The median alone, to print. */
-  public String formatMedian(int decimals) {
-    return number(median, decimals);
+  /** Median, and quartiles if they differ, with at most three digits behind the point. */
+  public String format() {
+    int decimals = median < 1 ? 3 : median < 100 ? 2 : 0;
+    return lower == upper ? number(median, decimals) : format(decimals);
   }
 
   private static String number(double value, int decimals) {

@@ -2,12 +2,9 @@
 package org.sparkrdma.launch;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
-import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
 import org.sparkrdma.cluster.LaunchException;
 
 /** The directory of one run, for data, shuffle files and logs. */
@@ -54,17 +51,8 @@ public record RunDirectory(Path path) {
 
   /** Deletes a directory and its content; does nothing if it does not exist. */
   public static void deleteTree(Path root) throws IOException {
-    if (!Files.exists(root)) {
-      return;
-    }
-    List<Path> all;
-    try (Stream<Path> found = Files.walk(root)) {
-      all = found.sorted(Comparator.reverseOrder()).toList();
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    }
-    for (Path path : all) {
-      Files.deleteIfExists(path);
+    if (Files.exists(root)) {
+      FileUtils.deleteDirectory(root.toFile());
     }
   }
 }

@@ -97,7 +97,7 @@ public final class Quickstart implements Callable<Integer> {
   private void run(BenchmarkPlan plan, MeasuringRuns runs)
       throws LaunchException, IOException, InterruptedException {
     BenchmarkReport report =
-        JobCommand.run(plan, runs, new JobCommand.ExecutorSize(1), onStep(runs));
+        JobCommand.run(plan, runs, new JobCommand.ExecutorSize(1).conf(), onStep(runs));
     options.publish(BenchmarkTable.of(report), report);
     BenchmarkReport.RunResult first = report.cases().get(0).runs().get(0);
     System.out.printf(

@@ -27,12 +27,14 @@ class MeasuringScriptsIT {
     Path report = directory.resolve("transfer.json");
     Outcome outcome =
         run(
-            "bench transfer --sizes 4k,64k --verify crc32c --rounds 1 --warm-ups 0 --total 8m --report "
+            "bench transfer --sizes 4k,64k --copy --rounds 1 --warm-ups 0 --total 8m --report "
                 + report);
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
     JsonNode cases = cases(report);
     assertThat(cases).hasSize(2);
     assertThat(cases.at("/0/figures/throughput/median").asDouble()).isPositive();
+    assertThat(cases.at("/0/verify").asText()).isEqualTo("adler32");
+    assertThat(cases.at("/0/copy").asBoolean()).isTrue();
   }
 
   /** The cases of a report that names the commit and the machine. */
@@ -57,6 +59,17 @@ class MeasuringScriptsIT {
     JsonNode one = cases(report).at("/0");
     assertThat(one.at("/figures/rdmaP50Us/median").asDouble()).isPositive();
     assertThat(one.at("/figures/rdmaBytesPerBlock/median").asDouble()).isPositive();
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldMeasureTheFirstRequestOfNewExecutors() throws Exception {
+    Path report = directory.resolve("first.json");
+    Outcome outcome = run("bench transfer --first --sizes 4k --rounds 1 --report " + report);
+    Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
+    JsonNode figures = cases(report).at("/0/figures");
+    assertThat(figures.at("/rdmaFirstMs/median").asDouble()).isPositive();
+    assertThat(figures.at("/nettyFirstMs/median").asDouble()).isPositive();
   }
 
   @Test

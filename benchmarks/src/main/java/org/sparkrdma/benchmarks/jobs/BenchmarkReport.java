@@ -49,8 +49,7 @@ public record BenchmarkReport(
         Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
         for (Metric metric : Metric.values()) {
           values.put(metric, Quartiles.of(results, metric::of));
-          List<Double> known =
-              ratios(results, baseline, metric::of).stream().filter(one -> !one.isNaN()).toList();
+          List<Double> known = ratios(results, baseline, metric::of);
           if (mode != modes.get(0) && !known.isEmpty()) {
             ratios.put(metric, Quartiles.of(known, Double::doubleValue));
           }
@@ -64,20 +63,20 @@ public record BenchmarkReport(
       return runs.stream().filter(run -> run.mode() == mode).toList();
     }
 
-    /** Both lists have the rounds in ascending order. */
+    /** Both lists have the rounds in ascending order; rounds without a base have no ratio. */
     private static List<Double> ratios(
         List<RunResult> results, List<RunResult> baseline, ToDoubleFunction<RunResult> value) {
       List<Double> ratios = new ArrayList<>();
       for (int i = 0; i < results.size(); i++) {
         double base = value.applyAsDouble(baseline.get(i));
-        ratios.add(base > 0 ? value.applyAsDouble(results.get(i)) / base : Double.NaN);
+        if (base > 0) {
+          ratios.add(value.applyAsDouble(results.get(i)) / base);
+        }
       }
       return ratios;
     }
 
-    /**
-     * The ratio of one value to the first shuffle in each round; NaN where that is not positive.
-     */
+    /** The ratio of one value to the first shuffle in each round where that is positive. */
     List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
       return ratios(runs(mode), runs(summaries.get(0).mode()), value);
     }
@@ -151,11 +150,6 @@ public record BenchmarkReport(
         case GC -> result.gcSeconds();
         case PEAK_MEMORY -> result.peakMemoryBytes() / BYTES_PER_MIB;
       };
-    }
-
-    /** Number of decimals to print. */
-    int decimals() {
-      return this == PEAK_MEMORY ? 0 : 2;
     }
 
     /** Name and unit, for the heading of a column. */

@@ -85,7 +85,7 @@ public final class BenchmarkTable {
     List<RunResult> runs = report.runs(summary.mode());
     List<String> row = new ArrayList<>(List.of(summary.mode().toString()));
     for (Metric metric : metrics) {
-      row.add(format(summary.values().get(metric), metric.decimals(), runs.size()));
+      row.add(summary.values().get(metric).format());
     }
     row.add(bytes(runs, run -> run.bytes().read()));
     row.add(bytes(runs, run -> run.bytes().tcp()));
@@ -116,20 +116,14 @@ public final class BenchmarkTable {
     rows.add(headings);
     CaseReport.Summary first = report.summaries().get(0);
     for (CaseReport.Summary summary : report.summaries().subList(1, report.summaries().size())) {
-      int rounds = report.runs(summary.mode()).size();
       List<String> row = new ArrayList<>(List.of(summary.mode() + " / " + first.mode()));
       for (Metric metric : Metric.values()) {
         Quartiles ratio = summary.ratios().get(metric);
-        row.add(ratio == null ? "-" : format(ratio, 2, rounds));
+        row.add(ratio == null ? "-" : ratio.format());
       }
       rows.add(row);
     }
     return rows;
-  }
-
-  /** One round has no quartiles. */
-  static String format(Quartiles quartiles, int decimals, int rounds) {
-    return rounds == 1 ? quartiles.formatMedian(decimals) : quartiles.format(decimals);
   }
 
   private static String fallbacks(List<RunResult> runs) {
@@ -146,7 +140,6 @@ public final class BenchmarkTable {
   private static List<List<String>> queries(CaseReport report, Set<String> queries) {
     List<ShuffleMode> modes = report.summaries().stream().map(CaseReport.Summary::mode).toList();
     List<ShuffleMode> others = modes.subList(1, modes.size());
-    int rounds = report.runs(modes.get(0)).size();
     List<List<String>> rows = new ArrayList<>();
     List<String> headings = new ArrayList<>(List.of("query"));
     modes.forEach(mode -> headings.add(mode + " s"));
@@ -157,11 +150,10 @@ public final class BenchmarkTable {
           run -> run.querySeconds().getOrDefault(query, Double.NaN);
       List<String> row = new ArrayList<>(List.of(query));
       for (ShuffleMode mode : modes) {
-        row.add(format(Quartiles.of(report.runs(mode), seconds), 2, rounds));
+        row.add(Quartiles.of(report.runs(mode), seconds).format());
       }
       for (ShuffleMode mode : others) {
-        List<Double> ratios = report.ratios(mode, seconds);
-        row.add(format(Quartiles.of(ratios, Double::doubleValue), 2, rounds));
+        row.add(Quartiles.of(report.ratios(mode, seconds), Double::doubleValue).format());
       }
       rows.add(row);
     }

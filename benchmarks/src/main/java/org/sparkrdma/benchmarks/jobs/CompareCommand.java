@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchOptions;
@@ -38,7 +39,8 @@ public final class CompareCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<RatioChange> changes = RatioChange.of(ratios("base", base), ratios("head", head));
+    List<RatioChange> changes =
+        RatioChange.of(List.of(ratios("base", base)), List.of(ratios("head", head)));
     if (changes.isEmpty()) {
       throw options.misuse("the reports have no job, shape and ratio in common");
     }
@@ -48,13 +50,13 @@ public final class CompareCommand implements Callable<Integer> {
     return 0;
   }
 
-  private List<MeasuredRatio> ratios(String name, Path file) {
+  private Map<MeasuredRatio, MeasuredRatio.Values> ratios(String name, Path file) {
     if (!Files.isReadable(file)) {
       throw options.misuse("no such report, or not readable: " + file);
     }
     try {
       JsonNode report = new ObjectMapper().readTree(file.toFile());
-      List<MeasuredRatio> ratios = MeasuredRatio.of(report);
+      Map<MeasuredRatio, MeasuredRatio.Values> ratios = MeasuredRatio.of(report);
       JsonNode facts = report.path("environment");
       System.out.printf(
           "%s: %s, plug-in %s, Spark %s%n",

@@ -2,7 +2,7 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -10,6 +10,7 @@ import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
@@ -28,26 +29,19 @@ public final class JobCommand implements Callable<Integer> {
   @Mixin private ClusterOptions options;
   @Mixin private BenchmarkPlan.Options job;
 
+  @Mixin private LaunchOptions.FlightRecordings recordings;
+
   @Option(names = "--threads", defaultValue = "1")
   private int threads;
 
   private JobCommand() {}
 
   public static void main(String[] arguments) {
-    System.exit(commandLine(arguments).execute(arguments));
+    System.exit(commandLine().execute(arguments));
   }
 
-  /**
-   * @param arguments with the job, whose help the messages name
-   */
-  public static CommandLine commandLine(String... arguments) {
-    String help =
-        Arrays.stream(arguments)
-            .filter(argument -> ShuffleJob.named(argument).isPresent())
-            .findFirst()
-            .map(name -> "./bench " + name + " --help")
-            .orElse("./bench --help");
-    return ClusterCommand.commandLine("bench", help, new JobCommand());
+  public static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", "./bench JOB --help", new JobCommand());
   }
 
   @Override
@@ -62,7 +56,9 @@ public final class JobCommand implements Callable<Integer> {
         .run(
             size::workers,
             runs -> {
-              BenchmarkReport report = run(plan, runs, size, step -> {});
+              Map<String, String> conf = new HashMap<>(size.conf());
+              conf.putAll(recordings.conf());
+              BenchmarkReport report = run(plan, runs, conf, step -> {});
               options.publish(BenchmarkTable.of(report), report);
               System.out.println("All answers are equal.");
             });
@@ -72,16 +68,19 @@ public final class JobCommand implements Callable<Integer> {
    * Runs a plan to its end, by RDMA READ on the loopback engine, because all executors are on one
    * host.
    *
-   * @param size of each executor; the cluster's Workers have the same
+   * @param conf with the size of each executor; the cluster's Workers have the same
    * @param onStep is given each step of the application, on a thread of its own
    */
   public static BenchmarkReport run(
-      BenchmarkPlan plan, MeasuringRuns runs, ExecutorSize size, Consumer<ProgressLog.Line> onStep)
+      BenchmarkPlan plan,
+      MeasuringRuns runs,
+      Map<String, String> conf,
+      Consumer<ProgressLog.Line> onStep)
       throws LaunchException, IOException, InterruptedException {
     return runs.run(
             plan.job().toString(),
             plan.withData("file:" + runs.directory().data()),
-            size.conf(),
+            conf,
             BenchmarkReport.class,
             onStep)
         .withoutData();
@@ -107,7 +106,7 @@ public final class JobCommand implements Callable<Integer> {
     }
 
     /** Settings of the application. */
-    Map<String, String> conf() {
+    public Map<String, String> conf() {
       return Map.of(
           "spark.shuffle.rdma.engine",
           "soft",

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
@@ -36,18 +37,21 @@ public record RatioChange(
   private static final int TEXT_COLUMNS = 3;
   private static final int VERDICT_COLUMN = 6;
 
-  /** The changes of the ratios that both have. */
-  public static List<RatioChange> of(List<MeasuredRatio> base, List<MeasuredRatio> head) {
+  /**
+   * The changes of the ratios that both have.
+   *
+   * @param base ratios of one report or of several runs
+   * @param head likewise
+   */
+  public static List<RatioChange> of(
+      List<Map<MeasuredRatio, MeasuredRatio.Values>> base,
+      List<Map<MeasuredRatio, MeasuredRatio.Values>> head) {
     List<RatioChange> changes = new ArrayList<>();
-    List<MeasuredRatio> done = new ArrayList<>();
-    for (MeasuredRatio one : base) {
-      if (done.stream().anyMatch(one::isSameQuantity)) {
-        continue;
-      }
-      done.add(one);
+    for (MeasuredRatio one :
+        base.stream().flatMap(run -> run.keySet().stream()).distinct().toList()) {
       List<Double> before = values(one, base);
       List<Double> after = values(one, head);
-      if (!before.isEmpty() && !after.isEmpty()) {
+      if (!after.isEmpty()) {
         changes.add(
             new RatioChange(
                 one.shape(),
@@ -63,11 +67,11 @@ public record RatioChange(
     return changes;
   }
 
-  private static List<Double> values(MeasuredRatio quantity, List<MeasuredRatio> all) {
-    return all.stream()
-        .filter(quantity::isSameQuantity)
-        .map(MeasuredRatio::value)
-        .filter(value -> !value.isNaN())
+  private static List<Double> values(
+      MeasuredRatio ratio, List<Map<MeasuredRatio, MeasuredRatio.Values>> runs) {
+    return runs.stream()
+        .filter(run -> run.containsKey(ratio))
+        .flatMap(run -> run.get(ratio).values().stream())
         .toList();
   }
 

@@ -6,9 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.sparkrdma.benchmarks.jobs.GitRepository.Commit;
+import org.sparkrdma.benchmarks.jobs.WorktreeBenchmark.Commit;
 import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
@@ -32,9 +33,9 @@ public final class RegressCommand implements Callable<Integer> {
   private static final int MAX_PAIRS = 1_000;
 
   /** Measurements that are no job. */
-  static final String TRANSFER = "transfer";
+  private static final String TRANSFER = "transfer";
 
-  static final String LATENCY = "latency";
+  private static final String LATENCY = "latency";
 
   /** Rounds of one of these in each run, so that each client is the first one in some of them. */
   private static final int TRANSFER_ROUNDS = 3;
@@ -84,13 +85,13 @@ public final class RegressCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException, LaunchException {
-    GitRepository repository = new GitRepository(options.installation().project());
-    Commit baseCommit = commit(repository, base);
-    Commit headCommit = commit(repository, head);
+    Path project = options.installation().project();
+    Commit baseCommit = commit(project, base);
+    Commit headCommit = commit(project, head);
     check();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
-    WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
+    WorktreeBenchmark benchmark = new WorktreeBenchmark(project, directory, benchOptions());
     Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
     Runtime.getRuntime().addShutdownHook(endHook);
     try {
@@ -105,14 +106,11 @@ public final class RegressCommand implements Callable<Integer> {
     }
   }
 
-  private Commit commit(GitRepository repository, String name)
+  private Commit commit(Path project, String name)
       throws IOException, InterruptedException, LaunchException {
-    return repository
-        .commit(name)
+    return WorktreeBenchmark.commit(project, name)
         .orElseThrow(
-            () ->
-                options.misuse(
-                    "git knows no commit '%s' in %s".formatted(name, repository.project())));
+            () -> options.misuse("git knows no commit '%s' in %s".formatted(name, project)));
   }
 
   private boolean measuresTransfers() {
@@ -158,7 +156,8 @@ public final class RegressCommand implements Callable<Integer> {
 
   /** The command of {@code ./bench} and its options for each run. */
   private List<String> benchOptions() {
-    List<String> all = new ArrayList<>(List.of(job));
+    List<String> all =
+        new ArrayList<>(job.equals(LATENCY) ? List.of(TRANSFER, "--latency") : List.of(job));
     if (measuresTransfers()) {
       String lengths = sizes.stream().map(DataSize::toOption).collect(Collectors.joining(","));
       all.addAll(List.of("--sizes", lengths, "--verify", verify.toString()));
@@ -184,14 +183,14 @@ public final class RegressCommand implements Callable<Integer> {
       progress.log("building " + commit);
       benchmark.build(commit);
     }
-    List<MeasuredRatio> ofBase = new ArrayList<>();
-    List<MeasuredRatio> ofHead = new ArrayList<>();
+    List<Map<MeasuredRatio, MeasuredRatio.Values>> ofBase = new ArrayList<>();
+    List<Map<MeasuredRatio, MeasuredRatio.Values>> ofHead = new ArrayList<>();
     for (int pair = 1; pair <= pairs; pair++) {
       boolean baseFirst = pair % 2 == 1;
       for (boolean isBase : new boolean[] {baseFirst, !baseFirst}) {
         Commit commit = isBase ? baseCommit : headCommit;
         progress.log("pair %d of %d: %s".formatted(pair, pairs, commit));
-        (isBase ? ofBase : ofHead).addAll(benchmark.run(commit));
+        (isBase ? ofBase : ofHead).add(benchmark.run(commit));
       }
     }
     return new RegressReport(environment, baseCommit, headCommit, RatioChange.of(ofBase, ofHead));

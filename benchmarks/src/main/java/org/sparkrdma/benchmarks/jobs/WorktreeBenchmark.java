@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -10,7 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.benchmarks.jobs.GitRepository.Commit;
+import java.util.Optional;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.RunDirectory;
@@ -27,13 +28,11 @@ final class WorktreeBenchmark implements AutoCloseable {
       List.of(
           "./mvnw", "-B", "-ntp", "-Pquick", "-DskipTests", "-pl", "benchmarks", "-am", "package");
 
-  /** In the script of a commit with {@code ./bench latency}. */
-  private static final String LATENCY_COMMAND = "\n  latency ";
+  /** Variables by which a hook of git names another repository to its children. */
+  private static final List<String> VARIABLES =
+      List.of("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX");
 
-  /** In the script of a commit with {@code ./bench transfer --latency}. */
-  private static final String LATENCY_OPTION = "\n  --latency  ";
-
-  private final GitRepository repository;
+  private final Path project;
   private final Path directory;
   private final List<String> options;
   private final LiveProcesses processes = new LiveProcesses();
@@ -41,13 +40,25 @@ final class WorktreeBenchmark implements AutoCloseable {
   private int runs;
 
   /**
+   * @param project a directory of the git repository, of which only the list of work trees changes
    * @param directory exists, and belongs to this object
    * @param options job and options of {@code ./bench}
    */
-  WorktreeBenchmark(GitRepository repository, Path directory, List<String> options) {
-    this.repository = repository;
+  WorktreeBenchmark(Path project, Path directory, List<String> options) {
+    this.project = project;
     this.directory = directory;
     this.options = options;
+  }
+
+  /** The commit of this name; empty if there is none or if the project is in no repository. */
+  static Optional<Commit> commit(Path project, String name)
+      throws IOException, InterruptedException, LaunchException {
+    Outcome outcome =
+        git(project, "log", "-1", "--format=%H %s", "--end-of-options", name + "^{commit}", "--");
+    String[] fields = outcome.output().strip().split(" ", 2);
+    return outcome.exitCode() == 0 && fields.length == 2
+        ? Optional.of(new Commit(name, fields[0], fields[1]))
+        : Optional.empty();
   }
 
   /** Builds the commit; once if it is both. */
@@ -56,41 +67,28 @@ final class WorktreeBenchmark implements AutoCloseable {
       return;
     }
     Path worktree = directory.resolve("commit-" + worktrees.size());
-    repository.addWorktree(worktree, commit);
+    Outcome outcome =
+        git(project, "worktree", "add", "--quiet", "--detach", worktree.toString(), commit.hash());
+    if (outcome.exitCode() != 0) {
+      throw new LaunchException(
+          "git cannot check out %s: %s"
+              .formatted(commit, outcome.output().strip().replace("\n", "; ")));
+    }
     worktrees.put(commit.hash(), worktree);
     run("the build of " + commit, worktree, BUILD);
   }
 
   /** Runs the benchmark once and returns its ratios. */
-  List<MeasuredRatio> run(Commit commit) throws LaunchException, IOException, InterruptedException {
+  Map<MeasuredRatio, MeasuredRatio.Values> run(Commit commit)
+      throws LaunchException, IOException, InterruptedException {
     Path worktree = worktrees.get(commit.hash());
     Path report = directory.resolve("report-%d.json".formatted(++runs));
     List<String> command = new ArrayList<>(List.of("./bench"));
-    command.addAll(options(commit, worktree));
+    command.addAll(options);
     command.addAll(List.of("--report", report.toString()));
     command.addAll(List.of("--work-dir", directory.resolve("work").toString()));
     run("the benchmark of " + commit, worktree, command);
     return MeasuredRatio.of(new ObjectMapper().readTree(report.toFile()));
-  }
-
-  /**
-   * The options as the commit's own script knows them: latency was a command of its own once, and
-   * still older commits do not measure it.
-   */
-  private List<String> options(Commit commit, Path worktree) throws LaunchException, IOException {
-    if (!options.get(0).equals(RegressCommand.LATENCY)) {
-      return options;
-    }
-    String script = Files.readString(worktree.resolve("bench"));
-    if (script.contains(LATENCY_COMMAND)) {
-      return options;
-    }
-    if (!script.contains(LATENCY_OPTION)) {
-      throw new LaunchException(commit + " cannot measure latency: choose a newer commit");
-    }
-    List<String> renamed = new ArrayList<>(List.of("transfer", "--latency"));
-    renamed.addAll(options.subList(1, options.size()));
-    return renamed;
   }
 
   /** Runs a command to its end, in a work tree. Its output goes to a file, kept if it fails. */
@@ -123,11 +121,46 @@ final class WorktreeBenchmark implements AutoCloseable {
     processes.close();
     RunDirectory.deleteTree(directory);
     try {
-      repository.pruneWorktrees();
+      git(project, "worktree", "prune");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (LaunchException e) {
       throw new IOException(e);
+    }
+  }
+
+  private record Outcome(int exitCode, String output) {}
+
+  private static Outcome git(Path project, String... arguments)
+      throws IOException, InterruptedException, LaunchException {
+    List<String> command = new ArrayList<>(List.of("git", "-C", project.toString()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().keySet().removeAll(VARIABLES);
+    Process process;
+    try {
+      process = builder.start();
+    } catch (IOException e) {
+      throw new LaunchException("git does not run: install it (" + e.getMessage() + ")");
+    }
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Outcome(process.waitFor(), output);
+  }
+
+  /**
+   * A commit of this project.
+   *
+   * @param name as the user gave it
+   * @param hash all digits
+   * @param subject first line of its message
+   */
+  record Commit(String name, String hash, String subject) {
+    private static final int SHORT_HASH = 10;
+
+    @Override
+    public String toString() {
+      return hash.substring(0, SHORT_HASH) + " " + subject;
     }
   }
 }

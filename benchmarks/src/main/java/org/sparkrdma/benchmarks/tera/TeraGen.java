@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
 import org.apache.hadoop.io.Text;
@@ -50,7 +51,6 @@ public final class TeraGen {
     private static final int KEY_BYTES = 10;
     private static final int VALUE_BYTES = 90;
 
-    private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
     private static final String HEX = "0123456789ABCDEF";
     private static final int ROW_OFFSET = 2;
     private static final int ROW_DIGITS = 32;
@@ -85,15 +85,10 @@ public final class TeraGen {
       if (!hasNext()) {
         throw new NoSuchElementException("no row past the range: endRow=" + endRow);
       }
-      long first = mix(2 * row);
-      long second = mix(2 * row + 1);
-      for (int i = 0; i < Long.BYTES; i++) {
-        keyBytes[i] = (byte) (first >>> (8 * i));
-      }
-      keyBytes[8] = (byte) second;
-      keyBytes[9] = (byte) (second >>> 8);
+      SplittableRandom random = new SplittableRandom(row);
+      random.nextBytes(keyBytes);
       putRow();
-      putFiller(second >>> 16);
+      putFiller(random.nextLong());
       row++;
       key.set(keyBytes);
       value.set(valueBytes);
@@ -114,14 +109,6 @@ public final class TeraGen {
         Arrays.fill(valueBytes, i, i + 4, (byte) HEX.charAt((int) (rest & 0xF)));
         rest >>>= 4;
       }
-    }
-
-    /** The i-th value of a SplitMix64 generator. Stateless. */
-    private static long mix(long index) {
-      long z = (index + 1) * GOLDEN_GAMMA;
-      z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
-      z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
-      return z ^ (z >>> 31);
     }
   }
 }

@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.tera;
 
 import java.io.Serializable;
-import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -51,12 +50,12 @@ public final class TeraValidate {
                     .thenComparingLong(split -> split.startOffset))
             .toList();
     long records = 0;
-    BigInteger checksum = BigInteger.ZERO;
+    long checksum = 0;
     for (SplitSummary split : inOrder) {
       records += split.records;
-      checksum = checksum.add(new BigInteger(Long.toUnsignedString(split.crcSum)));
+      checksum += split.crcSum;
     }
-    return new Summary(records, checksum.toString(16), firstDisorder(inOrder));
+    return new Summary(records, Long.toHexString(checksum), firstDisorder(inOrder));
   }
 
   private static Optional<String> firstDisorder(List<SplitSummary> inOrder) {

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.storage.BlockManagerId;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Layout;
 
 /**
@@ -29,7 +30,7 @@ final class BlockFetcher implements AutoCloseable {
   private static final int REQUESTS_IN_FLIGHT = 5;
 
   private final BlockStoreClient client;
-  private final RoundTask.Address server;
+  private final BlockManagerId server;
   private final int blockBytes;
   private final BlockReader reader;
   private final Arrivals arrivals = new Arrivals();
@@ -45,8 +46,7 @@ final class BlockFetcher implements AutoCloseable {
    * @param blockBytes length of each block
    * @param reader reads each block
    */
-  BlockFetcher(
-      BlockStoreClient client, RoundTask.Address server, int blockBytes, BlockReader reader) {
+  BlockFetcher(BlockStoreClient client, BlockManagerId server, int blockBytes, BlockReader reader) {
     this.client = client;
     this.server = server;
     this.blockBytes = blockBytes;

@@ -17,17 +17,19 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /** Costs of this executor since the construction, which {@link #end} returns. */
 final class Meter {
+  private static final Path TASKS = Path.of("/proc/self/task");
+
   private final RdmaShuffleManager manager;
   private final Map<String, Long> countersBefore;
   private final ThreadCosts threadsBefore;
-  private final CpuScope.Usage cpu;
+  private final ProcessCpu cpuBefore;
   private final long startNs;
 
-  Meter(SparkEnv env, CpuScope scope) throws IOException {
+  Meter(SparkEnv env) throws IOException {
     manager = (RdmaShuffleManager) env.shuffleManager();
     countersBefore = manager.counters();
     threadsBefore = ThreadCosts.now();
-    cpu = scope.begin();
+    cpuBefore = ProcessCpu.read(TASKS);
     startNs = System.nanoTime();
   }
 
@@ -38,7 +40,7 @@ final class Meter {
    */
   Round.Share end(Round.Engine engine, boolean server, Round.Work work) throws IOException {
     long ns = System.nanoTime() - startNs;
-    long cpuNs = cpu.ns();
+    long cpuNs = ProcessCpu.read(TASKS).since(cpuBefore);
     ThreadCosts threads = ThreadCosts.now();
     Map<String, Long> counters = new TreeMap<>(manager.counters());
     counters.replaceAll((name, value) -> value - countersBefore.getOrDefault(name, 0L));
@@ -58,47 +60,6 @@ final class Meter {
     return later.entrySet().stream()
         .mapToLong(each -> each.getValue() - earlier.getOrDefault(each.getKey(), 0L))
         .sum();
-  }
-
-  /** The scope of measured CPU time. */
-  enum CpuScope {
-    /** This process; complete where the kernel moves no data in threads of its own. */
-    PROCESS,
-    /** The whole machine, for soft RDMA in the kernel; it must run nothing but the executor. */
-    MACHINE;
-
-    private static final Path STAT = Path.of("/proc/stat");
-    private static final long NS_PER_TICK = 10_000_000;
-    private static final int IDLE = 4;
-    private static final int WAITING = 5;
-    private static final int STOLEN = 8;
-
-    /** CPU time used since {@link #begin}. */
-    interface Usage {
-      long ns() throws IOException;
-    }
-
-    Usage begin() throws IOException {
-      if (this == MACHINE) {
-        long before = busyNs();
-        return () -> busyNs() - before;
-      }
-      Path tasks = Path.of("/proc/self/task");
-      ProcessCpu before = ProcessCpu.read(tasks);
-      return () -> ProcessCpu.read(tasks).since(before);
-    }
-
-    /** Busy time of all processors, from ticks of 10 ms in /proc/stat, see proc(5). */
-    private static long busyNs() throws IOException {
-      String[] columns = Files.readAllLines(STAT).get(0).split(" +", -1);
-      long ticks = 0;
-      for (int i = 1; i <= Math.min(STOLEN, columns.length - 1); i++) {
-        if (i != IDLE && i != WAITING) {
-          ticks += Long.parseLong(columns[i]);
-        }
-      }
-      return ticks * NS_PER_TICK;
-    }
   }
 
   /**

@@ -23,8 +23,8 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 record Round(int blockBytes, int blocks, List<Share> shares) {
   private static final String RDMA_BYTES = "rdma.bytes.read";
   private static final double NS_PER_US = 1e3;
-  private static final double MEDIAN = 0.5;
-  private static final double P99 = 0.99;
+  private static final double NS_PER_MS = 1e6;
+  private static final int[] PERCENTS = {50, 99};
 
   private Share share(Engine engine, boolean server) {
     List<Share> found =
@@ -86,6 +86,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     return switch (kind) {
       case THROUGHPUT -> throughput();
       case LATENCY -> latency();
+      case FIRST -> first();
       case CEILING -> ceiling();
     };
   }
@@ -111,23 +112,45 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
   }
 
   private Map<String, Double> latency() {
-    Map<String, Double> figures = new LinkedHashMap<>();
-    for (Engine engine : Engine.values()) {
-      List<Long> ns = client(engine).work().requestNs();
-      figures.put(engine + "P50Us", percentileUs(ns, MEDIAN));
-      figures.put(engine + "P99Us", percentileUs(ns, P99));
-    }
-    divide(figures, "p50", "rdmaP50Us", "nettyP50Us");
-    divide(figures, "p99", "rdmaP99Us", "nettyP99Us");
+    Map<String, Double> figures = percentiles(List.of(this), false);
     figures.put("rdmaBytesPerBlock", (double) client(Engine.RDMA).allocatedBytes() / blocks);
     return figures;
   }
 
-  /** The nearest-rank percentile: the smallest time that this part of all does not exceed. */
-  private static double percentileUs(List<Long> ns, double part) {
-    long[] sorted = ns.stream().mapToLong(Long::longValue).sorted().toArray();
-    int rank = (int) Math.ceil(part * sorted.length);
-    return sorted[Math.max(0, rank - 1)] / NS_PER_US;
+  /**
+   * Percentiles of the requests of all these rounds together, and their ratios.
+   *
+   * @param rounds at least one, each with requests
+   * @param pooled whether the figures' names say that they are of several rounds
+   */
+  static Map<String, Double> percentiles(List<Round> rounds, boolean pooled) {
+    Map<String, Double> figures = new LinkedHashMap<>();
+    for (int percent : PERCENTS) {
+      String name = (pooled ? "PooledP" : "P") + percent;
+      for (Engine engine : Engine.values()) {
+        long[] sorted =
+            rounds.stream()
+                .flatMap(round -> round.client(engine).work().requestNs().stream())
+                .mapToLong(Long::longValue)
+                .sorted()
+                .toArray();
+        // The nearest rank: the smallest time that this part of all does not exceed.
+        int rank = (int) Math.ceil(percent / 100.0 * sorted.length);
+        figures.put(engine + name + "Us", sorted[Math.max(0, rank - 1)] / NS_PER_US);
+      }
+      String ratio = (pooled ? "pooledP" : "p") + percent;
+      divide(figures, ratio, "rdma" + name + "Us", "netty" + name + "Us");
+    }
+    return figures;
+  }
+
+  private Map<String, Double> first() {
+    Map<String, Double> figures = new LinkedHashMap<>();
+    for (Engine engine : Engine.values()) {
+      figures.put(engine + "FirstMs", client(engine).work().requestNs().get(0) / NS_PER_MS);
+    }
+    divide(figures, "first", "rdmaFirstMs", "nettyFirstMs");
+    return figures;
   }
 
   /** Names that end in Us are microseconds of CPU time for each block. */

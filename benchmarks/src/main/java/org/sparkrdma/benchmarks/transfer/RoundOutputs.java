@@ -8,6 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.SplittableRandom;
 import java.util.zip.Checksum;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.checksum.ShuffleChecksumHelper;
@@ -48,7 +49,8 @@ final class RoundOutputs {
 
   /** Writes all map outputs and adds up the bytes of all blocks. */
   void write(long seed, BlockSum sum) throws IOException {
-    long state = seed;
+    // Its bytes do not compress.
+    SplittableRandom random = new SplittableRandom(seed);
     byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
     for (int map = 0; map < layout.maps(); map++) {
       ShuffleMapOutputWriter writer =
@@ -60,7 +62,7 @@ final class RoundOutputs {
           int leftBytes = layout.blockBytes();
           while (leftBytes > 0) {
             int lengthBytes = Math.min(leftBytes, chunk.length);
-            state = fill(chunk, lengthBytes, state);
+            random.nextBytes(chunk);
             out.write(chunk, 0, lengthBytes);
             checksums[reducer].update(chunk, 0, lengthBytes);
             sum.add(chunk, lengthBytes);
@@ -71,21 +73,6 @@ final class RoundOutputs {
       }
       writer.commitAllPartitions(Arrays.stream(checksums).mapToLong(Checksum::getValue).toArray());
     }
-  }
-
-  /**
-   * Fills the first {@code lengthBytes}, a multiple of eight, with bytes that do not compress and
-   * that differ from block to block (SplitMix64). Returns the next state.
-   */
-  static long fill(byte[] chunk, int lengthBytes, long state) {
-    long next = state;
-    for (int i = 0; i < lengthBytes; i += Long.BYTES) {
-      next += 0x9E3779B97F4A7C15L;
-      long mixed = (next ^ (next >>> 30)) * 0xBF58476D1CE4E5B9L;
-      mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
-      LONGS.set(chunk, i, mixed ^ (mixed >>> 31));
-    }
-    return next;
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */

@@ -17,6 +17,7 @@ import org.sparkrdma.benchmarks.transfer.Round.Engine;
 import org.sparkrdma.benchmarks.transfer.Round.Share;
 import org.sparkrdma.benchmarks.transfer.RoundOutputs.BlockSum;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
+import scala.Option;
 
 /**
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
@@ -26,29 +27,20 @@ import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
  * second only, so the tasks use as few barriers as possible and return their measurements as their
  * result.
  *
+ * @param engines in the order in which they fetch
  * @param warmUp whether the round compares every byte and is not measured
- * @param cpu scope of the CPU time that each task measures
  */
 record RoundTask(
-    Kind kind, TransferPlan.Layout layout, int round, boolean warmUp, Meter.CpuScope cpu)
+    Kind kind, TransferPlan.Layout layout, int round, List<Engine> engines, boolean warmUp)
     implements Serializable {
   private static final long SEED = 20_261_120;
 
   /** Least duration of a fetch from a device without cost. */
   private static final long CEILING_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Id and address of an executor. */
-  record Address(String executorId, String host, int port) {
-    static Address parse(String text) {
-      String[] fields = text.split(" ", 3);
-      return new Address(fields[0], fields[1], Integer.parseInt(fields[2]));
-    }
-
-    /** The text that {@link #parse} reads. */
-    @Override
-    public String toString() {
-      return executorId + " " + host + " " + port;
-    }
+  /** The same with one engine. */
+  RoundTask of(Engine engine) {
+    return new RoundTask(kind, layout, round, List.of(engine), warmUp);
   }
 
   /** Runs the round; returns this task's measurements of each engine. */
@@ -57,31 +49,36 @@ record RoundTask(
     BarrierTaskContext context = BarrierTaskContext.get();
     // Both executors must be registered before one looks up the other.
     Engine.RDMA.client(env);
-    BlockManagerId id = env.blockManager().blockManagerId();
-    Address self = new Address(id.executorId(), id.host(), id.port());
-    List<Address> both =
-        Stream.of(context.allGather(self.toString()))
-            .map(Address::parse)
-            .sorted(Comparator.comparing(Address::executorId))
+    BlockManagerId self = env.blockManager().blockManagerId();
+    String text = "%s %s %d".formatted(self.executorId(), self.host(), self.port());
+    List<BlockManagerId> both =
+        Stream.of(context.allGather(text))
+            .map(RoundTask::address)
+            .sorted(Comparator.comparing(BlockManagerId::executorId))
             .toList();
     if (both.get(0).executorId().equals(both.get(1).executorId())) {
       throw new IllegalStateException("both tasks run in the same executor: " + self);
     }
-    Address server = both.get(0);
+    BlockManagerId server = both.get(0);
     List<Share> shares = new ArrayList<>();
-    for (Engine engine : Engine.order(round)) {
+    for (Engine engine : engines) {
       int shuffleId = round * Engine.values().length + engine.ordinal();
       shares.add(
-          self.equals(server)
+          self.executorId().equals(server.executorId())
               ? serve(env, context, engine, shuffleId)
               : fetch(env, context, engine, server, shuffleId));
     }
     return shares;
   }
 
+  private static BlockManagerId address(String text) {
+    String[] fields = text.split(" ", 3);
+    return BlockManagerId.apply(fields[0], fields[1], Integer.parseInt(fields[2]), Option.empty());
+  }
+
   /** Requests of one at a time are few, so every byte of their blocks is compared. */
   private BlockSum newSum() {
-    return new BlockSum(warmUp || kind == Kind.LATENCY);
+    return new BlockSum(warmUp || kind.isSingle());
   }
 
   private Share serve(SparkEnv env, BarrierTaskContext context, Engine engine, int shuffleId)
@@ -91,7 +88,7 @@ record RoundTask(
       BlockSum sum = newSum();
       outputs.write(SEED + shuffleId, sum);
       // Before the other task begins: a barrier ends up to a second late here.
-      Meter meter = new Meter(env, cpu);
+      Meter meter = new Meter(env);
       context.barrier();
       // The other task has fetched all blocks.
       context.barrier();
@@ -102,7 +99,7 @@ record RoundTask(
   }
 
   private Share fetch(
-      SparkEnv env, BarrierTaskContext context, Engine engine, Address server, int shuffleId)
+      SparkEnv env, BarrierTaskContext context, Engine engine, BlockManagerId server, int shuffleId)
       throws IOException, InterruptedException {
     BlockSum sum = newSum();
     BlockFetcher.BlockReader reader =
@@ -110,19 +107,19 @@ record RoundTask(
             ? (blockId, in) -> {}
             : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
     List<String[]> requests =
-        kind == Kind.LATENCY
+        kind.isSingle()
             ? BlockFetcher.requestsOfReducers(layout, shuffleId)
             : BlockFetcher.requests(layout, shuffleId);
     try (BlockFetcher fetcher =
         new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader)) {
       context.barrier();
-      Meter meter = new Meter(env, cpu);
+      Meter meter = new Meter(env);
       List<Long> requestNs = new ArrayList<>();
       long blocks = 0;
       switch (kind) {
         case THROUGHPUT -> blocks = fetcher.fetch(requests.iterator());
         case CEILING -> blocks = fetcher.fetch(repeated(requests));
-        case LATENCY -> {
+        case LATENCY, FIRST -> {
           for (String[] request : requests) {
             requestNs.add(fetcher.fetchTimed(request));
             blocks += request.length;

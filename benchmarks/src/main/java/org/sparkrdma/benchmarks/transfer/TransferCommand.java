@@ -2,13 +2,12 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Verify;
@@ -50,14 +49,20 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--latency")
   private boolean latency;
 
+  @Option(names = "--first")
+  private boolean first;
+
   @Option(names = "--ceiling")
   private boolean ceiling;
 
   @Option(names = "--sizes", split = ",", defaultValue = "4k,64k,1m,16m")
   private List<DataSize> sizes;
 
-  @Option(names = "--verify", split = ",", defaultValue = "off")
-  private List<Verify> verify;
+  @Option(names = "--verify", split = ",")
+  private List<Verify> verify = new ArrayList<>();
+
+  @Option(names = "--copy")
+  private boolean copy;
 
   @Option(names = "--batch", defaultValue = "1")
   private int batch;
@@ -71,8 +76,7 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--total", defaultValue = "1g")
   private DataSize total;
 
-  @Option(names = "--jfr")
-  private Path flightRecordings;
+  @Mixin private LaunchOptions.FlightRecordings recordings;
 
   private TransferCommand() {}
 
@@ -88,15 +92,12 @@ public final class TransferCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     check();
     options.check();
-    if (flightRecordings != null) {
-      flightRecordings = Files.createDirectories(flightRecordings).toRealPath();
-    }
     return options.command("bench").run(settings -> settings, this::measure);
   }
 
   private Kind kind() {
-    if (latency) {
-      return Kind.LATENCY;
+    if (latency || first) {
+      return first ? Kind.FIRST : Kind.LATENCY;
     }
     return ceiling ? Kind.CEILING : Kind.THROUGHPUT;
   }
@@ -106,17 +107,21 @@ public final class TransferCommand implements Callable<Integer> {
         kind(),
         ENGINE,
         mode,
+        copy,
         sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
         batch,
         warmUps,
         rounds,
-        total.bytes(),
-        Meter.CpuScope.PROCESS);
+        total.bytes());
   }
 
   private void check() {
-    if (latency && ceiling) {
-      throw options.misuse("--latency and --ceiling measure different things: give one of them");
+    if (Stream.of(latency, first, ceiling).filter(given -> given).count() > 1) {
+      throw options.misuse(
+          "--latency, --first and --ceiling measure different things: give one of them");
+    }
+    if (verify.isEmpty()) {
+      verify.add(ceiling ? Verify.OFF : Verify.byDefault());
     }
     if (ceiling && !verify.equals(List.of(Verify.OFF))) {
       throw options.misuse("--verify needs bytes, which no block has with --ceiling: give off");
@@ -124,9 +129,9 @@ public final class TransferCommand implements Callable<Integer> {
     LaunchOptions.Limits limits = options.limits();
     limits.checkRounds(rounds, warmUps);
     limits.check("--batch", batch, 1, MAX_BATCH);
-    if (batch > 1 && !latency) {
+    if (batch > 1 && !kind().isSingle()) {
       throw options.misuse(
-          "--batch is the number of blocks of a request of --latency: give that too");
+          "--batch is the number of blocks of a request of --latency or --first: give one of them");
     }
     for (DataSize size : sizes) {
       if (size.bytes() > LARGEST_BLOCK.bytes()) {
@@ -155,7 +160,7 @@ public final class TransferCommand implements Callable<Integer> {
         switch (kind()) {
           case CEILING ->
               "No byte of RDMA's blocks moved: these are costs of the plug-in, not speeds of a network.";
-          case LATENCY ->
+          case LATENCY, FIRST ->
               "All bytes of RDMA came by READ on the soft engine, and every byte read was compared.";
           case THROUGHPUT ->
               "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it"
@@ -164,8 +169,12 @@ public final class TransferCommand implements Callable<Integer> {
   }
 
   /** Settings of an application that fetches by both clients. */
-  private Map<String, String> conf(Verify mode) {
+  private Map<String, String> conf(Verify mode) throws IOException {
     Map<String, String> conf = new HashMap<>(mode.conf());
+    conf.putAll(recordings.conf());
+    if (copy) {
+      conf.put("spark.shuffle.rdma.serve", "copy");
+    }
     // A round that fails ends the benchmark without a retry.
     conf.put("spark.task.maxFailures", "1");
     conf.put("spark.stage.maxConsecutiveAttempts", "1");
@@ -179,11 +188,6 @@ public final class TransferCommand implements Callable<Integer> {
       conf.put("spark.shuffle.rdma.pinned.max", Long.toString(CEILING_PINNED.bytes()));
       conf.put("spark.shuffle.rdma.soft.latency", "10us");
       conf.putAll(NoCopyProvider.conf());
-    }
-    if (flightRecordings != null) {
-      conf.put(
-          "spark.executor.extraJavaOptions",
-          "-XX:StartFlightRecording:filename=" + flightRecordings + ",settings=profile");
     }
     return conf;
   }

@@ -11,14 +11,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.sparkrdma.benchmarks.transfer.Round.Share;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.MeasuredApplication;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -29,20 +32,20 @@ import scala.reflect.ClassTag$;
  *
  * @param engine of the plug-in, for the report
  * @param verify by the plug-in, for the report
- * @param batch blocks of one request, for latency
+ * @param copy whether the plug-in serves copies, for the report
+ * @param batch blocks of one request, when requests are single
  * @param totalBytes least number of bytes that each client fetches in each round
- * @param cpu scope of the measured CPU time
  */
 public record TransferPlan(
     Kind kind,
     String engine,
     Verify verify,
+    boolean copy,
     List<Integer> blockBytes,
     int batch,
     int warmUps,
     int rounds,
-    long totalBytes,
-    Meter.CpuScope cpu)
+    long totalBytes)
     implements MeasuredApplication.Plan {
   private static final int EXECUTORS = 2;
   private static final int MAPS = 4;
@@ -61,8 +64,16 @@ public record TransferPlan(
     /** Time of one request while there is no other. */
     LATENCY,
 
+    /** Time of the first request of new executors, for each client in executors of its own. */
+    FIRST,
+
     /** CPU time of the plug-in itself, on a device whose READs move no bytes. */
     CEILING;
+
+    /** Whether each request is sent after the one before it has ended. */
+    boolean isSingle() {
+      return this == LATENCY || this == FIRST;
+    }
 
     /** The name in reports. */
     @JsonValue
@@ -80,6 +91,12 @@ public record TransferPlan(
     ADLER32,
     /** Against CRC32C, which processors compute in hardware. */
     CRC32C;
+
+    /** As the plug-in verifies without any setting. */
+    static Verify byDefault() {
+      String algorithm = new SparkConf(false).get(package$.MODULE$.SHUFFLE_CHECKSUM_ALGORITHM());
+      return ShuffleSettings.defaults().verify() ? valueOf(algorithm) : OFF;
+    }
 
     Map<String, String> conf() {
       return Map.of(
@@ -113,6 +130,9 @@ public record TransferPlan(
 
   /** The map outputs of a round. For latency each request is that of one reducer. */
   private Layout layout(int bytes) {
+    if (kind == Kind.FIRST) {
+      return new Layout(bytes, batch, 1);
+    }
     if (kind == Kind.LATENCY) {
       long fitting = Math.min(MAX_BLOCKS, MAX_LATENCY_BYTES / bytes);
       return new Layout(bytes, batch, Math.toIntExact(Math.max(1, fitting / batch)));
@@ -135,45 +155,59 @@ public record TransferPlan(
       throws LaunchException, IOException {
     TransferPlan plan =
         new TransferPlan(
-            Kind.THROUGHPUT,
-            engine,
-            Verify.OFF,
-            blockBytes,
-            1,
-            1,
-            rounds,
-            totalBytes,
-            Meter.CpuScope.MACHINE);
-    return new ObjectMapper().writeValueAsString(plan.measure(spark));
+            Kind.THROUGHPUT, engine, Verify.OFF, false, blockBytes, 1, 1, rounds, totalBytes);
+    return new ObjectMapper().writeValueAsString(plan.measure(task -> run(spark, task)));
   }
 
   @Override
   public List<TransferReport.Case> measure() throws LaunchException {
-    try (JavaSparkContext spark =
-        new JavaSparkContext(new SparkConf().setAppName("transfer benchmark"))) {
-      return measure(spark);
+    if (kind == Kind.FIRST) {
+      return measure(TransferPlan::runInNewExecutors);
+    }
+    try (JavaSparkContext spark = newApplication()) {
+      return measure(task -> run(spark, task));
     }
   }
 
-  private List<TransferReport.Case> measure(JavaSparkContext spark) throws LaunchException {
+  private static JavaSparkContext newApplication() {
+    return new JavaSparkContext(new SparkConf().setAppName("transfer benchmark"));
+  }
+
+  /** The round of each client in an application of its own. */
+  private static List<Share> runInNewExecutors(RoundTask task) {
+    List<Share> shares = new ArrayList<>();
+    for (Round.Engine engine : task.engines()) {
+      try (JavaSparkContext spark = newApplication()) {
+        shares.addAll(run(spark, task.of(engine)));
+      }
+    }
+    return shares;
+  }
+
+  /**
+   * @param runner returns the results of both executors
+   */
+  private List<TransferReport.Case> measure(Function<RoundTask, List<Share>> runner)
+      throws LaunchException {
     List<TransferReport.Case> cases = new ArrayList<>();
     int number = 0;
     for (int bytes : blockBytes) {
       Layout layout = layout(bytes);
       String phase = "blocks of " + new DataSize(bytes);
       // The first block length has one more, for classes and connections.
-      int unmeasured = cases.isEmpty() ? warmUps + 1 : warmUps;
+      int unmeasured = kind == Kind.FIRST ? 0 : cases.isEmpty() ? warmUps + 1 : warmUps;
       int all = unmeasured + rounds;
-      List<Map<String, Double>> measured = new ArrayList<>();
+      List<Round> measured = new ArrayList<>();
       for (int i = 1; i <= all; i++) {
-        RoundTask task = new RoundTask(kind, layout, number++, i <= unmeasured, cpu);
-        Round round = new Round(bytes, layout.blocks(), run(spark, task));
+        List<Round.Engine> engines = Round.Engine.order(number);
+        RoundTask task = new RoundTask(kind, layout, number++, engines, i <= unmeasured);
+        Round round = new Round(bytes, layout.blocks(), runner.apply(task));
         Optional<String> objection = round.objection(kind);
         if (objection.isPresent()) {
           throw new LaunchException("%s, round %d: %s".formatted(phase, i, objection.get()));
         }
         if (i > unmeasured) {
-          measured.add(round.figures(kind));
+          measured.add(round);
         }
         System.out.println(new ProgressLog.Line(phase, i, all, "rounds"));
       }

@@ -39,10 +39,11 @@ class ComparisonTest {
   }
 
   private static RatioChange change(double[] base, double[] head) throws Exception {
-    return RatioChange.of(ratios(base), ratios(head)).get(0);
+    return RatioChange.of(List.of(ratios(base)), List.of(ratios(head))).get(0);
   }
 
-  private static List<MeasuredRatio> ratios(double... seconds) throws Exception {
+  private static Map<MeasuredRatio, MeasuredRatio.Values> ratios(double... seconds)
+      throws Exception {
     return MeasuredRatio.of(new ObjectMapper().valueToTree(report(seconds)));
   }
 

@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class BlockSumTest {
@@ -49,7 +50,7 @@ class BlockSumTest {
 
   private static byte[] block(long seed) {
     byte[] bytes = new byte[LENGTH];
-    RoundOutputs.fill(bytes, LENGTH, seed);
+    new SplittableRandom(seed).nextBytes(bytes);
     return bytes;
   }
 }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.benchmarks.transfer.Round.Engine;
 import org.sparkrdma.benchmarks.transfer.Round.Share;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
+import org.sparkrdma.launch.Quartiles;
 
 class RoundTest {
   private static final int BLOCK_BYTES = 1_024;
@@ -73,6 +74,34 @@ class RoundTest {
   }
 
   @Test
+  void shouldTakePooledPercentilesOfAllRequestsAndNotOfTheRounds() {
+    Share slow =
+        new Share(
+            Engine.RDMA,
+            false,
+            new Round.Work(BLOCKS, SUM, List.of(9_000_000L, 9_000_000L)),
+            1,
+            1,
+            0,
+            1,
+            BY_READ);
+    List<Round> rounds = List.of(round(SUM, BY_READ), round(slow, netty(SUM)));
+    assertThat(Round.percentiles(rounds, true))
+        .contains(
+            entry("rdmaPooledP50Us", 51.0),
+            entry("rdmaPooledP99Us", 9_000.0),
+            entry("nettyPooledP99Us", 198.0),
+            entry("pooledP50", 0.51));
+  }
+
+  @Test
+  void shouldCompareTheFirstRequests() {
+    assertThat(round(SUM, BY_READ).figures(Kind.FIRST))
+        .containsExactly(
+            entry("rdmaFirstMs", 0.001), entry("nettyFirstMs", 0.002), entry("first", 0.5));
+  }
+
+  @Test
   void shouldNotCountTheDeviceInTheCeiling() {
     assertThat(round(SUM, BY_READ).figures(Kind.CEILING))
         .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("nettyBothUs", 0.9))
@@ -127,25 +156,18 @@ class RoundTest {
     for (Kind kind : Kind.values()) {
       TransferPlan plan =
           new TransferPlan(
-              kind,
-              "soft",
-              TransferPlan.Verify.OFF,
-              List.of(4_096),
-              1,
-              0,
-              3,
-              1 << 20,
-              Meter.CpuScope.PROCESS);
-      Map<String, Double> figures = round(SUM, BY_READ).figures(kind);
-      TransferReport.Case one =
-          TransferReport.Case.of(plan, 4_096, List.of(figures, figures, figures));
+              kind, "soft", TransferPlan.Verify.OFF, true, List.of(4_096), 1, 0, 3, 1 << 20);
+      Round round = round(SUM, BY_READ);
+      TransferReport.Case one = TransferReport.Case.of(plan, 4_096, List.of(round, round, round));
+      Map<String, Quartiles> figures = one.figures();
       ObjectMapper json = new ObjectMapper();
       String text = json.writeValueAsString(one);
       assertThat(json.readValue(text, TransferReport.Case.class)).isEqualTo(one);
       assertThat(json.readTree(text).at("/kind").asText()).isEqualTo(kind.toString());
       assertThat(json.readValue(json.writeValueAsString(plan), TransferPlan.class)).isEqualTo(plan);
-      assertThat(new TransferReport(null, List.of(one)).table().lines())
-          .anySatisfy(line -> assertThat(line).contains("4 KiB").contains(".."));
+      assertThat(new TransferReport(null, List.of(one)).table())
+          .contains("copies", "4 KiB")
+          .contains("\n" + figures.keySet().iterator().next() + " ");
     }
   }
 }

@@ -16,6 +16,8 @@ class TransferCommandTest {
   @Test
   void shouldRefuseOptionsThatDoNotFitTogether() {
     assertThat(refusal("--latency", "--ceiling")).contains("give one of them");
+    assertThat(refusal("--latency", "--first")).contains("give one of them");
+    assertThat(refusal("--batch=2")).contains("--latency or --first: give one of them");
     assertThat(refusal("--ceiling", "--verify=crc32c")).contains("--verify needs bytes");
     assertThat(refusal("--latency", "--batch=2"))
         .contains("--batch is '2': give a number whose blocks of 16 MiB have at most 8 MiB");
@@ -26,6 +28,12 @@ class TransferCommandTest {
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     all.addAll(List.of(options));
     return Refusal.of(TransferCommand.commandLine(), all.toArray(new String[0]));
+  }
+
+  /** ADLER32 is Spark's default. */
+  @Test
+  void shouldVerifyByDefaultAsThePlugInDoes() {
+    assertThat(TransferPlan.Verify.byDefault()).isEqualTo(TransferPlan.Verify.ADLER32);
   }
 
   @Test
