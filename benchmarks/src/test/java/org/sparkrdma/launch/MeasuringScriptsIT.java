@@ -35,6 +35,9 @@ class MeasuringScriptsIT {
     assertThat(cases.at("/0/figures/throughput/median").asDouble()).isPositive();
     assertThat(cases.at("/0/verify").asText()).isEqualTo("adler32");
     assertThat(cases.at("/0/copy").asBoolean()).isTrue();
+    Outcome chart = run("bench chart --out %s %s".formatted(directory, report));
+    Script.assertSucceeded(chart, "throughput as a multiple of netty, more is better");
+    assertThat(directory.resolve("throughput.svg")).content().contains("Drawn from transfer.json");
   }
 
   /** The cases of a report that names the commit and the machine. */

@@ -79,7 +79,7 @@ public final class Script {
    */
   static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
     CheckedExecutors executors = CheckedExecutors.in(work.getParent());
-    boolean startsExecutors = !command.matches("bench compare\\b.*");
+    boolean startsExecutors = !command.matches("bench (chart|compare)\\b.*");
     Outcome outcome =
         run(
             archived(executors),

@@ -39,6 +39,7 @@ class ScriptsIT {
         "bench groupby",
         "bench tpch",
         "bench compare",
+        "bench chart",
         "bench regress",
         "bench transfer",
         "card",

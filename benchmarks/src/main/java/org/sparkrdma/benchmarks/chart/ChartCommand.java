@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.chart;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import javax.xml.stream.XMLStreamException;
+import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.LaunchOptions;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command behind {@code ./bench chart}: draws one picture for each metric of the reports. */
+@Command(name = "chart")
+public final class ChartCommand implements Callable<Integer> {
+  @Mixin private LaunchOptions options;
+
+  @Parameters(arity = "1..*", paramLabel = "REPORT")
+  private List<Path> files;
+
+  @Option(names = "--metrics", split = ",")
+  private List<String> metrics = new ArrayList<>();
+
+  @Option(names = "--out", defaultValue = ".")
+  private Path directory;
+
+  private ChartCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", "./bench chart --help", new ChartCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, XMLStreamException {
+    Map<String, List<RatioChart.Bar>> bars = new LinkedHashMap<>();
+    Map<String, Set<String>> reports = new LinkedHashMap<>();
+    for (Path file : files) {
+      read(file)
+          .forEach(
+              (ratio, values) -> {
+                String metric = ratio.metric();
+                bars.computeIfAbsent(metric, any -> new ArrayList<>())
+                    .add(new RatioChart.Bar(ratio, values.spread()));
+                reports
+                    .computeIfAbsent(metric, any -> new LinkedHashSet<>())
+                    .add(file.getFileName().toString());
+              });
+    }
+    if (metrics.isEmpty()) {
+      metrics.addAll(bars.keySet());
+    }
+    Files.createDirectories(directory);
+    for (String metric : metrics) {
+      if (!bars.containsKey(metric)) {
+        throw options.misuse(
+            "--metrics has '%s': give some of %s"
+                .formatted(metric, String.join(",", bars.keySet())));
+      }
+      RatioChart chart = new RatioChart(List.copyOf(reports.get(metric)), bars.get(metric));
+      Path picture = directory.resolve(metric.toLowerCase(Locale.ROOT).replace(' ', '-') + ".svg");
+      Files.writeString(picture, chart.svg());
+      System.out.printf("![%s](%s)%n", chart.description(), picture);
+    }
+    return 0;
+  }
+
+  private Map<MeasuredRatio, MeasuredRatio.Values> read(Path file) {
+    try {
+      return MeasuredRatio.of(new ObjectMapper().readTree(file.toFile()));
+    } catch (IOException e) {
+      throw options.misuse("not a readable report of ./bench with ratios: " + file);
+    }
+  }
+}

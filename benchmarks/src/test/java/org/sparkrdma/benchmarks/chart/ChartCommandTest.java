@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.chart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReports;
+import org.sparkrdma.benchmarks.jobs.ShuffleMode;
+import org.sparkrdma.launch.Refusal;
+import org.sparkrdma.launch.ScriptHelp;
+
+class ChartCommandTest {
+  private static final Path CHARTS = Path.of("../docs/charts");
+
+  @TempDir private Path directory;
+  private Path report;
+
+  @BeforeEach
+  void writeReport() throws Exception {
+    report = directory.resolve("groupby-1234567.json");
+    CaseReport twoRounds =
+        CaseReport.of(
+            "2x2x4k",
+            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
+            List.of(
+                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2, Map.of()),
+                BenchmarkReports.run(ShuffleMode.RDMA, 1, 5, 1, Map.of()),
+                BenchmarkReports.run(ShuffleMode.VANILLA, 2, 10, 2, Map.of()),
+                BenchmarkReports.run(ShuffleMode.RDMA, 2, 9, 1, Map.of())));
+    new ObjectMapper().writeValue(report.toFile(), BenchmarkReports.of(2, twoRounds));
+  }
+
+  private static String[] arguments(String... more) {
+    List<String> all = new ArrayList<>(List.of("--project", "p", "--work-dir", "w"));
+    all.addAll(List.of(more));
+    return all.toArray(new String[0]);
+  }
+
+  private String draw(String folder, String... more) throws Exception {
+    Path out = directory.resolve(folder);
+    List<String> all = new ArrayList<>(List.of(more));
+    all.addAll(List.of("--out", out.toString(), report.toString()));
+    assertThat(ChartCommand.commandLine().execute(arguments(all.toArray(String[]::new)))).isZero();
+    return Files.readString(out.resolve("wall.svg"));
+  }
+
+  @Test
+  void shouldDrawTheSameBytesAgainWithAllNumbersAsText() throws Exception {
+    String picture = draw("first");
+    assertThat(draw("second", "--metrics", "wall")).isEqualTo(picture);
+    assertThat(directory.resolve("first")).isDirectoryContaining("glob:**/fetch-wait.svg");
+    assertThat(directory.resolve("second")).isDirectoryNotContaining("glob:**/fetch-wait.svg");
+    assertThat(picture)
+        .contains("<title>wall as a multiple of vanilla, less is better</title>")
+        .contains("groupby 2x2x4k, rdma: 0.70 (0.60..0.80). Drawn from groupby-1234567.json.")
+        .doesNotContainPattern("20[0-9]{2}-[0-9]{2}");
+  }
+
+  @Test
+  void shouldRefuseMetricsAndFilesThatHaveNoRatio() throws Exception {
+    ScriptHelp.assertExplains("bench chart", ChartCommand.commandLine(), "default "::concat);
+    assertThat(refusal("--metrics", "speed", report.toString()))
+        .isEqualTo(
+            "--metrics has 'speed': give some of wall,fetch wait,executor CPU,GC,peak memory");
+    assertThat(refusal(directory.resolve("none.json").toString()))
+        .startsWith("not a readable report");
+  }
+
+  private static String refusal(String... options) {
+    return Refusal.of(ChartCommand.commandLine(), arguments(options));
+  }
+
+  /** When a report is replaced by that of another commit, its chart must be drawn again. */
+  @Test
+  void shouldHaveDrawnTheChartsOfThePageFromTheReportsThatItLinks() throws Exception {
+    String page = Files.readString(Path.of("../docs/benchmarks.md"));
+    try (DirectoryStream<Path> charts = Files.newDirectoryStream(CHARTS)) {
+      for (Path chart : charts) {
+        assertThat(page).contains("(charts/" + chart.getFileName() + ")");
+        String names = Files.readString(chart).replaceAll("(?s).*" + RatioChart.REPORTS, "");
+        for (String name : names.substring(0, names.indexOf(".</desc>")).split(", ", -1)) {
+          assertThat(page).as("report of %s", chart).contains("(../benchmarks/results/" + name);
+        }
+      }
+    }
+  }
+}
