@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.card;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -27,11 +29,14 @@ import picocli.CommandLine.Spec;
 @Command(name = "card")
 public final class CardCommand implements Callable<Integer> {
   private static final int MAX_MINUTES = 600;
+  private static final List<String> QUICK = List.of("Connections", "Reads", "Sends");
+  private static final long SUITE_LOCKS = 3L << 30;
+  private static final long QUICK_LOCKS = 64L << 20;
   private static final String SUITE = "org.sparkrdma.verbs.ibverbs.IbverbsVerbsContractOnCard";
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "DEVICE")
+  @Parameters(arity = "0..1", paramLabel = "DEVICE")
   private String device;
 
   @Option(names = "--report", paramLabel = "FILE")
@@ -39,6 +44,12 @@ public final class CardCommand implements Callable<Integer> {
 
   @Option(names = "--cases", paramLabel = "LIST", split = ",")
   private List<String> cases = List.of();
+
+  @Option(names = "--quick")
+  private boolean quick;
+
+  @Option(names = "--facts")
+  private boolean facts;
 
   @Option(names = "--minutes", paramLabel = "MINUTES", defaultValue = "30")
   private double minutes;
@@ -84,16 +95,23 @@ public final class CardCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<String> tests =
-        cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
     if (!(minutes >= 1 && minutes <= MAX_MINUTES)) {
       throw new ParameterException(
           spec.commandLine(), "--minutes is '" + minutes + "': give 1 to " + MAX_MINUTES);
     }
     PrintWriter out = spec.commandLine().getOut();
+    if (facts) {
+      return writeFacts(out);
+    }
+    if (quick && cases.isEmpty()) {
+      cases = QUICK;
+    }
+    List<String> tests =
+        cases.isEmpty() ? List.of(SUITE) : cases.stream().map(one -> SUITE + "/" + one).toList();
     Instant end = Instant.now().plusSeconds(Math.round(minutes * 60));
-    CardDevice card = CardDevice.find(devices.get(), device);
-    Path file = reportFile();
+    CardDevice card = find();
+    checkLimit();
+    Path file = reportFile(card.name());
     String driver = host.driver(card.info());
     out.printf("Device %s, driver %s. It takes some minutes.%n", card.name(), driver);
     SuiteRun suite = new SuiteRun(out::println);
@@ -107,13 +125,58 @@ public final class CardCommand implements Callable<Integer> {
     if (cases.isEmpty()) {
       out.println("Row for docs/data/status.csv: " + result.statusRow());
     }
+    programs
+        .page()
+        .ifPresent(
+            page ->
+                out.printf(
+                    "Please open an issue and attach the report: %s%n", result.issueLink(page)));
     out.println(result.passed() ? "Everything passed." : "Not everything passed.");
     return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
+  private CardDevice find() {
+    List<String> slingshot = host.slingshot();
+    try {
+      return CardDevice.find(devices.get(), device);
+    } catch (NotUsableException e) {
+      throw slingshot.isEmpty()
+          ? e
+          : new NotUsableException(
+              "%s; %s is HPE Slingshot, which has no verbs and cannot be tested"
+                  .formatted(e.getMessage(), String.join(", ", slingshot)));
+    }
+  }
+
+  /** Selected cases may need less than the whole suite, so they are tried. */
+  private void checkLimit() {
+    long needed = cases.isEmpty() ? SUITE_LOCKS : quick ? QUICK_LOCKS : 0;
+    long allowed = host.lockableBytes();
+    if (allowed < needed) {
+      throw new NotUsableException(
+          "this shell may lock %d KiB of memory, and %d MiB are needed: raise ulimit -l%s"
+              .formatted(
+                  allowed >> 10,
+                  needed >> 20,
+                  cases.isEmpty() ? ", or begin with --quick, which needs 64 MiB" : ""));
+    }
+  }
+
+  /** Facts of all verbs devices, without a test. */
+  private int writeFacts(PrintWriter out) throws IOException {
+    Path file = reportFile("facts");
+    ObjectNode all = new ObjectMapper().createObjectNode();
+    all.set("devices", new VerbsFacts(host, file.getParent()).ofAllDevices());
+    all.put("slingshotWithoutVerbs", String.join(", ", host.slingshot()));
+    Files.writeString(file, all.toPrettyString() + "\n");
+    out.println(all.toPrettyString());
+    out.println("The same is in " + file + "; it has no addresses, keys or host names.");
+    return CommandLine.ExitCode.OK;
+  }
+
   /** The file of the report, which can be written. */
-  private Path reportFile() {
-    String name = report == null ? "card-" + device.replaceAll("[^\\w.-]", "_") + ".json" : report;
+  private Path reportFile(String subject) {
+    String name = report == null ? "card-" + subject.replaceAll("[^\\w.-]", "_") + ".json" : report;
     try {
       Path file = Path.of(name).toAbsolutePath();
       Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();

@@ -48,9 +48,16 @@ record CardDevice(DeviceInfo info, PortInfo port, List<InetAddress> addresses) {
    * Finds a device by its name.
    *
    * @param devices of this host
+   * @param given null for the only one
    * @throws NotUsableException when there is no such device or no active port with an address
    */
-  static CardDevice find(List<DeviceInfo> devices, String name) {
+  static CardDevice find(List<DeviceInfo> devices, String given) {
+    if (given == null && devices.size() != 1) {
+      throw new NotUsableException(
+          "this host has %d RDMA devices that can be tested; found: %s; give the name of one of these, as in ./card mlx5_0"
+              .formatted(devices.size(), found(devices)));
+    }
+    String name = given == null ? devices.get(0).name() : given;
     DeviceInfo info =
         devices.stream()
             .filter(device -> device.name().equals(name))

@@ -3,6 +3,8 @@ package org.sparkrdma.card;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -61,6 +63,28 @@ record CardReport(
     String os = "Linux " + System.getProperty("os.version");
     return "none,none,%d,ibverbs,%s,%s,none (`./card`),1,%s,%s"
         .formatted(java, fabric, os, passed() ? "passed" : "failed", LocalDate.now(ZoneOffset.UTC));
+  }
+
+  /**
+   * The page on which an issue begins, with the fields of the form that are known.
+   *
+   * @param page of the repository
+   */
+  String issueLink(String page) {
+    String model =
+        "vendor %s, part %s, driver %s, firmware %s"
+            .formatted(
+                reported("vendor_id"),
+                reported("vendor_part_id"),
+                host.driver(device.info()),
+                reported("fw_ver"));
+    String row = selection.isEmpty() ? statusRow() : "none: " + String.join(",", selection);
+    return "%s/issues/new?template=card.yml&model=%s&row=%s"
+        .formatted(page, encode(model), encode(row));
+  }
+
+  private static String encode(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   private void addDevice(ObjectNode node) {

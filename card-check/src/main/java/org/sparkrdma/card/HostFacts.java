@@ -4,10 +4,12 @@ package org.sparkrdma.card;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
@@ -17,6 +19,15 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  */
 record HostFacts(Path root) {
   static final String UNKNOWN = "unknown";
+
+  /** Bit of CAP_IPC_LOCK, see capabilities(7). */
+  private static final int IPC_LOCK = 14;
+
+  private static final Pattern MEMLOCK = Pattern.compile("Max locked memory +(\\w+)");
+  private static final Pattern RIGHTS = Pattern.compile("CapEff:\\s*([0-9a-f]+)");
+
+  /** What both patterns find in files that are not there. */
+  private static final String NOTHING = "\nMax locked memory unlimited\nCapEff: 0";
 
   private static final Pattern LIBIBVERBS =
       Pattern.compile(".*/libibverbs\\.so\\.1\\.\\d+\\.(\\d+\\.\\d+)");
@@ -31,7 +42,8 @@ record HostFacts(Path root) {
     };
   }
 
-  private String pciDriver(String device) {
+  /** The kernel module of a device, such as {@code mlx5_core} or {@code efa}. */
+  String pciDriver(String device) {
     try {
       Path driver = root.resolve("sys/class/infiniband").resolve(device).resolve("device/driver");
       return Files.readSymbolicLink(driver).getFileName().toString();
@@ -54,13 +66,46 @@ record HostFacts(Path root) {
     }
   }
 
+  /** Names of the cards of HPE Slingshot, which have no verbs. */
+  List<String> slingshot() {
+    String[] names = root.resolve("sys/class/cxi").toFile().list();
+    return names == null ? List.of() : Stream.of(names).sorted().toList();
+  }
+
+  /** Memory that this process may lock; as much as there is with the right to lock any. */
+  long lockableBytes() {
+    String limit = line("proc/self/limits", MEMLOCK).group(1);
+    long rights = Long.parseUnsignedLong(line("proc/self/status", RIGHTS).group(1), 16);
+    return limit.matches("\\d+") && (rights & (1L << IPC_LOCK)) == 0
+        ? Long.parseLong(limit)
+        : Long.MAX_VALUE;
+  }
+
+  /** The first match in a file, else the default of the pattern. */
+  private Matcher line(String file, Pattern pattern) {
+    String text;
+    try {
+      text = Files.readString(root.resolve(file));
+    } catch (IOException e) {
+      text = "";
+    }
+    Matcher matcher = pattern.matcher(text + NOTHING);
+    matcher.find();
+    return matcher;
+  }
+
   /** Version of a jar and its commit, from its manifest. */
   static String build(Path jar) {
+    String commit = attribute(jar, "Build-Commit");
+    return commit.equals(UNKNOWN)
+        ? UNKNOWN
+        : attribute(jar, Attributes.Name.IMPLEMENTATION_VERSION.toString()) + ", commit " + commit;
+  }
+
+  /** An attribute of a jar's manifest. */
+  static String attribute(Path jar, String name) {
     try (JarFile file = new JarFile(jar.toFile())) {
-      Attributes attributes = file.getManifest().getMainAttributes();
-      return attributes.getValue(Attributes.Name.IMPLEMENTATION_VERSION)
-          + ", commit "
-          + attributes.getValue("Build-Commit");
+      return String.valueOf(file.getManifest().getMainAttributes().getValue(name));
     } catch (IOException e) {
       return UNKNOWN;
     }

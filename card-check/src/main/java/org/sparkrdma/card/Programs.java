@@ -6,16 +6,27 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.sparkrdma.verbs.Verbs;
 
 /** Programs of the archive, run by the Java of this process with its -XX options. */
 class Programs {
   /** The jar of the plug-in that is tested. */
   Path pluginJar() {
+    return jar(Verbs.class);
+  }
+
+  /** The repository's page, with issues; empty where the build does not name one. */
+  Optional<String> page() {
+    return Optional.of(HostFacts.attribute(jar(Programs.class), "Repository-Page"))
+        .filter(page -> page.startsWith("https://") && !page.contains("/OWNER/"));
+  }
+
+  private static Path jar(Class<?> type) {
     try {
-      return Path.of(Verbs.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
     } catch (URISyntaxException e) {
-      throw new IllegalStateException("the plug-in's jar has no path", e);
+      throw new IllegalStateException("a jar has no path", e);
     }
   }
 

@@ -65,7 +65,6 @@ class CardCommandTest {
       delimiter = '|',
       textBlock =
           """
-          --minutes 5                  | Missing required parameter: 'DEVICE'
           mlx5_0 extra                 | Unmatched argument at index 1: 'extra'
           mlx5_0 --case Reads          | Unknown options: '--case', 'Reads'
           mlx5_0 --minutes 0           | --minutes is '0.0': give 1 to 600
@@ -132,6 +131,46 @@ class CardCommandTest {
     assertThat(report.at("/cases/0/ms").asInt()).isEqualTo(3);
     assertThat(report.at("/loop/rows/0/ratio").asDouble()).isEqualTo(3.0);
     assertThat(report.toString()).doesNotContain("192.0.2.7").doesNotContain("2001:db8");
+  }
+
+  @Test
+  void shouldTakeTheOnlyDeviceAndRefuseToChoose() throws Exception {
+    assertThat(runOn(List.of(CARD))).isZero();
+    assertThat(out.toString()).contains("Device mlx5_0, ").doesNotContain("open an issue");
+    assertThat(runOn(List.of(CARD, CARD))).isEqualTo(2);
+    Files.createDirectories(root.resolve("sys/class/cxi/cxi0"));
+    assertThat(runOn(List.of())).isEqualTo(2);
+    assertThat(errors.toString().lines())
+        .satisfiesExactly(
+            line -> assertThat(line).contains("has 2 RDMA devices", "mlx5_0, mlx5_0", "give"),
+            line -> assertThat(line).contains("has 0 RDMA").endsWith("cannot be tested"));
+    assertThat(errors.toString()).contains("cxi0 is HPE Slingshot, which has no verbs");
+  }
+
+  @Test
+  void shouldNeedLessLockedMemoryForTheQuickRunAndNotStartWithoutIt() throws Exception {
+    Files.createDirectories(root.resolve("proc/self"));
+    Path limits = root.resolve("proc/self/limits");
+    Files.writeString(limits, "Max locked memory         67108864             67108864   bytes\n");
+    assertThat(runOn(List.of(CARD))).isEqualTo(2);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .contains("may lock 65536 KiB", "3072 MiB are needed", "--quick, which needs 64 MiB");
+    assertThat(runOn(List.of(CARD), "--quick")).isZero();
+    assertThat(programs.tests.get(0)).hasSize(3).allMatch(name -> name.contains("OnCard/"));
+    Files.writeString(root.resolve("proc/self/status"), "CapEff:\t0000000000004000\n");
+    assertThat(runOn(List.of(CARD))).isZero();
+  }
+
+  @Test
+  void shouldPrintTheLinkOfAnIssueWithModelAndRow() throws Exception {
+    programs.page = "https://git.example/a/b";
+    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
+    assertThat(out.toString())
+        .contains(
+            "attach the report: https://git.example/a/b/issues/new?template=card.yml"
+                + "&model=vendor+0x15b3%2C+part+4119%2C+")
+        .containsPattern("&row=none%2Cnone%2C\\d+%2Cibverbs%2C\\S+\n");
   }
 
   @Test

@@ -34,7 +34,7 @@ class CardScriptTest {
   void shouldDescribeEveryOptionAndGroupWithoutJava() throws Exception {
     Outcome help = run(Map.of("JAVA_HOME", "/no/such/java"), "mlx5_0", "--help");
     assertThat(help.exitCode()).isZero();
-    assertThat(help.output()).startsWith("Usage: ./card DEVICE [options]\n");
+    assertThat(help.output()).startsWith("Usage: ./card [DEVICE] [options]\n");
     var command =
         new CommandLine(
             new CardCommand(List::of, new HostFacts(Path.of("/")), FakePrograms.passing()));

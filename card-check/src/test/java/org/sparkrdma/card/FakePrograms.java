@@ -4,6 +4,7 @@ package org.sparkrdma.card;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Programs for tests, as lines of bash: those of the suite are given, and perf prints figures.
@@ -24,6 +25,7 @@ final class FakePrograms extends Programs {
 
   private final String suite;
   private final String client;
+  String page;
   final List<List<String>> tests = new ArrayList<>();
   final List<List<String>> commands = new ArrayList<>();
 
@@ -45,6 +47,11 @@ final class FakePrograms extends Programs {
   @Override
   Path pluginJar() {
     return Path.of("no-such.jar");
+  }
+
+  @Override
+  Optional<String> page() {
+    return Optional.ofNullable(page);
   }
 
   @Override

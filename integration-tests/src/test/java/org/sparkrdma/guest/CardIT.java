@@ -58,7 +58,7 @@ final class CardIT {
             "rocev2",
             "./card nosuch0 2>&1; echo exit $?; "
                 + (GuestTests.AS_NOBODY + "./card rxe0 --report /tmp/report.json; echo exit $?; ")
-                + "cp /tmp/report.json $GUEST_SHARE/; "
+                + "cp /tmp/report.json $GUEST_SHARE/; ./card --facts --report $GUEST_SHARE/facts.json; "
                 + "ip link set wire1 down; ./card rxe0 2>&1; echo exit $?");
 
     List<String> lines = result.node(1).lines();
@@ -93,6 +93,13 @@ final class CardIT {
     assertThat(Files.readString(shared.resolve("report.json")))
         .doesNotContain(
             "10.99.", "fd99", "node1", "127.0.0.1", "this-host", "address-1", "link-local-1");
+    JsonNode facts = report("facts.json").at("/devices/0");
+    assertThat(facts.path("name").asText()).isEqualTo("rxe0");
+    assertThat(facts.path("max_qp").asInt()).isPositive();
+    for (String fact :
+        List.of("completionQueueWithChannel", "memoryForRemoteRead", "fileForRemoteRead")) {
+      assertThat(facts.path(fact).asText()).as(fact).isEqualTo("yes");
+    }
   }
 
   @Test
