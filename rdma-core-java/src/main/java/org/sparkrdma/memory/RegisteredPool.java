@@ -8,12 +8,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -35,14 +32,11 @@ public final class RegisteredPool implements AutoCloseable {
 
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(PAUSE_MS);
 
-  private final Device device;
-  private final ProtectionDomain domain;
-  private final PinnedBudget budget;
+  private final OpenDevice open;
   private final Set<AccessFlag> access;
   private final int chunkBytes;
   private final int chunksPerSlab;
   private final int maxSlabs;
-  private final LongSupplier nanoClock;
 
   private final List<Slab> slabs = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
@@ -55,56 +49,21 @@ public final class RegisteredPool implements AutoCloseable {
   private boolean closed;
 
   /**
-   * A pool without memory, on the system's clock; it allocates and registers when chunks are taken.
-   *
-   * @param device device that allocates the memory
-   * @param domain protection domain of that device
-   * @param budget account that each slab is taken from
-   * @param access of every chunk
-   * @param chunkBytes length of a chunk
-   * @param chunksPerSlab chunks that are registered with one call
-   * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
-   */
-  public RegisteredPool(
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      Set<AccessFlag> access,
-      int chunkBytes,
-      int chunksPerSlab,
-      long limitBytes) {
-    this(device, domain, budget, access, chunkBytes, chunksPerSlab, limitBytes, System::nanoTime);
-  }
-
-  /**
    * A pool without memory; it allocates and registers when chunks are taken.
    *
-   * @param device device that allocates the memory
-   * @param domain protection domain of that device
-   * @param budget account that each slab is taken from
+   * @param open device of the memory, whose budget each slab is taken from
    * @param access of every chunk
    * @param chunkBytes length of a chunk
    * @param chunksPerSlab chunks that are registered with one call
    * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
-   * @param nanoClock as {@link System#nanoTime}
    */
   public RegisteredPool(
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      Set<AccessFlag> access,
-      int chunkBytes,
-      int chunksPerSlab,
-      long limitBytes,
-      LongSupplier nanoClock) {
-    this.device = device;
-    this.domain = domain;
-    this.budget = budget;
+      OpenDevice open, Set<AccessFlag> access, int chunkBytes, int chunksPerSlab, long limitBytes) {
+    this.open = open;
     this.access = Set.copyOf(access);
     this.chunkBytes = chunkBytes;
     this.chunksPerSlab = chunksPerSlab;
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
-    this.nanoClock = nanoClock;
   }
 
   /** {@return the length of every chunk in bytes} */
@@ -137,23 +96,23 @@ public final class RegisteredPool implements AutoCloseable {
     }
     long lengthBytes = slabBytes();
     if (isPaused()) {
-      budget.reportRefusal(lengthBytes);
+      open.budget().reportRefusal(lengthBytes);
       return false;
     }
-    Optional<PinnedBudget.Grant> grant = budget.tryGrant(lengthBytes);
+    Optional<PinnedBudget.Grant> grant = open.budget().tryGrant(lengthBytes);
     if (grant.isEmpty()) {
-      budget.reportShortage(lengthBytes);
+      open.budget().reportShortage(lengthBytes);
       return false;
     }
     if (!tryAddSlab(lengthBytes, grant.get())) {
-      budget.reportRefusal(lengthBytes);
+      open.budget().reportRefusal(lengthBytes);
       return false;
     }
     return true;
   }
 
   private boolean isPaused() {
-    return refused && nanoClock.getAsLong() - refusedNs < PAUSE_NS;
+    return refused && open.nanoClock().getAsLong() - refusedNs < PAUSE_NS;
   }
 
   /** Returns false, without the grant, when the device refuses. */
@@ -161,11 +120,11 @@ public final class RegisteredPool implements AutoCloseable {
     HostMemory memory = null;
     MemoryRegion region = null;
     try {
-      memory = device.allocate(lengthBytes);
-      region = domain.register(memory, 0, lengthBytes, access);
+      memory = open.device().allocate(lengthBytes);
+      region = open.domain().register(memory, 0, lengthBytes, access);
     } catch (VerbsException e) {
       refused = true;
-      refusedNs = nanoClock.getAsLong();
+      refusedNs = open.nanoClock().getAsLong();
       return false;
     } finally {
       if (region == null) {
@@ -226,7 +185,9 @@ public final class RegisteredPool implements AutoCloseable {
       return 0;
     }
     long slabsMore =
-        isPaused() ? 0 : Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
+        isPaused()
+            ? 0
+            : Math.min(maxSlabs - slabs.size(), open.budget().availableBytes() / slabBytes());
     return (long) free.size() * chunkBytes + slabsMore * slabBytes();
   }
 
@@ -246,9 +207,9 @@ public final class RegisteredPool implements AutoCloseable {
       refusedByDevice = isPaused();
     }
     if (refusedByDevice) {
-      budget.reportRefusal(neededBytes);
+      open.budget().reportRefusal(neededBytes);
     } else {
-      budget.reportShortage(neededBytes);
+      open.budget().reportShortage(neededBytes);
     }
   }
 

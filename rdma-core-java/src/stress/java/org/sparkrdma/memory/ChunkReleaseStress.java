@@ -35,9 +35,8 @@ public class ChunkReleaseStress {
     var device = new MemoryOnlyDevice();
     pool =
         new RegisteredPool(
-            device,
-            device.domain(),
-            new PinnedBudget(1 << 20, LENGTH),
+            new OpenDevice(
+                device, device.domain(), new PinnedBudget(1 << 20, LENGTH), System::nanoTime),
             Set.of(AccessFlag.LOCAL_WRITE),
             LENGTH,
             1,

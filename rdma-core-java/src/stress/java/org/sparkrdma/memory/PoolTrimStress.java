@@ -24,7 +24,11 @@ public class PoolTrimStress {
   private final PinnedBudget budget = new PinnedBudget(LENGTH, LENGTH);
   private final RegisteredPool pool =
       new RegisteredPool(
-          device, device.domain(), budget, Set.of(AccessFlag.LOCAL_WRITE), LENGTH, 1, LENGTH);
+          new OpenDevice(device, device.domain(), budget, System::nanoTime),
+          Set.of(AccessFlag.LOCAL_WRITE),
+          LENGTH,
+          1,
+          LENGTH);
 
   /** A pool with one idle slab of one chunk. */
   public PoolTrimStress() {

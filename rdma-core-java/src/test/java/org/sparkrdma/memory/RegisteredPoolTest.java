@@ -32,14 +32,11 @@ class RegisteredPoolTest {
 
   private RegisteredPool pool(long limitBytes) {
     return new RegisteredPool(
-        device,
-        device.domain(),
-        budget,
+        new OpenDevice(device, device.domain(), budget, () -> nowNs),
         EnumSet.of(AccessFlag.LOCAL_WRITE),
         CHUNK,
         PER_SLAB,
-        limitBytes,
-        () -> nowNs);
+        limitBytes);
   }
 
   @AfterEach

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import java.util.Set;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
@@ -31,9 +32,8 @@ public final class SoftPool implements AutoCloseable {
     domain = device.allocateProtectionDomain();
     pool =
         new RegisteredPool(
-            device,
-            domain,
-            new PinnedBudget(BUDGET_BYTES, chunkBytes),
+            new OpenDevice(
+                device, domain, new PinnedBudget(BUDGET_BYTES, chunkBytes), System::nanoTime),
             Set.of(access),
             chunkBytes,
             chunks,

@@ -93,11 +93,11 @@ public final class BlockServer implements AutoCloseable {
   BlockServer(ServerParameters server, DiskWork.Workers workers, SystemFiles systemFiles) {
     ServeSettings settings = server.settings();
     MapOutputs source = server.outputs();
-    Device device = server.device();
-    this.budget = server.budget();
+    Device device = server.device().device();
+    this.budget = server.device().budget();
     this.counters = server.counters();
     this.agent = server.agent();
-    this.nanoClock = server.nanoClock();
+    this.nanoClock = server.device().nanoClock();
     this.idleNs = settings.idle().toNanos();
     this.workers = workers;
     this.work = new DiskWork(workers, agent, this::onLoaded);
@@ -112,8 +112,7 @@ public final class BlockServer implements AutoCloseable {
             access,
             copiedDirectories(server, systemFiles, access),
             source,
-            server.domain(),
-            budget,
+            server.device(),
             memory,
             work,
             counters);
@@ -121,14 +120,7 @@ public final class BlockServer implements AutoCloseable {
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null
             : new CopyPool(
-                settings.slotBytes(),
-                settings.slots(),
-                device,
-                server.domain(),
-                budget,
-                memory,
-                windows,
-                work);
+                settings.slotBytes(), settings.slots(), server.device(), memory, windows, work);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     int checksumKind =
         settings.computeSums() && !recorded ? ChecksumKind.CRC32C_KIND : source.checksumKind();
@@ -164,9 +156,9 @@ public final class BlockServer implements AutoCloseable {
       ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
     ServeSettings settings = server.settings();
     List<Path> copied = new ArrayList<>();
-    if (settings.registersFiles(server.device())) {
+    if (settings.registersFiles(server.device().device())) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
-      if (settings.mayCopyInsteadOfPinning(server.device())) {
+      if (settings.mayCopyInsteadOfPinning(server.device().device())) {
         WritePins pins = WritePins.of(systemFiles);
         for (Path directory : List.copyOf(directories)) {
           Optional<String> objection = pins.objection(directory);
@@ -177,7 +169,7 @@ public final class BlockServer implements AutoCloseable {
           }
         }
       }
-      copied.addAll(FileProbe.refusing(server.domain(), directories, access));
+      copied.addAll(FileProbe.refusing(server.device().domain(), directories, access));
     }
     return copied;
   }

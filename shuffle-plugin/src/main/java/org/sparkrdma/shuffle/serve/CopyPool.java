@@ -10,12 +10,11 @@ import java.util.EnumSet;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -36,9 +35,7 @@ final class CopyPool {
   private final int bufferBytes;
   private final int buffersPerRegion;
   private final int maxRegions;
-  private final Device device;
-  private final ProtectionDomain domain;
-  private final PinnedBudget budget;
+  private final OpenDevice device;
   private final ServingBudget memory;
   private final FileWindows windows;
   private final DiskWork work;
@@ -59,20 +56,16 @@ final class CopyPool {
   CopyPool(
       int bufferBytes,
       int buffers,
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
+      OpenDevice device,
       ServingBudget memory,
       FileWindows windows,
       DiskWork work) {
     this.bufferBytes = bufferBytes;
     // At most an eighth of the budget, so that windows fit beside a region.
-    long wanted = Math.min(REGION_BYTES, budget.limitBytes() / 8);
+    long wanted = Math.min(REGION_BYTES, device.budget().limitBytes() / 8);
     this.buffersPerRegion = (int) Math.min(buffers, Math.max(1, wanted / bufferBytes));
     this.maxRegions = Math.max(1, buffers / buffersPerRegion);
     this.device = device;
-    this.domain = domain;
-    this.budget = budget;
     this.memory = memory;
     this.windows = windows;
     this.work = work;
@@ -239,14 +232,15 @@ final class CopyPool {
       if (failed) {
         throw new IOException("buffers could not be registered");
       }
-      grant = reservation.take(budget);
+      grant = reservation.take(device.budget());
       if (grant == null) {
         failed = true;
         throw new IOException("others have taken the memory");
       }
       try {
-        memory = device.allocate(lengthBytes);
-        registered = domain.register(memory, 0, lengthBytes, EnumSet.of(AccessFlag.REMOTE_READ));
+        memory = device.device().allocate(lengthBytes);
+        registered =
+            device.domain().register(memory, 0, lengthBytes, EnumSet.of(AccessFlag.REMOTE_READ));
         RemoteRegion remote = registered.remote();
         address = remote.address();
         remoteKey = remote.remoteKey();
@@ -341,7 +335,7 @@ final class CopyPool {
         current = current != null && current.region == buffer.region ? null : current;
         memory.removeBusy(buffer.region.lengthBytes);
         if (failure instanceof VerbsException) {
-          budget.reportRefusal(buffer.region.lengthBytes);
+          device.budget().reportRefusal(buffer.region.lengthBytes);
         }
       }
     }

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -39,8 +39,7 @@ final class FileWindows {
   private final boolean pinned;
   private final List<Path> excluded;
   private final MapOutputs outputs;
-  private final ProtectionDomain domain;
-  private final PinnedBudget budget;
+  private final OpenDevice device;
   private final ServingBudget memory;
   private final DiskWork work;
   private final ShuffleCounters counters;
@@ -61,8 +60,7 @@ final class FileWindows {
       Set<AccessFlag> access,
       List<Path> excluded,
       MapOutputs outputs,
-      ProtectionDomain domain,
-      PinnedBudget budget,
+      OpenDevice device,
       ServingBudget memory,
       DiskWork work,
       ShuffleCounters counters) {
@@ -73,8 +71,7 @@ final class FileWindows {
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.excluded = List.copyOf(excluded);
     this.outputs = outputs;
-    this.domain = domain;
-    this.budget = budget;
+    this.device = device;
     this.memory = memory;
     this.work = work;
     this.counters = counters;
@@ -184,14 +181,16 @@ final class FileWindows {
       if (reservation == null) {
         outputs.loadPages(output().mapOutput(), offset(), lengthBytes());
       } else {
-        grant = reservation.take(budget);
+        grant = reservation.take(device.budget());
         if (grant == null) {
           throw new IOException("others have taken the memory");
         }
       }
       try {
         region =
-            domain.registerFile(output().mapOutput().dataFile(), offset(), lengthBytes(), access);
+            device
+                .domain()
+                .registerFile(output().mapOutput().dataFile(), offset(), lengthBytes(), access);
       } finally {
         if (region == null && grant != null) {
           grant.close();
@@ -224,7 +223,7 @@ final class FileWindows {
       output().refuseWindows(nowNs + (full || taken ? FULL_NS : REFUSED_NS));
       if (full) {
         // Idle windows of other outputs hold what the device lacks.
-        budget.reportRefusal(lengthBytes());
+        device.budget().reportRefusal(lengthBytes());
       }
     }
 

@@ -3,33 +3,25 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
-import java.util.function.LongSupplier;
-import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
 
 /**
  * Constructor parameters of a {@link BlockServer}, which owns none of these objects.
  *
  * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
  *     registered, whatever the mode
- * @param domain of the queue pairs of all peers
  * @param onLeaseExpired called on the agent with a peer, once, when one of its leases has expired;
  *     its connection must be ended, and its leased memory stays registered until {@link
  *     BlockServer#onPeerGone}
  * @param agent runs a command on the agent's thread soon; safe for any thread
- * @param nanoClock as {@link System#nanoTime}
  */
 public record ServerParameters(
     ServeSettings settings,
     MapOutputs outputs,
-    Device device,
-    ProtectionDomain domain,
-    PinnedBudget budget,
+    OpenDevice device,
     ShuffleCounters counters,
     LongConsumer onLeaseExpired,
-    Consumer<Runnable> agent,
-    LongSupplier nanoClock) {}
+    Consumer<Runnable> agent) {}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
@@ -96,16 +97,11 @@ final class CompletionQueues implements AutoCloseable {
    * @param connectionEntries largest number of entries of a connection
    * @throws VerbsException when the device refuses, or its ring does not fit into the budget
    */
-  CompletionQueues(
-      Device device,
-      CompletionChannel channel,
-      int vector,
-      PinnedBudget budget,
-      int connectionEntries)
+  CompletionQueues(OpenDevice open, CompletionChannel channel, int vector, int connectionEntries)
       throws VerbsException {
-    this.device = device;
+    this.device = open.device();
+    this.budget = open.budget();
     this.channel = channel;
-    this.budget = budget;
     this.vector = vector;
     this.depth = depth(device, connectionEntries);
     if (!tryAdd()) {

@@ -3,13 +3,10 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.LongSupplier;
-import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
 
 /**
  * The buffers of messages of an executor, all of one length. A connection takes its own when it is
@@ -32,23 +29,11 @@ final class MessageBuffers implements AutoCloseable {
   /**
    * @param maxBuffers of all connections together
    */
-  MessageBuffers(
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      int maxBuffers,
-      LongSupplier nanoClock) {
+  MessageBuffers(OpenDevice device, int maxBuffers) {
     long bytes = (long) (maxBuffers + MAX_ANSWERS) * MESSAGE_BYTES;
     pool =
         new RegisteredPool(
-            device,
-            domain,
-            budget,
-            Set.of(AccessFlag.LOCAL_WRITE),
-            MESSAGE_BYTES,
-            BUFFERS_PER_REGION,
-            bytes,
-            nanoClock);
+            device, Set.of(AccessFlag.LOCAL_WRITE), MESSAGE_BYTES, BUFFERS_PER_REGION, bytes);
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -237,12 +238,10 @@ public final class RdmaTransport implements StartedTransport {
     outOfService = env.outOfService();
     Device device = env.device();
     domain = push(made, device.allocateProtectionDomain());
+    OpenDevice open = new OpenDevice(device, domain, env.budget(), env.nanoClock());
     channel = push(made, device.createCompletionChannel());
     completions =
-        push(
-            made,
-            new CompletionQueues(
-                device, channel, env.completionVector(), env.budget(), READER_ENTRIES));
+        push(made, new CompletionQueues(open, channel, env.completionVector(), READER_ENTRIES));
     manager = push(made, device.createConnectionManager(channel));
     if (settings.packets().trafficClass().isPresent()) {
       manager.setTrafficClass(settings.packets().trafficClass().getAsInt());
@@ -254,20 +253,16 @@ public final class RdmaTransport implements StartedTransport {
       }
     }
     int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
-    messageBuffers =
-        push(made, new MessageBuffers(device, domain, env.budget(), maxBuffers, env.nanoClock()));
+    messageBuffers = push(made, new MessageBuffers(open, maxBuffers));
     receiveMemory =
         push(
             made,
             new RegisteredPool(
-                device,
-                domain,
-                env.budget(),
+                open,
                 receiveAccess(device.info().transport(), settings),
                 settings.chunkBytes(),
                 chunksPerSlab(env.budget(), settings),
-                receiveBytes(env.budget(), settings),
-                env.nanoClock()));
+                receiveBytes(env.budget(), settings)));
     sinks = new SinkPool(receiveMemory, env.counters());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
     env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
@@ -280,13 +275,10 @@ public final class RdmaTransport implements StartedTransport {
                 new ServerParameters(
                     serveSettings,
                     env.outputs(),
-                    device,
-                    domain,
-                    env.budget(),
+                    open,
                     env.counters(),
                     this::onLeaseExpired,
-                    agent::execute,
-                    env.nanoClock())));
+                    agent::execute)));
     self = env.identity().apply(listen(env.addresses(), env.port()));
     context =
         new ConnectionResources(

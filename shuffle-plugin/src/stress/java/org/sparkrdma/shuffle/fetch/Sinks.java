@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.Map;
 import java.util.Set;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -48,9 +49,11 @@ final class Sinks {
     try {
       Device device = engine.open(engine.devices().get(0).name());
       return new RegisteredPool(
-          device,
-          device.allocateProtectionDomain(),
-          new PinnedBudget(LIMIT, LENGTH),
+          new OpenDevice(
+              device,
+              device.allocateProtectionDomain(),
+              new PinnedBudget(LIMIT, LENGTH),
+              System::nanoTime),
           Set.of(AccessFlag.LOCAL_WRITE),
           LENGTH,
           CHUNKS_PER_SLAB,

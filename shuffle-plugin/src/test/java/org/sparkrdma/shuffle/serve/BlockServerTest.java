@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -86,13 +87,14 @@ class BlockServerTest {
                 new ServeSettings(
                     mode, WINDOW, SLOT, slots, LEASE, cachedOutputs, 4, IDLE, computeSums),
                 outputs,
-                new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
-                domain,
-                budget,
+                new OpenDevice(
+                    new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
+                    domain,
+                    budget,
+                    () -> nowNs),
                 counters,
                 expired::add,
-                commands::add,
-                () -> nowNs),
+                commands::add),
             workers,
             new SystemFiles(folder));
   }
