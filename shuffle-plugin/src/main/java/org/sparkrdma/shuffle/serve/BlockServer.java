@@ -129,11 +129,7 @@ public final class BlockServer implements AutoCloseable {
             source, work, settings.indexCacheEntries(), settings.windowBytes(), checksumKind);
     this.leases =
         new Leases(
-            settings.lease(),
-            settings.peerLeases(),
-            counters,
-            server.onLeaseExpired(),
-            new SecureRandom().nextLong());
+            settings.lease(), settings.peerLeases(), counters, new SecureRandom().nextLong());
     this.writer =
         new AnswerWriter(
             outputs,
@@ -272,6 +268,14 @@ public final class BlockServer implements AutoCloseable {
       counters.increment(Counter.PROTOCOL_ERRORS);
     }
     return own;
+  }
+
+  /**
+   * Whether a lease of a peer has expired: its connection must end. Its leased memory stays
+   * registered until {@link #onPeerGone}.
+   */
+  public boolean hasExpiredLease(long connection) {
+    return leases.hasExpired(connection);
   }
 
   /**

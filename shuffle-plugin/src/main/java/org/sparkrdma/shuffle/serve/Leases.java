@@ -8,7 +8,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -17,9 +16,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * All leases of all readers.
  *
  * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
- * otherwise a slow reader would READ another block's bytes with success. When leases of a peer
- * expire, the end of its connection is requested once. The release of an expired lease has no
- * effect. Confined to the agent.
+ * otherwise a slow reader would READ another block's bytes with success. The connection of a peer
+ * with an expired lease must end. The release of an expired lease has no effect. Confined to the
+ * agent.
  */
 final class Leases {
   /** Odd, so that ids repeat only after all 64-bit numbers. */
@@ -28,7 +27,6 @@ final class Leases {
   private final long lengthNs;
   private final int maxPerPeer;
   private final ShuffleCounters counters;
-  private final LongConsumer onLeaseExpired;
 
   /** Leases by id. All have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
@@ -101,16 +99,10 @@ final class Leases {
    * @param maxPerPeer maximum number of leases of one peer
    * @param firstId any number; the order of ids reveals nothing
    */
-  Leases(
-      Duration length,
-      int maxPerPeer,
-      ShuffleCounters counters,
-      LongConsumer onLeaseExpired,
-      long firstId) {
+  Leases(Duration length, int maxPerPeer, ShuffleCounters counters, long firstId) {
     this.lengthNs = length.toNanos();
     this.maxPerPeer = maxPerPeer;
     this.counters = counters;
-    this.onLeaseExpired = onLeaseExpired;
     this.lastId = firstId;
   }
 
@@ -185,10 +177,13 @@ final class Leases {
       ReaderAccount holder = accounts.get(lease.connection());
       holder.open--;
       holder.expired.add(lease);
-      if (holder.expired.size() == 1) {
-        onLeaseExpired.accept(lease.connection());
-      }
     }
+  }
+
+  /** Whether a lease of a peer has expired. */
+  boolean hasExpired(long connection) {
+    ReaderAccount holder = accounts.get(connection);
+    return holder != null && !holder.expired.isEmpty();
   }
 
   /** Ends all leases when the server stops. */

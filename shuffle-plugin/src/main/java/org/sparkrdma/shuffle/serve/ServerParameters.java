@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -13,9 +12,6 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
  *
  * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
  *     registered, whatever the mode
- * @param onLeaseExpired called on the agent with a peer, once, when one of its leases has expired;
- *     its connection must be ended, and its leased memory stays registered until {@link
- *     BlockServer#onPeerGone}
  * @param agent runs a command on the agent's thread soon; safe for any thread
  */
 public record ServerParameters(
@@ -23,5 +19,4 @@ public record ServerParameters(
     MapOutputs outputs,
     OpenDevice device,
     ShuffleCounters counters,
-    LongConsumer onLeaseExpired,
     Consumer<Runnable> agent) {}

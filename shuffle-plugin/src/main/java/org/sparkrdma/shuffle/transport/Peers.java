@@ -296,14 +296,6 @@ final class Peers {
             omitted -> LOG.info("Refused a connection from {}: {}{}", from, refusal, omitted));
   }
 
-  /** A lease of a reader has expired: its connection ends, and with it all its leases. */
-  void onLeaseExpired(long number) {
-    ServeConnection connection = serving.get(number);
-    if (connection != null) {
-      connection.markBroken(FallbackReason.TIMEOUT, "lease expired");
-    }
-  }
-
   /** A reader's connection is broken. */
   void onBroken(ServeConnection connection, String detail) {
     LOG.debug("Connection of reader number={} ends: {}", connection.number(), detail);

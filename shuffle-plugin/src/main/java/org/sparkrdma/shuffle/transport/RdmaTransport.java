@@ -273,12 +273,7 @@ public final class RdmaTransport implements StartedTransport {
             made,
             servers.apply(
                 new ServerParameters(
-                    serveSettings,
-                    env.outputs(),
-                    open,
-                    env.counters(),
-                    this::onLeaseExpired,
-                    agent::execute)));
+                    serveSettings, env.outputs(), open, env.counters(), agent::execute)));
     self = env.identity().apply(listen(env.addresses(), env.port()));
     context =
         new ConnectionResources(
@@ -373,10 +368,6 @@ public final class RdmaTransport implements StartedTransport {
   private void lose(String reason) {
     failOpen(reason);
     outOfService.accept(reason);
-  }
-
-  private void onLeaseExpired(long number) {
-    agent.execute(() -> peers.onLeaseExpired(number));
   }
 
   @Override

@@ -306,7 +306,9 @@ final class ServeConnection extends RdmaConnection {
       sends.unlock();
     }
     long idleNs = 2 * context.settings().idleTimeout().toNanos();
-    if (stalled) {
+    if (context.server().hasExpiredLease(number)) {
+      markBroken(FallbackReason.TIMEOUT, "lease expired");
+    } else if (stalled) {
       markBroken(FallbackReason.LOST_PEER, "peer receives no messages");
     } else if (nowNs - lastUsedNs > idleNs && leases == 0 && !isBusy()) {
       markBroken(null, "idle");
