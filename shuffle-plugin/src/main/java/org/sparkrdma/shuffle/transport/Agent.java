@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.thread.Owner;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
@@ -24,7 +16,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * <p>It spins only while it expects an answer sooner than a wake-up costs, and not while it gets no
  * processor in time; otherwise it sleeps at once. {@link #doWork} is one iteration.
  */
-final class Agent implements Runnable, CompletionHandler {
+final class Agent implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Agent.class);
   private static final int COMPLETIONS_AT_ONCE = 256;
   private static final int EVENTS_AT_ONCE = 32;
@@ -56,49 +48,38 @@ final class Agent implements Runnable, CompletionHandler {
 
   private static final long NO_SPIN_NS = 100_000_000;
 
-  private final CompletionChannel channel;
+  private final AgentCommands commands;
   private final CompletionQueues completions;
   private final ConnectionManager manager;
+  private final Connections connections;
   private final LongSupplier nanoClock;
-  private final Owner owner;
 
   /** Receives the reason why RDMA is lost; it fails all open blocks. */
   private final Consumer<String> onLost;
 
-  private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final AtomicLong turns = new AtomicLong();
 
-  /** Connections by their index; null for free ones. */
-  private final List<RdmaConnection> table = new ArrayList<>();
-
-  private final ArrayDeque<RdmaConnection> broken = new ArrayDeque<>();
-  private final ArrayDeque<ReadConnection> releasing = new ArrayDeque<>();
-  private final ArrayDeque<ServeConnection> shortOfBuffers = new ArrayDeque<>();
   private ConnectionResources context;
   private Peers peers;
-  private boolean answerBufferFree;
   private int untilEvents;
   private long nowNs;
   private long shortTickNs;
   private long tickNs;
   private long trimNs;
-  private long askedNs;
-  private long answerNs;
-  private boolean expectsCompletion;
   private long noSpinUntilNs;
-  private volatile boolean stopping;
+  private boolean stopping;
 
   Agent(
-      CompletionChannel channel,
+      AgentCommands commands,
       CompletionQueues completions,
       ConnectionManager manager,
-      Owner owner,
+      Connections connections,
       LongSupplier nanoClock,
       Consumer<String> onLost) {
-    this.channel = channel;
+    this.commands = commands;
     this.completions = completions;
     this.manager = manager;
-    this.owner = owner;
+    this.connections = connections;
     this.nanoClock = nanoClock;
     this.onLost = onLost;
     this.nowNs = nanoClock.getAsLong();
@@ -118,36 +99,19 @@ final class Agent implements Runnable, CompletionHandler {
     return peers;
   }
 
-  /** Time of this iteration. */
-  long nowNs() {
-    return nowNs;
-  }
-
   /** Number of iterations so far. Safe for any thread. */
   long turns() {
     return turns.get();
   }
 
-  /** Runs a command on the agent's thread soon. Safe for any thread. */
-  void execute(Runnable command) {
-    commands.add(command);
-    channel.wakeup();
-  }
-
-  /** Runs the commands that are left. After the end of {@link #run}. */
-  void drain() {
-    runCommands();
-  }
-
   /** Requests the end of {@link #run}. Safe for any thread. */
   void stop() {
-    stopping = true;
-    channel.wakeup();
+    commands.execute(() -> stopping = true);
   }
 
   @Override
   public void run() {
-    owner.take();
+    connections.owner().take();
     try {
       while (!stopping) {
         if (doWork() == 0) {
@@ -158,41 +122,32 @@ final class Agent implements Runnable, CompletionHandler {
       LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", e);
       onLost.accept("the transport agent failed: " + e);
     } finally {
-      owner.release();
+      connections.owner().release();
     }
   }
 
   /** One iteration; returns the amount of work done. */
   int doWork() {
     nowNs = nanoClock.getAsLong();
+    connections.begin(nowNs);
     turns.lazySet(turns.getPlain() + 1);
-    int work = runCommands();
+    int work = commands.run();
     if (--untilEvents <= 0) {
       work += handleEvents();
     }
-    work += completions.poll(COMPLETIONS_AT_ONCE, this);
+    work += completions.poll(COMPLETIONS_AT_ONCE, connections);
     work += context.server().doWork(nowNs);
-    work += serveShortOfBuffers();
+    work += connections.serveShortOfBuffers();
     context.sinks().check(nowNs);
     work += context.window().serve();
     work += peers.connect(nowNs);
-    work += endBroken();
+    work += connections.endBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
-      onShortTick();
+      shortTickNs = nowNs;
+      connections.releaseLeases();
     }
     if (nowNs - tickNs >= TICK_NS) {
       onTick();
-    }
-    return work;
-  }
-
-  private int runCommands() {
-    int work = 0;
-    Runnable command = commands.poll();
-    while (command != null) {
-      command.run();
-      work++;
-      command = commands.poll();
     }
     return work;
   }
@@ -213,52 +168,16 @@ final class Agent implements Runnable, CompletionHandler {
     return events;
   }
 
-  @Override
-  public void onCompletion(WorkCompletion completion) {
-    int index = SendQueue.connectionIndex(completion.requestId());
-    RdmaConnection connection = index < table.size() ? table.get(index) : null;
-    if (connection != null) {
-      connection.onCompletion(completion, nowNs);
-    }
-  }
-
-  private int serveShortOfBuffers() {
-    int waiting = answerBufferFree ? shortOfBuffers.size() : 0;
-    answerBufferFree = false;
-    for (int i = 0; i < waiting; i++) {
-      shortOfBuffers.poll().takeDeferred(nowNs);
-    }
-    return waiting;
-  }
-
-  private int endBroken() {
-    int ended = 0;
-    while (ended < QUEUE_PAIRS_AT_ONCE && !broken.isEmpty()) {
-      broken.poll().destroy();
-      ended++;
-    }
-    return ended;
-  }
-
-  private void onShortTick() {
-    shortTickNs = nowNs;
-    for (int i = releasing.size(); i > 0; i--) {
-      ReadConnection next = releasing.poll();
-      if (!next.releaseLeases(nowNs)) {
-        releasing.add(next);
-      }
-    }
-  }
-
   private void onTick() {
     boolean paused = nowNs - tickNs > PAUSE_NS;
     tickNs = nowNs;
     if (!paused) {
       // Otherwise answers may have come meanwhile: they are polled first.
-      checkDeadlines();
+      peers.onTick(nowNs);
+      connections.onTick();
     }
     // Memory may have become free without an answer that was sent.
-    answerBufferFree = true;
+    connections.onAnswerBufferFree();
     if (nowNs - trimNs >= context.settings().idleTimeout().toNanos()) {
       trimNs = nowNs;
       peers.dropUnused(nowNs);
@@ -267,16 +186,6 @@ final class Agent implements Runnable, CompletionHandler {
       context.sinks().markIdle();
     }
     context.sinks().trimIdle(SLABS_AT_ONCE);
-  }
-
-  private void checkDeadlines() {
-    peers.onTick(nowNs);
-    for (int i = 0; i < table.size(); i++) {
-      RdmaConnection connection = table.get(i);
-      if (connection != null && !connection.hasEnded()) {
-        connection.onTick(nowNs);
-      }
-    }
   }
 
   private void idle() {
@@ -291,92 +200,23 @@ final class Agent implements Runnable, CompletionHandler {
     completions.arm();
     untilEvents = 0;
     if (doWork() == 0) {
-      channel.await(sleepNs());
+      commands.await(sleepNs());
     }
   }
 
   private boolean spins() {
-    return expectsCompletion
-        && answerNs < WAKE_UP_NS
-        && nowNs - askedNs < 2 * WAKE_UP_NS
-        && nowNs - noSpinUntilNs >= 0;
+    return connections.expectsSoon(WAKE_UP_NS) && nowNs - noSpinUntilNs >= 0;
   }
 
   private long sleepNs() {
-    boolean soon = !releasing.isEmpty() || context.sinks().hasWaiters() || peers.awaitsAttempt();
-    long ownNs = soon ? SHORT_TICK_NS : table.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
+    boolean soon =
+        connections.hasReleasing() || context.sinks().hasWaiters() || peers.awaitsAttempt();
+    long ownNs = soon ? SHORT_TICK_NS : connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     return Math.min(ownNs, context.server().nextDeadlineNs() - nowNs);
-  }
-
-  /** Work was posted whose completion or answer is expected. */
-  void expectCompletion(long postedNs) {
-    askedNs = postedNs;
-    expectsCompletion = true;
-  }
-
-  /** An answer came after so long. */
-  void onLocated(long afterNs) {
-    answerNs += (afterNs - answerNs) / 8;
-    expectsCompletion = false;
-  }
-
-  /** Adds a connection; returns its index. */
-  int add(RdmaConnection connection) {
-    int free = table.indexOf(null);
-    if (free >= 0) {
-      table.set(free, connection);
-      return free;
-    }
-    table.add(connection);
-    return table.size() - 1;
-  }
-
-  void remove(RdmaConnection connection) {
-    table.set(connection.index(), null);
-    while (!table.isEmpty() && table.get(table.size() - 1) == null) {
-      table.remove(table.size() - 1);
-    }
-  }
-
-  /** A connection is to be destroyed in this iteration or a later one. */
-  void addBroken(RdmaConnection connection) {
-    broken.add(connection);
-  }
-
-  /** A connection has leases to release soon. */
-  void addReleasing(ReadConnection connection) {
-    releasing.add(connection);
-  }
-
-  /** A connection has requests without buffers for their answers. */
-  void addShortOfBuffers(ServeConnection connection) {
-    if (!shortOfBuffers.contains(connection)) {
-      shortOfBuffers.add(connection);
-    }
-  }
-
-  /** The buffer of an answer is free. */
-  void onAnswerBufferFree() {
-    answerBufferFree = true;
   }
 
   /** RDMA is lost: the device cannot be used any more. */
   void lose(String reason) {
     onLost.accept(reason);
-  }
-
-  /** Connections that are not destroyed. For tests, on the agent's thread. */
-  int connections() {
-    return (int) table.stream().filter(connection -> connection != null).count();
-  }
-
-  /** Destroys all connections. The closer's thread, after the agent has ended. */
-  void destroyAll() {
-    for (RdmaConnection connection : table.stream().filter(c -> c != null).toList()) {
-      connection.markBroken(null, "executor stops");
-      connection.destroy();
-    }
-    broken.clear();
-    runCommands();
   }
 }

@@ -33,9 +33,14 @@ record ConnectionResources(
     BlockServer server,
     ShuffleCounters counters,
     Agent agent,
-    Owner owner,
+    Connections connections,
     LongSupplier nanoClock) {
   private static final int MAX_READ_DEPTH = 16;
+
+  /** The agent. */
+  Owner owner() {
+    return connections.owner();
+  }
 
   /** Maximum READs that the devices of both ends have outstanding per queue pair. */
   int readDepth() {

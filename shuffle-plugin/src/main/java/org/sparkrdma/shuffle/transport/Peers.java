@@ -196,7 +196,7 @@ final class Peers {
    */
   void onBroken(ReadConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
-    long nowNs = context.agent().nowNs();
+    long nowNs = context.connections().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
     attempts -= attempt ? 1 : 0;
     peer.setConnection(null);

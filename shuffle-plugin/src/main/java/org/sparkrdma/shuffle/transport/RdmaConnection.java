@@ -81,7 +81,7 @@ abstract class RdmaConnection {
     this.state = first;
     this.beganNs = nowNs;
     this.lastUsedNs = nowNs;
-    this.index = context.agent().add(this);
+    this.index = context.connections().add(this);
     connection.attach(this);
   }
 
@@ -254,7 +254,7 @@ abstract class RdmaConnection {
       sends.markBroken();
     }
     onBroken(reason, detail);
-    context.agent().addBroken(this);
+    context.connections().addBroken(this);
   }
 
   /** Destroys its queue pair, then frees what it held. The agent, or the closer after its end. */
@@ -275,6 +275,6 @@ abstract class RdmaConnection {
     for (RegisteredChunk buffer : buffers) {
       buffer.release();
     }
-    context.agent().remove(this);
+    context.connections().remove(this);
   }
 }

@@ -90,6 +90,8 @@ public final class RdmaTransport implements StartedTransport {
   private final BlockServer server;
   private final ConnectionResources context;
   private final Peers peers;
+  private final AgentCommands commands;
+  private final Connections connections;
   private final Agent agent;
   private final Thread agentThread;
   private final Endpoint self;
@@ -266,14 +268,15 @@ public final class RdmaTransport implements StartedTransport {
     sinks = new SinkPool(receiveMemory, env.counters());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
     env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
-    Owner owner = new Owner();
-    agent = new Agent(channel, completions, manager, owner, env.nanoClock(), this::lose);
+    commands = new AgentCommands(channel);
+    connections = new Connections(new Owner());
+    agent = new Agent(commands, completions, manager, connections, env.nanoClock(), this::lose);
     server =
         push(
             made,
             servers.apply(
                 new ServerParameters(
-                    serveSettings, env.outputs(), open, env.counters(), agent::execute)));
+                    serveSettings, env.outputs(), open, env.counters(), commands::execute)));
     self = env.identity().apply(listen(env.addresses(), env.port()));
     context =
         new ConnectionResources(
@@ -289,7 +292,7 @@ public final class RdmaTransport implements StartedTransport {
             server,
             env.counters(),
             agent,
-            owner,
+            connections,
             env.nanoClock());
     peers = new Peers(context, manager, env.addresses());
     agent.init(context, peers);
@@ -342,7 +345,7 @@ public final class RdmaTransport implements StartedTransport {
       int asked =
           connection == null ? 0 : connection.tryLocate(request, context.nanoClock().getAsLong());
       if (asked < request.ranges().size()) {
-        agent.execute(() -> peers.fetch(request, asked, agent.nowNs()));
+        commands.execute(() -> peers.fetch(request, asked, connections.nowNs()));
       }
     }
     String reason = unusable;
@@ -372,7 +375,7 @@ public final class RdmaTransport implements StartedTransport {
 
   @Override
   public void onCorruptData(FetchRequest request) {
-    agent.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
+    commands.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
   }
 
   @Override
@@ -430,7 +433,7 @@ public final class RdmaTransport implements StartedTransport {
     for (; closedSteps < CLOSE_STEPS; closedSteps++) {
       switch (closedSteps) {
         case 0 -> endAgent(limit);
-        case 1 -> agent.destroyAll();
+        case 1 -> destroyConnections();
         case 2 -> endServer(limit);
         case 3 -> manager.close();
         case 4 -> completions.close();
@@ -451,8 +454,13 @@ public final class RdmaTransport implements StartedTransport {
     failOpen(STOPS);
   }
 
+  private void destroyConnections() {
+    connections.destroyAll();
+    commands.run();
+  }
+
   private void endServer(Duration limit) {
-    if (!server.close(limit, agent::drain)) {
+    if (!server.close(limit, commands::run)) {
       throw new IllegalStateException("a disk or the device hangs; a thread may use memory");
     }
   }
@@ -476,6 +484,16 @@ public final class RdmaTransport implements StartedTransport {
   /** Used by tests. */
   Agent agent() {
     return agent;
+  }
+
+  /** Used by tests. */
+  AgentCommands commands() {
+    return commands;
+  }
+
+  /** Used by tests, on the agent's thread. */
+  Connections connections() {
+    return connections;
   }
 
   /** Bytes of READs that the window counts. Used by tests. */

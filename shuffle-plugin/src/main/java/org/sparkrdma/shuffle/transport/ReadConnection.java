@@ -272,7 +272,7 @@ final class ReadConnection extends RdmaConnection {
     } finally {
       sends.unlock();
     }
-    context.agent().expectCompletion(nowNs);
+    context.connections().expectCompletion(nowNs);
   }
 
   private Slot nextSlot() {
@@ -353,7 +353,7 @@ final class ReadConnection extends RdmaConnection {
     try {
       slot.awaitsAnswer = false;
       slot.blocks = null;
-      context.agent().onLocated(nowNs - slot.askedNs);
+      context.connections().onLocated(nowNs - slot.askedNs);
     } finally {
       sends.unlock();
     }
@@ -497,7 +497,7 @@ final class ReadConnection extends RdmaConnection {
     if (block.memory() == null) {
       block.fail(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
-      long nowNs = context.agent().nowNs();
+      long nowNs = context.connections().nowNs();
       block.onWanted(nowNs);
       // It holds memory for which other blocks wait.
       wanted.addFirst(block);
@@ -518,7 +518,7 @@ final class ReadConnection extends RdmaConnection {
       waitsForWindow = false;
       return true;
     }
-    long nowNs = context.agent().nowNs();
+    long nowNs = context.connections().nowNs();
     int posted = 0;
     boolean hasWindow = true;
     sends.lock();
@@ -548,7 +548,7 @@ final class ReadConnection extends RdmaConnection {
     waitsForWindow = !hasWindow;
     if (posted > 0) {
       context.counters().add(Counter.RDMA_READS_POSTED, posted);
-      context.agent().expectCompletion(nowNs);
+      context.connections().expectCompletion(nowNs);
     }
     return hasWindow;
   }
@@ -628,7 +628,7 @@ final class ReadConnection extends RdmaConnection {
       }
       if (!isReleasing) {
         isReleasing = true;
-        context.agent().addReleasing(this);
+        context.connections().addReleasing(this);
       }
       leases[leaseCount++] = lease;
     } finally {
@@ -691,7 +691,7 @@ final class ReadConnection extends RdmaConnection {
     } finally {
       sends.unlock();
     }
-    locateWanted(context.agent().nowNs());
+    locateWanted(context.connections().nowNs());
   }
 
   // Deadlines and the end.

@@ -158,7 +158,7 @@ final class ServeConnection extends RdmaConnection {
     while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
       RegisteredChunk answer = takeAnswer();
       if (answer == null) {
-        context.agent().addShortOfBuffers(this);
+        context.connections().addShortOfBuffers(this);
         return;
       }
       Call next = deferred.poll();
@@ -224,7 +224,7 @@ final class ServeConnection extends RdmaConnection {
   private void releaseAnswer(RegisteredChunk answer) {
     answers.remove(answer);
     context.messageBuffers().releaseAnswer(answer);
-    context.agent().onAnswerBufferFree();
+    context.connections().onAnswerBufferFree();
   }
 
   private void releaseSetup() {
@@ -262,7 +262,7 @@ final class ServeConnection extends RdmaConnection {
       }
       openCalls--;
       deferred.addFirst(this);
-      takeDeferred(context.agent().nowNs());
+      takeDeferred(context.connections().nowNs());
     }
 
     @Override
@@ -273,7 +273,7 @@ final class ServeConnection extends RdmaConnection {
       openCalls--;
       leases += Located.hasLease(answer()) ? 1 : 0;
       postReceive(buffer);
-      send(answerChunk, lengthBytes, context.agent().nowNs());
+      send(answerChunk, lengthBytes, context.connections().nowNs());
     }
 
     @Override
@@ -327,7 +327,7 @@ final class ServeConnection extends RdmaConnection {
     releaseSetup();
     answers.forEach(context.messageBuffers()::releaseAnswer);
     answers.clear();
-    context.agent().onAnswerBufferFree();
+    context.connections().onAnswerBufferFree();
     context.agent().peers().onEnded(this);
   }
 }

@@ -310,7 +310,7 @@ final class TestExecutor implements AutoCloseable {
   /** Connections of both directions that are not destroyed. */
   int connections() throws ExecutionException, InterruptedException {
     CompletableFuture<Integer> result = new CompletableFuture<>();
-    transport.agent().execute(() -> result.complete(transport.agent().connections()));
+    transport.commands().execute(() -> result.complete(transport.connections().count()));
     return result.get();
   }
 
