@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
@@ -48,19 +49,19 @@ final class Agent implements Runnable {
 
   private static final long NO_SPIN_NS = 100_000_000;
 
-  private final AgentCommands commands;
-  private final CompletionQueues completions;
-  private final ConnectionManager manager;
+  private final ConnectionResources context;
   private final Connections connections;
   private final LongSupplier nanoClock;
+  private final AgentCommands commands;
+  private final ConnectionManager manager;
+  private final ReadPeers readPeers;
+  private final ServePeers servePeers;
+  private final BlockServer server;
 
   /** Receives the reason why RDMA is lost; it fails all open blocks. */
   private final Consumer<String> onLost;
 
   private final AtomicLong turns = new AtomicLong();
-
-  private ConnectionResources context;
-  private Peers peers;
   private int untilEvents;
   private long nowNs;
   private long shortTickNs;
@@ -70,33 +71,27 @@ final class Agent implements Runnable {
   private boolean stopping;
 
   Agent(
+      ConnectionResources context,
       AgentCommands commands,
-      CompletionQueues completions,
       ConnectionManager manager,
-      Connections connections,
-      LongSupplier nanoClock,
+      ReadPeers readPeers,
+      ServePeers servePeers,
+      BlockServer server,
       Consumer<String> onLost) {
+    this.context = context;
+    this.connections = context.connections();
+    this.nanoClock = context.nanoClock();
     this.commands = commands;
-    this.completions = completions;
     this.manager = manager;
-    this.connections = connections;
-    this.nanoClock = nanoClock;
+    this.readPeers = readPeers;
+    this.servePeers = servePeers;
+    this.server = server;
     this.onLost = onLost;
     this.nowNs = nanoClock.getAsLong();
     this.noSpinUntilNs = nowNs;
     this.shortTickNs = nowNs;
     this.tickNs = nowNs;
     this.trimNs = nowNs;
-  }
-
-  /** Sets the objects it works on; before {@link #run}. */
-  void init(ConnectionResources shared, Peers allPeers) {
-    context = shared;
-    peers = allPeers;
-  }
-
-  Peers peers() {
-    return peers;
   }
 
   /** Number of iterations so far. Safe for any thread. */
@@ -135,12 +130,12 @@ final class Agent implements Runnable {
     if (--untilEvents <= 0) {
       work += handleEvents();
     }
-    work += completions.poll(COMPLETIONS_AT_ONCE, connections);
-    work += context.server().doWork(nowNs);
+    work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
+    work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
     context.sinks().check(nowNs);
     work += context.window().serve();
-    work += peers.connect(nowNs);
+    work += readPeers.connect(nowNs);
     work += connections.endBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
       shortTickNs = nowNs;
@@ -161,11 +156,33 @@ final class Agent implements Runnable {
         untilEvents = ITERATIONS_PER_EVENTS;
         return events;
       }
-      peers.onEvent(event, nowNs);
+      onEvent(event);
       events++;
-      queuePairs += Peers.createsQueuePair(event) ? 1 : 0;
+      queuePairs += createsQueuePair(event.type()) ? 1 : 0;
     }
     return events;
+  }
+
+  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
+  private static boolean createsQueuePair(ConnectionEvent.Type type) {
+    return type == ConnectionEvent.Type.RESOLVED || type == ConnectionEvent.Type.CONNECT_REQUEST;
+  }
+
+  private void onEvent(ConnectionEvent event) {
+    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
+      servePeers.onRequest(event.connection(), nowNs);
+      return;
+    }
+    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
+        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
+      onLost.accept(event.reason().isEmpty() ? "the device was removed" : event.reason());
+    }
+    Object end = event.connection() == null ? null : event.connection().attachment();
+    if (end instanceof ReadConnection reader && !reader.hasEnded()) {
+      readPeers.onEvent(reader, event, nowNs);
+    } else if (end instanceof ServeConnection served && !served.hasEnded()) {
+      servePeers.onEvent(served, event);
+    }
   }
 
   private void onTick() {
@@ -173,15 +190,15 @@ final class Agent implements Runnable {
     tickNs = nowNs;
     if (!paused) {
       // Otherwise answers may have come meanwhile: they are polled first.
-      peers.onTick(nowNs);
+      readPeers.onTick(nowNs);
       connections.onTick();
     }
     // Memory may have become free without an answer that was sent.
     connections.onAnswerBufferFree();
     if (nowNs - trimNs >= context.settings().idleTimeout().toNanos()) {
       trimNs = nowNs;
-      peers.dropUnused(nowNs);
-      completions.trim();
+      readPeers.dropUnused(nowNs);
+      context.completions().trim();
       context.messageBuffers().trim();
       context.sinks().markIdle();
     }
@@ -197,7 +214,7 @@ final class Agent implements Runnable {
       }
       return;
     }
-    completions.arm();
+    context.completions().arm();
     untilEvents = 0;
     if (doWork() == 0) {
       commands.await(sleepNs());
@@ -210,13 +227,8 @@ final class Agent implements Runnable {
 
   private long sleepNs() {
     boolean soon =
-        connections.hasReleasing() || context.sinks().hasWaiters() || peers.awaitsAttempt();
+        connections.hasReleasing() || context.sinks().hasWaiters() || readPeers.awaitsAttempt();
     long ownNs = soon ? SHORT_TICK_NS : connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
-    return Math.min(ownNs, context.server().nextDeadlineNs() - nowNs);
-  }
-
-  /** RDMA is lost: the device cannot be used any more. */
-  void lose(String reason) {
-    onLost.accept(reason);
+    return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }
 }

@@ -5,7 +5,6 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -30,9 +29,7 @@ record ConnectionResources(
     MessageBuffers messageBuffers,
     SinkPool sinks,
     ReadWindow window,
-    BlockServer server,
     ShuffleCounters counters,
-    Agent agent,
     Connections connections,
     LongSupplier nanoClock) {
   private static final int MAX_READ_DEPTH = 16;

@@ -89,7 +89,7 @@ public final class RdmaTransport implements StartedTransport {
   private final SinkPool sinks;
   private final BlockServer server;
   private final ConnectionResources context;
-  private final Peers peers;
+  private final ReadPeers peers;
   private final AgentCommands commands;
   private final Connections connections;
   private final Agent agent;
@@ -270,7 +270,6 @@ public final class RdmaTransport implements StartedTransport {
     env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
     commands = new AgentCommands(channel);
     connections = new Connections(new Owner());
-    agent = new Agent(commands, completions, manager, connections, env.nanoClock(), this::lose);
     server =
         push(
             made,
@@ -289,13 +288,12 @@ public final class RdmaTransport implements StartedTransport {
             messageBuffers,
             sinks,
             new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
-            server,
             env.counters(),
-            agent,
             connections,
             env.nanoClock());
-    peers = new Peers(context, manager, env.addresses());
-    agent.init(context, peers);
+    peers = new ReadPeers(context, manager, env.addresses());
+    ServePeers servePeers = new ServePeers(context, server);
+    agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);
     server.start();
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);

@@ -75,6 +75,7 @@ final class ReadConnection extends RdmaConnection {
     }
   }
 
+  private final ReadPeers peers;
   private final Peer peer;
   private final Handshake handshake;
   private final long timeoutNs;
@@ -126,8 +127,10 @@ final class ReadConnection extends RdmaConnection {
    */
   private long stalledBytes;
 
-  ReadConnection(ConnectionResources context, Connection connection, Peer peer, long nowNs) {
+  ReadConnection(
+      ConnectionResources context, ReadPeers peers, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
+    this.peers = peers;
     this.peer = peer;
     this.handshake = Handshake.ofInitiator(peer.endpoint(), context.secret(), context.self());
     this.timeoutNs = context.settings().requestTimeout().toNanos();
@@ -186,14 +189,14 @@ final class ReadConnection extends RdmaConnection {
 
   private void onReply(int buffer, ByteBuffer message, long nowNs) {
     if (!handshake.takeReply(message)) {
-      context.agent().peers().onRefused(this, "the reply has no valid proof");
+      peers.onRefused(this, "the reply has no valid proof");
       return;
     }
     postReceive(buffer);
     sendSetup(1, handshake.writeConfirm(slots[1].bytes), nowNs);
     if (!hasEnded()) {
       move(State.ESTABLISHED);
-      context.agent().peers().onEstablished(this, nowNs);
+      peers.onEstablished(this, nowNs);
     }
   }
 
@@ -203,7 +206,7 @@ final class ReadConnection extends RdmaConnection {
     if (type == Messages.REPLY) {
       onReply(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
-      context.agent().peers().onRefused(this, "refused " + Messages.refusal(message));
+      peers.onRefused(this, "refused " + Messages.refusal(message));
     } else if (type == Messages.LOCATED && isUsable()) {
       onLocated(buffer, message, nowNs);
     } else if (type == Messages.RELEASED && isUsable()) {
@@ -798,7 +801,7 @@ final class ReadConnection extends RdmaConnection {
     for (BlockRead block : abandoned) {
       block.fail(of, detail);
     }
-    context.agent().peers().onBroken(this, unused ? null : reason, detail);
+    peers.onBroken(this, unused ? null : reason, detail);
   }
 
   @Override
@@ -810,6 +813,6 @@ final class ReadConnection extends RdmaConnection {
     }
     abandoned.clear();
     batches.clear();
-    context.agent().peers().onEnded(this);
+    peers.onEnded(this);
   }
 }

@@ -9,6 +9,7 @@ import java.util.Set;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.OpenLocate;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -37,6 +38,8 @@ final class ServeConnection extends RdmaConnection {
 
   private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
+  private final ServePeers peers;
+  private final BlockServer server;
   private final long number;
   private final Handshake handshake;
 
@@ -58,8 +61,16 @@ final class ServeConnection extends RdmaConnection {
   /**
    * @param number unique in this transport
    */
-  ServeConnection(ConnectionResources context, Connection connection, long number, long nowNs) {
+  ServeConnection(
+      ConnectionResources context,
+      ServePeers peers,
+      BlockServer server,
+      Connection connection,
+      long number,
+      long nowNs) {
     super(context, connection, State.CONNECTING, nowNs);
+    this.peers = peers;
+    this.server = server;
     this.number = number;
     this.handshake = Handshake.ofResponder(context.self(), context.secret());
   }
@@ -134,7 +145,7 @@ final class ServeConnection extends RdmaConnection {
     if (refusal == null) {
       send(setup, handshake.writeReply(out), nowNs);
     } else {
-      context.agent().peers().onRefusedRequest(connection.remoteAddress(), refusal);
+      peers.onRefusedRequest(connection.remoteAddress(), refusal);
       send(setup, Messages.writeRefusal(out, refusal), nowNs);
     }
   }
@@ -165,7 +176,7 @@ final class ServeConnection extends RdmaConnection {
       if (Messages.type(next.message()) == Messages.LOCATE) {
         openCalls++;
         next.answerIn(answer);
-        context.server().locate(next);
+        server.locate(next);
       } else {
         onRelease(next.buffer, next.message(), answer, nowNs);
       }
@@ -176,7 +187,7 @@ final class ServeConnection extends RdmaConnection {
     long[] released = Messages.releasedLeases(message);
     leases = Math.max(0, leases - released.length);
     for (long lease : released) {
-      context.server().release(number, lease);
+      server.release(number, lease);
     }
     postReceive(buffer);
     send(answer, Messages.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
@@ -306,7 +317,7 @@ final class ServeConnection extends RdmaConnection {
       sends.unlock();
     }
     long idleNs = 2 * context.settings().idleTimeout().toNanos();
-    if (context.server().hasExpiredLease(number)) {
+    if (server.hasExpiredLease(number)) {
       markBroken(FallbackReason.TIMEOUT, "lease expired");
     } else if (stalled) {
       markBroken(FallbackReason.LOST_PEER, "peer receives no messages");
@@ -318,16 +329,16 @@ final class ServeConnection extends RdmaConnection {
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
     deferred.clear();
-    context.agent().peers().onBroken(this, detail);
+    peers.onBroken(this, detail);
   }
 
   @Override
   protected void onDestroyed() {
-    context.server().onPeerGone(number);
+    server.onPeerGone(number);
     releaseSetup();
     answers.forEach(context.messageBuffers()::releaseAnswer);
     answers.clear();
     context.connections().onAnswerBufferFree();
-    context.agent().peers().onEnded(this);
+    peers.onEnded(this);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +17,6 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -26,43 +24,36 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 
 /**
- * The connections of an executor by peer: initiates those to executors that it reads from, accepts
- * those of readers, and decides what follows a fault. Confined to the agent, but for {@link
- * #established}.
+ * The executors that this one reads from: initiates a connection to each, and decides what follows
+ * a fault. Confined to the agent, but for {@link #postedByTasks}.
  */
-final class Peers {
-  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
-  private static final int MIN_UNPROVEN = 8;
+final class ReadPeers {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadPeers.class);
 
   private final ConnectionResources context;
   private final ConnectionManager manager;
   private final List<NetworkAddress> addresses;
   private final LogLimit logLimit;
-  private final int maxUnproven;
   private final Map<Long, Peer> peers = new HashMap<>();
   private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
-  private final Map<Long, ServeConnection> serving = new HashMap<>();
 
   /** Peers that wait for a connection attempt, in order. */
   private final List<Peer> toConnect = new ArrayList<>();
 
   private int attempts;
   private int readConnections;
-  private long serveNumbers;
 
   /**
    * @param addresses of the local device, the preferred one first; connections come from them, so
    *     that routing cannot select another device of the host
    */
-  Peers(ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
+  ReadPeers(
+      ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
     this.context = context;
     this.manager = manager;
     this.addresses = addresses;
     this.logLimit = new LogLimit(context.nanoClock());
-    this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
   }
-
-  // Reading.
 
   /**
    * The established connection to an executor, on which a task may post; null without. Safe for any
@@ -131,7 +122,7 @@ final class Peers {
           manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
       attempts++;
       readConnections++;
-      peer.setConnection(new ReadConnection(context, connection, peer, nowNs));
+      peer.setConnection(new ReadConnection(context, this, connection, peer, nowNs));
     } catch (VerbsException e) {
       peer.needsNoConnection();
       onFault(peer, FallbackReason.CONNECT_FAILED, e.getMessage(), nowNs);
@@ -189,8 +180,8 @@ final class Peers {
   }
 
   /**
-   * A connection of this reader is broken and posts nothing more. The fetches that wait for an
-   * attempt fail with it, unless another attempt follows.
+   * A connection is broken and posts nothing more. The fetches that wait for an attempt fail with
+   * it, unless another attempt follows.
    *
    * @param reason null when it is no fault
    */
@@ -250,7 +241,7 @@ final class Peers {
     }
   }
 
-  /** The queue pair of a reader's connection is destroyed. */
+  /** The queue pair of a connection is destroyed. */
   void onEnded(ReadConnection connection) {
     readConnections--;
     if (connection.isProven()) {
@@ -258,92 +249,11 @@ final class Peers {
     }
   }
 
-  // Serving.
-
-  private void onRequest(Connection connection, long nowNs) {
-    long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
-    boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
-    if (full) {
-      context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      connection.reject(context.full());
-      connection.close();
-      return;
-    }
-    ServeConnection accepted = new ServeConnection(context, connection, ++serveNumbers, nowNs);
-    serving.put(accepted.number(), accepted);
-    boolean hasRoom;
-    try {
-      hasRoom = accepted.accept();
-    } catch (VerbsException e) {
-      if (e.errno() != VerbsException.ENOMEM) {
-        accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
-        return;
-      }
-      hasRoom = false;
-    }
-    if (!hasRoom) {
-      context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      accepted.reject();
-    }
-  }
-
-  /** A REQUEST was refused. */
-  void onRefusedRequest(InetSocketAddress from, Refusal refusal) {
-    context.counters().increment(Counter.CONNECTIONS_REFUSED);
-    logLimit
-        .next(refusal)
-        .ifPresent(
-            omitted -> LOG.info("Refused a connection from {}: {}{}", from, refusal, omitted));
-  }
-
-  /** A reader's connection is broken. */
-  void onBroken(ServeConnection connection, String detail) {
-    LOG.debug("Connection of reader number={} ends: {}", connection.number(), detail);
-  }
-
-  /** The queue pair of a server's connection is destroyed. */
-  void onEnded(ServeConnection connection) {
-    serving.remove(connection.number());
-    if (connection.isProven()) {
-      context.counters().increment(Counter.CONNECTIONS_CLOSED);
-    }
-  }
-
   // Events.
 
-  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
-  static boolean createsQueuePair(ConnectionEvent event) {
-    return event.type() == ConnectionEvent.Type.RESOLVED
-        || event.type() == ConnectionEvent.Type.CONNECT_REQUEST;
-  }
-
-  /** Handles one event of the connection manager. */
-  void onEvent(ConnectionEvent event, long nowNs) {
-    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
-      onRequest(event.connection(), nowNs);
-      return;
-    }
-    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
-        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
-      String reason = event.reason().isEmpty() ? "the device was removed" : event.reason();
-      context.agent().lose(reason);
-    }
-    if (event.connection() == null
-        || !(event.connection().attachment() instanceof RdmaConnection connection)
-        || connection.hasEnded()) {
-      return;
-    }
+  /** The connection manager has an event of a connection that has not ended. */
+  void onEvent(ReadConnection connection, ConnectionEvent event, long nowNs) {
     String detail = event.type() + " " + event.reason();
-    if (connection instanceof ReadConnection reader) {
-      onReaderEvent(reader, event, detail, nowNs);
-    } else if (event.type() != ConnectionEvent.Type.ESTABLISHED) {
-      // A received request counts as ESTABLISHED.
-      connection.markBroken(FallbackReason.LOST_PEER, detail);
-    }
-  }
-
-  private void onReaderEvent(
-      ReadConnection connection, ConnectionEvent event, String detail, long nowNs) {
     switch (event.type()) {
       case RESOLVED -> onResolved(connection);
       case ESTABLISHED -> connection.onConnected(nowNs);

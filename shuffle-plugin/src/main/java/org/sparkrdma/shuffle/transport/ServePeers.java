@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.LogLimit;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+
+/**
+ * The executors that read from this one: accepts their connections, as many as there is room for.
+ * Confined to the agent.
+ */
+final class ServePeers {
+  private static final Logger LOG = LoggerFactory.getLogger(ServePeers.class);
+  private static final int MIN_UNPROVEN = 8;
+
+  private final ConnectionResources context;
+  private final BlockServer server;
+  private final LogLimit logLimit;
+  private final int maxUnproven;
+  private final Map<Long, ServeConnection> serving = new HashMap<>();
+  private long serveNumbers;
+
+  ServePeers(ConnectionResources context, BlockServer server) {
+    this.context = context;
+    this.server = server;
+    this.logLimit = new LogLimit(context.nanoClock());
+    this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
+  }
+
+  /** A reader requests a connection. */
+  void onRequest(Connection connection, long nowNs) {
+    long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
+    boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
+    if (full) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      connection.reject(context.full());
+      connection.close();
+      return;
+    }
+    ServeConnection accepted =
+        new ServeConnection(context, this, server, connection, ++serveNumbers, nowNs);
+    serving.put(accepted.number(), accepted);
+    boolean hasRoom;
+    try {
+      hasRoom = accepted.accept();
+    } catch (VerbsException e) {
+      if (e.errno() != VerbsException.ENOMEM) {
+        accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+        return;
+      }
+      hasRoom = false;
+    }
+    if (!hasRoom) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      accepted.reject();
+    }
+  }
+
+  /** A REQUEST was refused. */
+  void onRefusedRequest(InetSocketAddress from, Refusal refusal) {
+    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    logLimit
+        .next(refusal)
+        .ifPresent(
+            omitted -> LOG.info("Refused a connection from {}: {}{}", from, refusal, omitted));
+  }
+
+  /** The connection manager has an event of a connection that has not ended. */
+  void onEvent(ServeConnection connection, ConnectionEvent event) {
+    if (event.type() != ConnectionEvent.Type.ESTABLISHED) {
+      // A received request counts as ESTABLISHED.
+      connection.markBroken(FallbackReason.LOST_PEER, event.type() + " " + event.reason());
+    }
+  }
+
+  /** A connection is broken. */
+  void onBroken(ServeConnection connection, String detail) {
+    LOG.debug("Connection of reader number={} ends: {}", connection.number(), detail);
+  }
+
+  /** The queue pair of a connection is destroyed. */
+  void onEnded(ServeConnection connection) {
+    serving.remove(connection.number());
+    if (connection.isProven()) {
+      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+    }
+  }
+}
