@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.transport.Identity;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
@@ -149,16 +150,15 @@ record OpenRdma(
         open.budget(),
         Broadcasts.outputs(env, resolver, localDirectories(env), settings),
         open.choice().addresses(),
-        settings.listenPort(),
         DeviceChoice.completionVector(
             DeviceChoice.numberOf(env.executorId()),
             ProcessHandle.current().pid(),
             open.device().info().limits().completionVectors()),
         addresses ->
-            new Endpoint(
-                env.executorId(), addresses, engine, Messages.PROTOCOL, incarnation, token),
-        secret(env),
-        settings.trustedFabric(),
+            new Identity(
+                new Endpoint(
+                    env.executorId(), addresses, engine, Messages.PROTOCOL, incarnation, token),
+                secret(env)),
         open.outOfService(),
         counters,
         System::nanoTime);

@@ -230,11 +230,6 @@ public final class ShuffleSettings {
     return Stream.of(text.split(",")).map(String::trim).filter(name -> !name.isEmpty()).toList();
   }
 
-  /** Port to listen on; 0 for any. */
-  public int listenPort() {
-    return number(ShuffleSetting.LISTEN_PORT);
-  }
-
   /** Maximum of pinned bytes; empty to be derived from the machine. */
   public Optional<Long> pinnedMaxBytes() {
     return bytesOrDerived(ShuffleSetting.PINNED_MAX);
@@ -293,7 +288,9 @@ public final class ShuffleSettings {
         number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
         packets,
-        flag(ShuffleSetting.RELAXED_ORDERING));
+        flag(ShuffleSetting.RELAXED_ORDERING),
+        number(ShuffleSetting.LISTEN_PORT),
+        trustedFabric());
   }
 
   /** Whether blocks are verified with their checksums. */

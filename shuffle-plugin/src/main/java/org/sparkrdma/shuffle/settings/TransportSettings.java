@@ -20,6 +20,8 @@ import java.time.Duration;
  * @param maxAttempts maximum number of connection attempts of this executor at the same time
  * @param packets how devices mark and repeat packets
  * @param relaxedOrdering whether devices may write blocks into memory in any order
+ * @param listenPort port of each listener; 0 selects free ports
+ * @param fabricTrusted whether the administrator trusts every host of the fabric
  */
 public record TransportSettings(
     long readBytesInFlight,
@@ -33,7 +35,9 @@ public record TransportSettings(
     int maxConnections,
     int maxAttempts,
     PacketSettings packets,
-    boolean relaxedOrdering) {
+    boolean relaxedOrdering,
+    int listenPort,
+    boolean fabricTrusted) {
   /** Default of {@code readBytesInFlight}. A network of 400 Gb/s carries them in 0.7 ms. */
   static final long DEFAULT_READ_BYTES = 32L << 20;
 

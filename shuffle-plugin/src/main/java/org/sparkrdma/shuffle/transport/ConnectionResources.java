@@ -2,37 +2,39 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.function.LongSupplier;
-import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
  * Objects shared by the classes of the agent; all owned by {@link RdmaTransport}.
  *
- * @param self this executor's own endpoint
- * @param secret of the application; empty without authentication
- * @param nanoClock as {@link System#nanoTime}
+ * @param self this executor
  */
 record ConnectionResources(
     TransportSettings settings,
-    DeviceInfo device,
-    Endpoint self,
-    byte[] secret,
-    ProtectionDomain domain,
+    OpenDevice device,
+    Identity self,
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     SinkPool sinks,
     ReadWindow window,
     ShuffleCounters counters,
-    Connections connections,
-    LongSupplier nanoClock) {
+    Connections connections) {
   private static final int MAX_READ_DEPTH = 16;
+
+  DeviceInfo info() {
+    return device.device().info();
+  }
+
+  LongSupplier nanoClock() {
+    return device.nanoClock();
+  }
 
   /** The agent. */
   Owner owner() {
@@ -41,21 +43,21 @@ record ConnectionResources(
 
   /** Maximum READs that the devices of both ends have outstanding per queue pair. */
   int readDepth() {
-    return Math.min(MAX_READ_DEPTH, device.limits().maxReadsInFlight());
+    return Math.min(MAX_READ_DEPTH, info().limits().maxReadsInFlight());
   }
 
   /** Whether the queue pair limits the access of peers, and the limit can change. */
   boolean limitsAccess() {
-    return device.can(Capability.QUEUE_PAIR_ACCESS);
+    return info().can(Capability.QUEUE_PAIR_ACCESS);
   }
 
   /** Private data of a rejection for want of room; empty where the device sends none. */
   byte[] full() {
-    return device.limits().maxPrivateDataBytes() > 0 ? new byte[] {Messages.FULL} : new byte[0];
+    return info().limits().maxPrivateDataBytes() > 0 ? new byte[] {Messages.FULL} : new byte[0];
   }
 
   /** The initiator's queue pair as both ends see it; 0 where a request does not contain it. */
   boolean requestHasQueuePair() {
-    return device.can(Capability.REQUEST_HAS_QUEUE_PAIR);
+    return info().can(Capability.REQUEST_HAS_QUEUE_PAIR);
   }
 }

@@ -46,18 +46,14 @@ final class Handshake {
     this.callerIncarnation = callerIncarnation;
   }
 
-  /**
-   * Of a connection that this executor initiates.
-   *
-   * @param secret of the application; empty without authentication
-   */
-  static Handshake ofInitiator(Endpoint callee, byte[] secret, Endpoint self) {
-    return new Handshake(callee, secret, self.incarnation());
+  /** Of a connection that this executor initiates. */
+  static Handshake ofInitiator(Endpoint callee, Identity self) {
+    return new Handshake(callee, self.secret(), self.endpoint().incarnation());
   }
 
   /** Handshake of a connection that a peer initiates; the incarnation of the peer is unknown. */
-  static Handshake ofResponder(Endpoint self, byte[] secret) {
-    return new Handshake(self, secret, 0);
+  static Handshake ofResponder(Identity self) {
+    return new Handshake(self.endpoint(), self.secret(), 0);
   }
 
   /** Whether the other end has proven that it belongs to the application. */

@@ -126,7 +126,7 @@ abstract class RdmaConnection {
     }
     queuePair =
         connection.createQueuePair(
-            context.domain(),
+            context.device().domain(),
             new QueuePairSettings(
                 rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access));
     sends = new SendQueue(queuePair, sendDepth, index);

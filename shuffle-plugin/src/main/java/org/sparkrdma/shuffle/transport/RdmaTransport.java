@@ -94,7 +94,6 @@ public final class RdmaTransport implements StartedTransport {
   private final Connections connections;
   private final Agent agent;
   private final Thread agentThread;
-  private final Endpoint self;
 
   /** Requests with blocks that are not settled. */
   private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
@@ -130,7 +129,7 @@ public final class RdmaTransport implements StartedTransport {
       Function<ServerParameters, BlockServer> servers,
       Consumer<Thread> threadStart)
       throws VerbsException {
-    requireAccessControl(environment.device().info(), environment.fabricTrusted());
+    requireAccessControl(environment.device().info(), settings.fabricTrusted());
     requireMemory(environment.budget(), settings, serveSettings);
     ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
     try {
@@ -276,21 +275,18 @@ public final class RdmaTransport implements StartedTransport {
             servers.apply(
                 new ServerParameters(
                     serveSettings, env.outputs(), open, env.counters(), commands::execute)));
-    self = env.identity().apply(listen(env.addresses(), env.port()));
+    Identity self = env.identity().apply(listen(env.addresses(), settings.listenPort()));
     context =
         new ConnectionResources(
             settings,
-            device.info(),
+            open,
             self,
-            env.secret(),
-            domain,
             completions,
             messageBuffers,
             sinks,
             new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
             env.counters(),
-            connections,
-            env.nanoClock());
+            connections);
     peers = new ReadPeers(context, manager, env.addresses());
     ServePeers servePeers = new ServePeers(context, server);
     agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);
@@ -332,7 +328,7 @@ public final class RdmaTransport implements StartedTransport {
 
   @Override
   public Endpoint endpoint() {
-    return self;
+    return context.self().endpoint();
   }
 
   @Override
@@ -400,10 +396,10 @@ public final class RdmaTransport implements StartedTransport {
       LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
       lose("the transport agent hangs in a call of the device");
     }
-    boolean present = self.addresses().stream().allMatch(RdmaTransport::isOfThisHost);
+    boolean present = endpoint().addresses().stream().allMatch(RdmaTransport::isOfThisHost);
     missedChecks = present ? 0 : missedChecks + 1;
     if (unusable == null && missedChecks == MISSED_CHECKS) {
-      lose("an address of the listeners was removed: device=" + context.device().name());
+      lose("an address of the listeners was removed: device=" + context.info().name());
     }
   }
 

@@ -60,7 +60,7 @@ final class ReadPeers {
    * thread.
    */
   ReadConnection postedByTasks(long incarnation) {
-    return context.device().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
+    return context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
   }
 
   /** Fetches the blocks of a request from an index on. */
@@ -71,7 +71,7 @@ final class ReadPeers {
     ReadConnection connection = peer.connection();
     long deadlineNs = nowNs + context.settings().connectTimeout().toNanos();
     Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
-    String incompatibility = context.self().incompatibility(endpoint).orElse(null);
+    String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
       waiting.fail(FallbackReason.INCOMPATIBLE, incompatibility);
     } else if (peer.isQuarantined(nowNs)) {

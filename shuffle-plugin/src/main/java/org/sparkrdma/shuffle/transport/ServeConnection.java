@@ -72,7 +72,7 @@ final class ServeConnection extends RdmaConnection {
     this.peers = peers;
     this.server = server;
     this.number = number;
-    this.handshake = Handshake.ofResponder(context.self(), context.secret());
+    this.handshake = Handshake.ofResponder(context.self());
   }
 
   /** Number of this connection at the server, which owns its leases. */

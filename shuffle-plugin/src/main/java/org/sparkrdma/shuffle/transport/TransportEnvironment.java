@@ -8,7 +8,6 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.verbs.Device;
@@ -20,12 +19,8 @@ import org.sparkrdma.verbs.Device;
  * @param budget the one account of pinned bytes
  * @param outputs the map outputs to serve
  * @param addresses of the device for listeners, the preferred one first
- * @param port of each listener; 0 selects free ports
  * @param completionVector vector of the device's completion queues
- * @param identity creates this executor's endpoint from the listeners' addresses
- * @param secret of the application, known to both ends of a connection; empty without
- *     authentication
- * @param fabricTrusted whether the administrator trusts every host of the fabric
+ * @param identity creates this executor's identity from the listeners' addresses
  * @param outOfService receives the reason when RDMA is lost, possibly more than once; any thread,
  *     which must not close the transport
  * @param nanoClock as {@link System#nanoTime}
@@ -35,11 +30,8 @@ public record TransportEnvironment(
     PinnedBudget budget,
     MapOutputs outputs,
     List<NetworkAddress> addresses,
-    int port,
     int completionVector,
-    Function<List<ListenerAddress>, Endpoint> identity,
-    byte[] secret,
-    boolean fabricTrusted,
+    Function<List<ListenerAddress>, Identity> identity,
     Consumer<String> outOfService,
     ShuffleCounters counters,
     LongSupplier nanoClock) {}

@@ -215,7 +215,7 @@ class ShuffleSettingsTest {
   void shouldReadOnlyItsOwnKeysFromSpark() {
     SparkConf conf =
         new SparkConf(false).set("spark.shuffle.rdmaX", "1").set(P + "listen.port", "4711");
-    assertThat(ShuffleSettings.of(conf).listenPort()).isEqualTo(4_711);
+    assertThat(ShuffleSettings.of(conf).transport(1 << 30).listenPort()).isEqualTo(4_711);
   }
 
   @Test

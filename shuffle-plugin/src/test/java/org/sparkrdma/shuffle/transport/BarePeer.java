@@ -233,7 +233,7 @@ final class BarePeer implements AutoCloseable {
 
   /** The same for another connection. */
   byte[] request(Endpoint server, byte[] secret, Endpoint caller, ConnectionBinding binding) {
-    handshake = Handshake.ofInitiator(server, secret, caller);
+    handshake = Handshake.ofInitiator(server, new Identity(caller, secret));
     ByteBuffer out = ByteBuffer.allocate(256);
     return Arrays.copyOf(out.array(), handshake.writeRequest(out, binding));
   }
@@ -324,7 +324,7 @@ final class BarePeer implements AutoCloseable {
   }
 
   private byte[] takeRequest(byte[] secret) {
-    handshake = Handshake.ofResponder(self, secret);
+    handshake = Handshake.ofResponder(new Identity(self, secret));
     ConnectionBinding binding =
         ConnectionBinding.of(
             requestHasQueuePair() ? connection.requestQueuePairNumber() : 0,

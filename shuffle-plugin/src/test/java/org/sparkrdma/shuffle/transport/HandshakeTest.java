@@ -42,8 +42,8 @@ class HandshakeTest {
 
   @BeforeEach
   void open() {
-    initiator = Handshake.ofInitiator(SERVER, SECRET, READER);
-    responder = Handshake.ofResponder(SERVER, SECRET);
+    initiator = Handshake.ofInitiator(SERVER, new Identity(READER, SECRET));
+    responder = Handshake.ofResponder(new Identity(SERVER, SECRET));
   }
 
   private static ByteBuffer sent(ByteBuffer message, int lengthBytes) {

@@ -86,6 +86,7 @@ class SettingLimitsTest {
     draws++;
     Map<String, String> keys = new TreeMap<>();
     drawn.forEach((name, value) -> keys.put(PREFIX + name, value));
+    keys.put(PREFIX + "fabric.trusted", Boolean.toString(TestEngine.needsTrust()));
     ShuffleSettings settings;
     try {
       settings = ShuffleSettings.of(keys);

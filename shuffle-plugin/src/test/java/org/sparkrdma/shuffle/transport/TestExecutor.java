@@ -263,7 +263,9 @@ final class TestExecutor implements AutoCloseable {
         options.maxConnections,
         16,
         new PacketSettings(options.trafficClass, 17, 6),
-        false);
+        false,
+        options.port,
+        options.fabricTrusted);
   }
 
   private static ServeSettings serveSettings(Options options) {
@@ -285,18 +287,17 @@ final class TestExecutor implements AutoCloseable {
         budget,
         outputs,
         options.addresses,
-        options.port,
         0,
         addresses ->
-            new Endpoint(
-                Long.toString(options.incarnation),
-                addresses,
-                "soft",
-                Messages.PROTOCOL,
-                options.incarnation,
-                token),
-        options.secret,
-        options.fabricTrusted,
+            new Identity(
+                new Endpoint(
+                    Long.toString(options.incarnation),
+                    addresses,
+                    "soft",
+                    Messages.PROTOCOL,
+                    options.incarnation,
+                    token),
+                options.secret),
         outOfService::add,
         counters,
         options.nanoClock);

@@ -102,6 +102,7 @@ final class VirtualExecutor implements AutoCloseable {
     Map<String, String> keys = new HashMap<>(settings);
     keys.put("spark.shuffle.rdma.verify", "false");
     keys.put("spark.shuffle.rdma.serve", "window");
+    keys.put("spark.shuffle.rdma.fabric.trusted", "true");
     ShuffleSettings all = ShuffleSettings.of(keys);
     long pinnedBytes = all.pinnedMaxBytes().orElse(1L << 30);
     budget = new PinnedBudget(pinnedBytes, 4096);
@@ -122,17 +123,16 @@ final class VirtualExecutor implements AutoCloseable {
                 new Outputs(offsets),
                 List.of(new NetworkAddress(address, 8)),
                 0,
-                0,
                 listeners ->
-                    new Endpoint(
-                        Integer.toString(number),
-                        listeners,
-                        "virtual",
-                        Messages.PROTOCOL,
-                        number + 1L,
-                        new byte[Endpoint.TOKEN_BYTES]),
-                new byte[0],
-                true,
+                    new Identity(
+                        new Endpoint(
+                            Integer.toString(number),
+                            listeners,
+                            "virtual",
+                            Messages.PROTOCOL,
+                            number + 1L,
+                            new byte[Endpoint.TOKEN_BYTES]),
+                        new byte[0]),
                 reason -> {
                   throw new IllegalStateException(reason);
                 },

@@ -27,6 +27,7 @@ import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.transport.Identity;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -134,6 +135,8 @@ final class ReadingPair implements AutoCloseable {
                   16,
                   16,
                   new PacketSettings(OptionalInt.empty(), 17, 6),
+                  false,
+                  0,
                   false),
               new ServeSettings(
                   ServeSettings.Mode.AUTO,
@@ -151,17 +154,16 @@ final class ReadingPair implements AutoCloseable {
                   outputs,
                   List.of(NetworkAddress.ofHost(InetAddress.getLoopbackAddress())),
                   0,
-                  0,
                   addresses ->
-                      new Endpoint(
-                          Integer.toString(number),
-                          addresses,
-                          "soft",
-                          Messages.PROTOCOL,
-                          number,
-                          new byte[Endpoint.TOKEN_BYTES]),
-                  new byte[0],
-                  false,
+                      new Identity(
+                          new Endpoint(
+                              Integer.toString(number),
+                              addresses,
+                              "soft",
+                              Messages.PROTOCOL,
+                              number,
+                              new byte[Endpoint.TOKEN_BYTES]),
+                          new byte[0]),
                   reason -> {},
                   counters,
                   System::nanoTime));

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import org.sparkrdma.shuffle.directory.Endpoint;
+
+/**
+ * What an executor shows to others, and proves.
+ *
+ * @param endpoint its listener addresses, and the token that proves it
+ * @param secret of the application, known to both ends of a connection; empty without
+ *     authentication
+ */
+public record Identity(Endpoint endpoint, byte[] secret) {}
